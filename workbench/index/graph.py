@@ -1,0 +1,102 @@
+"""The graph of an index: phrase and passage nodes, and the three kinds of edges kept apart.
+
+HippoRAG 2, spec A4. The released code keeps parallel edges whose weights add up; here the same sums are computed once
+(trap T5). Kept apart, the parts can be weighed differently by methods, and shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench.errors import SettingError
+from workbench.index.facts import FactsLayer
+from workbench.index.synonyms import SynonymsLayer
+from workbench.records import Record
+
+MERGES = ("overwrite", "sum")
+
+
+@dataclass(frozen=True, repr=False)
+class Graph(Record):
+    """Phrase nodes are 0 … n_e-1, passage nodes n_e … n_e+n_p-1.
+
+    relation   (n_e, n_e) symmetric: c(a, b), how often a fact joining a and b is stated; no self-loops
+    context    (n_p, n_e): 1 where a triple of the passage holds the phrase
+    synonym    (n_e, n_e) directed: the cosine, where the row's phrase found the column's
+    """
+
+    relation: sp.csr_array
+    context: sp.csr_array
+    synonym: sp.csr_array
+
+    @classmethod
+    def of(cls, facts: FactsLayer, synonyms: SynonymsLayer, passages: int) -> Graph:
+        n = len(facts.phrases)
+        passage, fact, count = facts.stated
+        subject, obj = facts.subjects[fact], facts.objects[fact]
+        apart = subject != obj
+        joined = sp.coo_array((count[apart].astype(float), (subject[apart], obj[apart])), shape=(n, n)).tocsr()
+        context = sp.coo_array(
+            (np.ones(2 * len(passage)), (np.r_[passage, passage], np.r_[subject, obj])), shape=(passages, n)
+        ).tocsr()
+        context.data[:] = 1.0
+        synonym = sp.coo_array(
+            (synonyms.similarities.astype(float), (synonyms.sources, synonyms.targets)), shape=(n, n)
+        ).tocsr()
+        return cls((joined + joined.T).tocsr(), context, synonym)
+
+    @property
+    def phrases(self) -> int:
+        return self.relation.shape[0]
+
+    @property
+    def passages(self) -> int:
+        return self.context.shape[0]
+
+    @property
+    def nodes(self) -> int:
+        return self.phrases + self.passages
+
+    def weights(self, merge: str = "overwrite") -> sp.csr_array:
+        """Effective undirected weights, shape (nodes, nodes): relation 2c, synonym the sum of both directions, context 1.
+
+        Where a directed pair is both, `overwrite` lets the cosine replace the count, as the released code does when both come
+        from one build; `sum` adds them.
+        """
+        if merge not in MERGES:
+            raise SettingError(f"merge={merge!r} is unknown; choose one of {', '.join(MERGES)}")
+        directed = self.relation
+        if merge == "overwrite":
+            found = self.synonym.astype(bool).astype(float)
+            directed = directed - directed.multiply(found)
+        directed = directed + self.synonym
+        among_phrases = directed + directed.T
+        blocks = sp.block_array([[among_phrases, self.context.T], [self.context, None]], format="csr")
+        blocks.eliminate_zeros()
+        blocks.sort_indices()
+        return blocks
+
+    @cached_property
+    def passages_of(self) -> np.ndarray:
+        """|P_e| per phrase: how many passages state a triple with it."""
+        return np.asarray(self.context.sum(axis=0)).ravel()
+
+    def counts(self) -> dict[str, int]:
+        """The numbers that identify a graph; `pairs` are distinct undirected pairs of nodes with an edge."""
+        return {
+            "nodes": self.nodes,
+            "phrases": self.phrases,
+            "passages": self.passages,
+            "relation_pairs_directed": self.relation.nnz,
+            "context_pairs": self.context.nnz,
+            "synonym_entries_directed": self.synonym.nnz,
+            "synonym_on_relation": self.synonym.astype(bool).multiply(self.relation.astype(bool)).nnz,
+            "pairs": self.weights().nnz // 2,
+        }
+
+    def __repr__(self) -> str:
+        return "Graph(" + ", ".join(f"{name}={value:,}" for name, value in self.counts().items()) + ")"

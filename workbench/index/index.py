@@ -1,0 +1,323 @@
+"""The index: a folder of layers, built once, opened by anyone.
+
+    index = Index.build(data, engine, "indexes/meridian")
+    index = Index.open("indexes/meridian")
+    index = index.insert(passages, engine); index = index.delete(["p7"])
+
+An `Index` is a value: it shows the state in which it was opened. `insert` and `delete` change the folder and return the new
+state; a method built on the old value goes on giving the old answers.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.data import Dataset, Extraction, load
+from workbench.encoding import Encoder, encoder as known_encoder
+from workbench.errors import IndexFault, SettingError
+from workbench.index import extractions, facts, passages, synonyms
+from workbench.index.graph import Graph
+from workbench.index.layer import Build, Layer
+from workbench.index.store import Store, key_of
+from workbench.records import Passage, Record
+
+if TYPE_CHECKING:
+    from workbench.llm.engine import Engine
+
+# In the order in which they are built: kind -> (class, its settings).
+LAYERS: dict[str, tuple[type[Layer], type]] = {
+    "passages": (passages.PassagesLayer, passages.Settings),
+    "extractions": (extractions.ExtractionsLayer, extractions.Settings),
+    "facts": (facts.FactsLayer, facts.Settings),
+    "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
+}
+DEFAULT_LAYERS = ("passages", "facts", "synonyms")
+
+
+class Index(Record):
+    """An opened index. Layers are attributes by their kind: `index.passages`, `index.facts`, `index.synonyms`."""
+
+    def __init__(self, folder: str | Path, encoder: Encoder | None = None):
+        self.store = Store(folder)
+        self.manifest = self.store.read_manifest()
+        if not self.manifest["layers"]:
+            raise IndexFault(
+                f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, engine, "
+                f"{str(folder)!r}) or `workbench index DATA --out {folder}`"
+            )
+        self._layers = {kind: _open(self.store, self.manifest, kind) for kind in self.manifest["layers"]}
+        self._encoder = encoder
+        if encoder is not None and encoder.name != self.manifest["encoder"]["name"]:
+            raise IndexFault(
+                f"{folder} was encoded by {self.manifest['encoder']['name']!r}, not by {encoder.name!r}; "
+                "vectors of two encoders cannot be compared: open it without an encoder, or build another index"
+            )
+        self._query_vectors: dict[tuple[str, str], np.ndarray] = {}
+
+    @property
+    def folder(self) -> Path:
+        return self.store.folder
+
+    @property
+    def name(self) -> str:
+        return self.manifest["data"]["name"]
+
+    # -- building -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def build(
+        cls,
+        data: Dataset | str | Path,
+        engine: Engine | None = None,
+        folder: str | Path | None = None,
+        *,
+        encoder: Encoder | str | None = None,
+        layers: Iterable[str] = DEFAULT_LAYERS,
+        settings: Mapping[str, Mapping] | None = None,
+        progress: bool = True,
+    ) -> Index:
+        """Build what is missing of the layers asked for (and of those below them), and open the index.
+
+        `folder` is `indexes/<name of the data>` by default. `settings` gives a layer other settings than its defaults, such as
+        `{"facts": {"normalise": "ascii"}}`. The engine is needed only if the data bring no extractions for some passage. A build
+        that was stopped goes on where it was.
+        """
+        data = data if isinstance(data, Dataset) else load(data)
+        encoder = known_encoder(encoder or "minilm") if encoder is None or isinstance(encoder, str) else encoder
+        store = Store(folder or Path("indexes") / data.name)
+        with store.lock():
+            manifest = store.read_manifest()
+            if manifest["layers"] and manifest["data"]["name"] != data.name:
+                raise IndexFault(
+                    f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
+                    "choose another folder, or delete this one first"
+                )
+            chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
+            chosen |= {kind: dict(values) for kind, values in (settings or {}).items()}
+            kinds = _closure({*layers, *manifest["layers"]})
+            _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen)
+        return cls(store.folder, encoder)
+
+    @classmethod
+    def open(cls, folder: str | Path, encoder: Encoder | None = None) -> Index:
+        """Open an index that was built before. No engine is needed, and the encoder is loaded at the first question."""
+        return cls(folder, encoder)
+
+    def ensure(self, kinds: Iterable[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
+        """This index, with the layers named; what is missing is built."""
+        missing = [kind for kind in kinds if kind not in self._layers]
+        return self._rebuild(self.passages.passages, engine, (), progress, missing) if missing else self
+
+    def insert(
+        self,
+        new: Sequence[Passage],
+        engine: Engine | None = None,
+        *,
+        extractions: Sequence[Extraction] = (),
+        progress: bool = True,
+    ) -> Index:
+        """Add passages at the end of the corpus. Only they are encoded, extracted (or taken from `extractions`) and compared.
+
+        Adding many at once costs little more than adding one, because each call writes the layers anew.
+        """
+        known = self.passages.row
+        repeated = [passage.id for passage in new if passage.id in known]
+        if repeated or len({passage.id for passage in new}) < len(new):
+            raise IndexFault(f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first")
+        return self._rebuild([*self.passages.passages, *new], engine, extractions, progress)
+
+    def delete(self, ids: Collection[str], *, progress: bool = True) -> Index:
+        """Take passages out, with everything that only they supported."""
+        unknown = [passage_id for passage_id in ids if passage_id not in self.passages.row]
+        if unknown:
+            raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
+        kept = [passage for passage in self.passages.passages if passage.id not in set(ids)]
+        if not kept:
+            raise IndexFault("an index needs at least one passage; delete the folder instead")
+        return self._rebuild(kept, None, (), progress)
+
+    def _rebuild(
+        self,
+        passages: list[Passage],
+        engine: Engine | None,
+        given: Sequence[Extraction],
+        progress: bool,
+        layers: Iterable[str] = (),
+    ) -> Index:
+        stored = [*self.extractions.records, *given] if "extractions" in self._layers else list(given)
+        ids = {passage.id for passage in passages}
+        # A failed extraction is kept only if there is no engine to try again with.
+        kept = tuple(r for r in stored if r.passage_id in ids and (r.failure is None or engine is None))
+        data = replace(self.data, passages=tuple(passages), extractions=kept or None)
+        return Index.build(data, engine, self.folder, encoder=self.encoder, layers=layers, progress=progress)
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def layer(self, kind: str) -> Layer:
+        try:
+            return self._layers[kind]
+        except KeyError:
+            if kind not in LAYERS:
+                raise SettingError(f"no layer is called {kind!r}; there are {', '.join(LAYERS)}") from None
+            raise IndexFault(
+                f"{self.folder} has no layer {kind!r} (it has {', '.join(self._layers)}); "
+                f"add it with index.ensure([{kind!r}], engine)"
+            ) from None
+
+    @property
+    def passages(self) -> passages.PassagesLayer:
+        return self.layer("passages")
+
+    @property
+    def extractions(self) -> extractions.ExtractionsLayer:
+        return self.layer("extractions")
+
+    @property
+    def facts(self) -> facts.FactsLayer:
+        return self.layer("facts")
+
+    @property
+    def synonyms(self) -> synonyms.SynonymsLayer:
+        return self.layer("synonyms")
+
+    @property
+    def data(self) -> Dataset:
+        """The corpus as it stands in the index (without questions)."""
+        return Dataset(self.name, tuple(self.passages.passages))
+
+    @cached_property
+    def graph(self) -> Graph:
+        return Graph.of(self.facts, self.synonyms, len(self.passages.passages))
+
+    @property
+    def encoder(self) -> Encoder:
+        if self._encoder is None:
+            made_with = self.manifest["encoder"]
+            if "settings" not in made_with:
+                raise IndexFault(
+                    f"{self.folder} was encoded by {made_with['name']!r}, which is not one that can be loaded by name; "
+                    "pass it: Index.open(folder, encoder=…)"
+                )
+            self._encoder = known_encoder(**made_with["settings"])
+        return self._encoder
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        """The unit vector of a question, float32, shape (d,); the last ones are kept, so methods share them."""
+        key = (text, task)
+        if key not in self._query_vectors:
+            if len(self._query_vectors) >= 1024:
+                self._query_vectors.clear()
+            self._query_vectors[key] = self.encoder.encode_query(text, task)
+        return self._query_vectors[key]
+
+    def counts(self) -> dict[str, int]:
+        """How much of what the layers hold."""
+        counts = {"passages": len(self.passages.passages)}
+        if "facts" in self._layers:
+            counts |= {"facts": len(self.facts.facts)}
+        if "synonyms" in self._layers:
+            counts |= self.graph.counts()
+        return counts
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{value:,} {name}" for name, value in self.counts().items() if name in ("passages", "facts", "phrases"))
+        return f"Index {self.name!r} in {self.folder}: {counts}; layers {', '.join(self._layers)}"
+
+
+def _closure(kinds: set[str]) -> list[str]:
+    """The kinds and all below them, in building order."""
+    unknown = kinds - LAYERS.keys()
+    if unknown:
+        raise SettingError(f"no layer is called {sorted(unknown)[0]!r}; there are {', '.join(LAYERS)}")
+    wanted = set(kinds)
+    for kind in reversed(LAYERS):
+        if kind in wanted:
+            wanted |= set(LAYERS[kind][0].needs)
+    return [kind for kind in LAYERS if kind in wanted]
+
+
+def _write(store: Store, manifest: dict, build: Build, kinds: list[str], chosen: Mapping[str, Mapping]) -> None:
+    """Bring every layer up to date, then name them all in the manifest, in one step."""
+    written = {}
+    for kind in kinds:
+        layer, settings_class = LAYERS[kind]
+        settings = _settings(kind, settings_class, chosen.get(kind, {}))
+        below = {needed: build.keys[needed] for needed in layer.needs}
+        key = key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
+        info_path = store.path(kind, key) / "layer.json"
+        if not info_path.exists():
+            old = _old(store, manifest, kind, build, asdict(settings))
+            with store.writing(kind, key) as folder:
+                said = layer.build(folder, build, settings, old)
+                (folder / "layer.json").write_text(_json({"settings": asdict(settings), **said}), encoding="utf-8")
+        written[kind] = {"key": key, **_read_json(info_path)}
+        build.keys[kind] = written[kind].get("content", key)
+        build.layers[kind] = layer(store.path(kind, key))
+    encoder_settings = getattr(build.encoder, "settings", None)
+    named = {
+        "format": manifest["format"],
+        "data": {"name": build.data.name, "fingerprint": build.data.fingerprint},
+        "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
+        "versions": versions(),
+        "layers": written,
+    }
+    if named != manifest:
+        store.write_manifest(named)
+    store.prune(named)
+
+
+def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) -> Layer | None:
+    """The layer that the manifest names, if what it holds is of use for the one to be built."""
+    if kind not in manifest["layers"]:
+        return None
+    same = {
+        "encoder": manifest["encoder"]["name"] == build.encoder.name,
+        "settings": manifest["layers"][kind]["settings"] == settings,
+    }
+    if not all(same[what] for what in LAYERS[kind][0].old_must_share):
+        return None
+    return _open(store, manifest, kind)
+
+
+def _open(store: Store, manifest: dict, kind: str) -> Layer:
+    if kind not in LAYERS:
+        raise IndexFault(f"{store.folder} has a layer {kind!r} that this version does not know; upgrade hopscope")
+    folder = store.path(kind, manifest["layers"][kind]["key"])
+    try:
+        return LAYERS[kind][0](folder)
+    except (OSError, ValueError, KeyError) as error:
+        raise IndexFault(
+            f"layer {kind!r} in {folder} cannot be read ({type(error).__name__}: {error}); "
+            "delete that folder and build the index again: the other layers are reused"
+        ) from error
+
+
+def _settings(kind: str, settings_class: type, values: Mapping):
+    try:
+        return settings_class(**values)
+    except TypeError:
+        known = ", ".join(asdict(settings_class())) or "no settings"
+        raise SettingError(f"layer {kind!r} has {known}; {dict(values)!r} does not fit") from None
+
+
+def versions() -> dict[str, str]:
+    """Versions that can change what an index or a run holds."""
+    names = ("hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}
+
+
+def _json(value: Mapping) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def _read_json(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))

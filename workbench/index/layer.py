@@ -1,0 +1,53 @@
+"""What a layer is. Each kind of layer is one class in a file of this folder, listed in `index.py`.
+
+A layer is a function of the passages, its settings and the layers below, and of nothing else. `identity` says which these
+are; `build` writes files into a folder, taking from `old`, the layer of the same kind that stood before, whatever work is still
+good; the constructor opens those files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from workbench.data import Dataset
+from workbench.encoding import Encoder
+from workbench.records import Record
+
+if TYPE_CHECKING:
+    from workbench.llm.engine import Engine
+
+
+@dataclass
+class Build:
+    """Everything a layer may use while it is built."""
+
+    data: Dataset
+    encoder: Encoder | None
+    engine: Engine | None = None
+    progress: bool = True
+    layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
+    keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below
+
+
+class Layer(Record):
+    """One kind of layer, opened from its folder."""
+
+    kind: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    old_must_share: ClassVar[tuple[str, ...]] = ("encoder",)  # what must be equal for `old` to be of use
+
+    @classmethod
+    def identity(cls, build: Build, settings: Any) -> dict:
+        """All that determines the content, besides the settings and the layers below (which are added by the caller)."""
+        return {}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Any, old: Layer | None) -> dict:
+        """Write the layer's files into `folder` and return what is worth saying of it (counts, made_by). A `content` among
+        it stands for the layer in the keys of those above, instead of its own key."""
+        raise NotImplementedError
+
+    def __init__(self, folder: Path):
+        self.folder = folder

@@ -1,0 +1,53 @@
+"""Layer `passages`: the corpus in its order, and a unit vector for each passage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.data.folder import fingerprint
+from workbench.index.layer import Build, Layer
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.records import Passage
+
+
+@dataclass(frozen=True)
+class Settings:
+    """None: a passage is encoded as title, newline, text (HippoRAG 2, spec A2)."""
+
+
+class PassagesLayer(Layer):
+    """`passages`: the records in corpus order; `vectors`: float32, shape (n, d), row i belongs to passage i."""
+
+    kind = "passages"
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"passages": fingerprint(build.data.passages), "encoder": build.encoder.name}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:
+        passages = build.data.passages
+        known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
+        texts = [passage.content for passage in passages]
+        encoded = encode_to(
+            folder / "vectors.npy", texts, build.encoder, known, label="passages", progress=build.progress
+        )
+        write_table(
+            folder / "table.parquet",
+            id=[passage.id for passage in passages],
+            title=[passage.title for passage in passages],
+            text=[passage.text for passage in passages],
+        )
+        return {"passages": len(passages), "encoded": encoded}
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        table = read_table(folder / "table.parquet", strings=("id", "title", "text"))
+        self.passages = [Passage(*row) for row in zip(table["id"], table["title"], table["text"])]
+        self.row = {passage.id: row for row, passage in enumerate(self.passages)}
+        self.vectors = map_vectors(folder / "vectors.npy")
+
+    def __repr__(self) -> str:
+        return f"PassagesLayer({len(self.passages):,} passages)"

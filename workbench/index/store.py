@@ -1,0 +1,135 @@
+"""Layers on disk, such that a killed process, a full disk or a second process loses nothing.
+
+A layer is written into `<kind>-<key>.part/`, flushed to disk and renamed to `<kind>-<key>/`: a folder without the suffix is
+whole. When all layers that were asked for stand, `manifest.json` is replaced in one step. What the manifest does not name
+does not count, except that the next build finds it and need not make it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
+
+from workbench.errors import IndexFault
+
+FORMAT = 1
+
+
+def key_of(**parts: Any) -> str:
+    """12 hex digits that identify a layer by all that determines it."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+class Store:
+    """The folder of an index: its manifest, its layers' folders, its lock."""
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+
+    @property
+    def manifest_path(self) -> Path:
+        return self.folder / "manifest.json"
+
+    def read_manifest(self) -> dict:
+        """The manifest, or an empty one where there is none yet."""
+        try:
+            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {"format": FORMAT, "layers": {}}
+        except ValueError as error:
+            raise IndexFault(f"{self.manifest_path} is damaged ({error}); delete the folder and build the index again") from None
+        if manifest.get("format", 0) > FORMAT:
+            raise IndexFault(
+                f"{self.folder} has index format {manifest['format']}; this version reads up to {FORMAT}: upgrade hopscope"
+            )
+        return manifest
+
+    def write_manifest(self, manifest: Mapping) -> None:
+        write_atomically(self.manifest_path, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Held while building; a second builder is told so instead of waiting."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.folder / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise IndexFault(f"another process is building {self.folder}; wait for it, or choose another folder") from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def path(self, kind: str, key: str) -> Path:
+        return self.folder / f"{kind}-{key}"
+
+    @contextmanager
+    def writing(self, kind: str, key: str) -> Iterator[Path]:
+        """A `.part` folder to build a layer in. It becomes the layer when the block ends well; a folder without the
+        suffix is therefore whole. It stays for the next attempt when the block does not end well."""
+        final = self.path(kind, key)
+        part = final.with_name(final.name + ".part")
+        part.mkdir(parents=True, exist_ok=True)
+        yield part
+        for file in part.iterdir():
+            _flush(file)
+        os.replace(part, final)
+        _flush(self.folder)
+
+    def prune(self, manifest: Mapping) -> None:
+        """Remove the layers that the manifest does not name: superseded ones and abandoned attempts."""
+        named = {self.path(kind, layer["key"]) for kind, layer in manifest["layers"].items()}
+        for kind in manifest["layers"]:
+            for folder in self.folder.glob(f"{kind}-*"):
+                if folder not in named:
+                    shutil.rmtree(folder)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file in one step; a crash or a full disk leaves the old one."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        _flush(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_table(path: Path, **columns: Any) -> None:
+    """Columns of equal length as Parquet."""
+    pq.write_table(pa.table(columns), path, compression="zstd")
+
+
+def read_table(path: Path, *, strings: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Columns of a Parquet file: numpy arrays, or lists for those named in `strings`."""
+    table = pq.read_table(path)
+    return {
+        name: table[name].to_pylist() if name in strings else table[name].to_numpy() for name in table.column_names
+    }
+
+
+def map_vectors(path: Path) -> np.ndarray:
+    """A memory-mapped float32 matrix, shape (n, d); rows are read from disk as they are touched."""
+    vectors = np.load(path, mmap_mode="r")
+    return vectors if len(vectors) else np.zeros(vectors.shape, dtype=np.float32)
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

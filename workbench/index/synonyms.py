@@ -1,0 +1,146 @@
+"""Layer `synonyms`: pairs of phrases whose vectors are close (HippoRAG 2, spec A4).
+
+Exact cosine neighbours, block by block, each pair computed once. On a rebuild, a phrase that was there before keeps its
+list: what was deleted is taken out, new phrases are merged in; only a list that had reached the cap and lost a member is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from workbench import threads
+from workbench.index.facts import FactsLayer
+from workbench.index.layer import Build, Layer
+from workbench.index.store import read_table, write_table
+
+BLOCK = 1024  # rows of one matrix product
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Defaults are the released code's: neighbours of cosine `threshold` or more among the `k` nearest (itself counted), at most
+    `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may be the end of one."""
+
+    threshold: float = 0.8
+    k: int = 2047
+    cap: int = 101
+    min_characters: int = 3
+
+    @property
+    def limit(self) -> int:
+        return min(self.k - 1, self.cap)
+
+
+class SynonymsLayer(Layer):
+    """Directed entries: `sources`, `targets` (phrase rows) and `similarities`, sorted by source, then best first."""
+
+    kind = "synonyms"
+    needs = ("facts",)
+    old_must_share = ("encoder", "settings")
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: SynonymsLayer | None) -> dict:
+        facts: FactsLayer = build.layers["facts"]
+        kept = _kept(old, facts, settings)
+        new = np.array([row for row in range(len(facts.phrases)) if not kept.whole[row]], dtype=np.int64)
+        found = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress)
+        sources, targets, similarities = np.concatenate([kept.pairs, found], axis=1)
+        starts = np.array([_starts(phrase, settings) for phrase in facts.phrases], dtype=bool)
+        named = np.array([bool(phrase) for phrase in facts.phrases], dtype=bool)
+        sources, targets = sources.astype(np.int64), targets.astype(np.int64)
+        good = starts[sources] & named[targets] if len(sources) else np.zeros(0, dtype=bool)
+        sources, targets, similarities = sources[good], targets[good], similarities[good].astype(np.float32)
+        order = np.lexsort((targets, -similarities, sources))
+        sources, targets, similarities = sources[order], targets[order], similarities[order]
+        first = _rank_in_group(sources) < settings.limit
+        write_table(
+            folder / "table.parquet",
+            source=sources[first].astype(np.int32),
+            target=targets[first].astype(np.int32),
+            similarity=similarities[first],
+        )
+        write_table(folder / "phrases.parquet", phrase=facts.phrases)
+        return {"entries": int(first.sum()), "compared": len(new)}
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        table = read_table(folder / "table.parquet")
+        self.sources, self.targets, self.similarities = table["source"], table["target"], table["similarity"]
+
+    def phrases(self) -> list[str]:
+        """The phrases that the rows meant when this layer was built; needed only to carry the layer over."""
+        return read_table(self.folder / "phrases.parquet", strings=("phrase",))["phrase"]
+
+    def __repr__(self) -> str:
+        return f"SynonymsLayer({len(self.sources):,} entries)"
+
+
+def close_pairs(
+    vectors: np.ndarray, queries: np.ndarray, threshold: float, *, progress: bool = False
+) -> np.ndarray:
+    """All (source, target, cosine) of at least `threshold` in which source or target is one of the rows `queries`.
+
+    float64, shape (3, n); both directions of a pair are there, a row with itself is not. Work: |queries| x n products, half of that when all rows
+    are queries.
+    """
+    import torch
+
+    threads.settle()
+    matrix = torch.from_numpy(np.array(vectors))
+    is_query = np.zeros(len(vectors), dtype=bool)
+    is_query[queries] = True
+    others = np.flatnonzero(~is_query)
+    columns = np.concatenate([queries, others])  # each block of queries meets what stands behind it, so no pair twice
+    keys = matrix if len(queries) == len(vectors) else matrix[torch.from_numpy(columns)]
+    parts = [np.zeros((3, 0))]
+    with tqdm(total=len(queries), desc="synonyms", unit="phrase", disable=not progress or not len(queries)) as bar:
+        for start in range(0, len(queries), BLOCK):
+            block = keys[start : min(start + BLOCK, len(queries))]
+            products = block @ keys[start:].T
+            row, column = (index.numpy() for index in torch.nonzero(products >= threshold, as_tuple=True))
+            values = products[row, column].numpy().astype(np.float64)
+            later = column > row  # the part before the diagonal repeats pairs of this block
+            pairs = np.stack([columns[start + row[later]], columns[start + column[later]], values[later]])
+            parts += [pairs, pairs[[1, 0, 2]]]
+            bar.update(len(block))
+    return np.concatenate(parts, axis=1)
+
+
+@dataclass
+class _Kept:
+    pairs: np.ndarray  # (3, n): entries of the old layer in new rows
+    whole: np.ndarray  # bool per phrase: its list among the old phrases is complete
+
+
+def _kept(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) -> _Kept:
+    if old is None:
+        return _Kept(np.zeros((3, 0)), np.zeros(len(facts.phrases), dtype=bool))
+    phrases = old.phrases()
+    row = np.array([facts.phrase_row.get(phrase, -1) for phrase in phrases], dtype=np.int64)
+    sources, targets = row[old.sources], row[old.targets]
+    alive = (sources >= 0) & (targets >= 0)
+    reached_cap = np.bincount(old.sources, minlength=len(phrases)) >= settings.limit
+    lost = np.zeros(len(phrases), dtype=bool)
+    lost[old.sources[targets < 0]] = True
+    whole = np.zeros(len(facts.phrases), dtype=bool)
+    whole[row[(row >= 0) & ~(reached_cap & lost)]] = True
+    alive &= whole[sources] & whole[targets]  # all pairs of the others are found anew
+    return _Kept(np.stack([sources[alive], targets[alive], old.similarities[alive].astype(np.float64)]), whole)
+
+
+def _starts(phrase: str, settings: Settings) -> bool:
+    return sum(map(str.isalnum, phrase)) >= settings.min_characters
+
+
+def _rank_in_group(groups: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Position of each element within its run of equal values; `groups` is sorted."""
+    groups = np.asarray(groups)
+    if not len(groups):
+        return np.zeros(0, dtype=np.int64)
+    begins = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
+    return np.arange(len(groups)) - np.repeat(begins, np.diff(np.r_[begins, len(groups)]))

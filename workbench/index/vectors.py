@@ -1,0 +1,77 @@
+"""Encoding the texts of a layer into a matrix on disk: known texts are copied, the rest is encoded in blocks, and a build
+that was stopped goes on at the first block that is not finished."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from workbench.encoding import Encoder
+from workbench.index.store import key_of, write_atomically
+
+BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
+
+
+class Known:
+    """Vectors that exist already, by text."""
+
+    def __init__(self, texts: Sequence[str] = (), vectors: np.ndarray | None = None):
+        self.vectors = vectors
+        self.rows: Mapping[str, int] = {text: row for row, text in enumerate(texts)}
+
+
+def encode_to(
+    path: Path, texts: Sequence[str], encoder: Encoder, known: Known, *, label: str, progress: bool = True
+) -> int:
+    """Write unit vectors of `texts` to `path` (.npy, float32, shape (n, d)) and return how many were encoded anew.
+
+    Blocks hold texts of similar length, longest first, so that batches waste little on padding and a run that will
+    not fit into memory fails at its beginning. A finished block is recorded beside the matrix; which block holds which text depends on
+    the texts alone, so a resumed build gives the same bytes.
+    """
+    new = [row for row, text in enumerate(texts) if text not in known.rows]
+    blocks = _blocks(new, texts)
+    progress_file = path.with_suffix(".progress.json")
+    job = key_of(texts=list(texts), encoder=encoder.name, new=new)
+    done = _finished_blocks(progress_file, job) if path.exists() else 0
+    if done:
+        matrix = np.lib.format.open_memmap(path, mode="r+")
+    else:
+        matrix = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(len(texts), encoder.dimension))
+        old = [row for row, text in enumerate(texts) if text in known.rows]
+        if old:
+            matrix[old] = known.vectors[[known.rows[texts[row]] for row in old]]
+    with tqdm(total=len(new), desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
+        bar.update(sum(map(len, blocks[:done])))
+        for position, block in enumerate(blocks[done:], done + 1):
+            matrix[block] = encoder.encode([texts[row] for row in block])
+            matrix.flush()
+            write_atomically(progress_file, json.dumps({"job": job, "done": position}))
+            bar.update(len(block))
+    matrix.flush()
+    progress_file.unlink(missing_ok=True)
+    return len(new)
+
+
+def _blocks(rows: Sequence[int], texts: Sequence[str]) -> list[list[int]]:
+    blocks: list[list[int]] = []
+    characters = BLOCK_CHARACTERS
+    for row in sorted(rows, key=lambda row: (-len(texts[row]), texts[row])):
+        if characters >= BLOCK_CHARACTERS:
+            blocks.append([])
+            characters = 0
+        blocks[-1].append(row)
+        characters += len(texts[row])
+    return blocks
+
+
+def _finished_blocks(progress_file: Path, job: str) -> int:
+    try:
+        progress = json.loads(progress_file.read_text())
+    except (FileNotFoundError, ValueError):
+        return 0
+    return progress["done"] if progress.get("job") == job else 0

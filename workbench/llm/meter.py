@@ -1,0 +1,95 @@
+"""What a run costs: calls, tokens, seconds and money, per Step. Prices are data with a date; an unknown price is unknown, not zero."""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from workbench.llm.step import Usage
+from workbench.records import Record
+
+PRICES = Path(__file__).with_name("prices.csv")
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens, and the day from which they held."""
+
+    model: str
+    prompt: float
+    completion: float
+    since: str
+
+
+@cache
+def prices() -> Mapping[str, Price]:
+    with PRICES.open(encoding="utf-8") as rows:
+        return {
+            row["model"]: Price(row["model"], float(row["prompt"]), float(row["completion"]), row["since"])
+            for row in csv.DictReader(rows)
+        }
+
+
+def money(model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
+    """US dollars, or None where the model's price is not in `prices.csv`."""
+    price = prices().get(model)
+    return price and (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6
+
+
+class Meter(Record):
+    """A tally per Step. `collect` opens a second one that counts only what its block asks for, in this thread."""
+
+    def __init__(self):
+        self._steps: dict[str, Usage] = {}
+        self._lock = threading.Lock()
+
+    def add(self, step: str, usage: Usage) -> None:
+        with self._lock:
+            self._steps[step] = self._steps.get(step, Usage()) + usage
+        if (inner := _collecting.get()) is not None and inner is not self:
+            inner.add(step, usage)
+
+    @property
+    def steps(self) -> Mapping[str, Usage]:
+        return dict(self._steps)
+
+    @property
+    def total(self) -> Usage:
+        return sum(self._steps.values(), Usage())
+
+    def as_dict(self, *, seconds: bool = True) -> dict[str, dict]:
+        rows = {step: asdict(usage) for step, usage in sorted(self._steps.items())}
+        return rows if seconds else {step: {k: v for k, v in row.items() if k != "seconds"} for step, row in rows.items()}
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame.from_dict(self.as_dict(), orient="index", columns=list(asdict(Usage())))
+
+    def __repr__(self) -> str:
+        total = self.total
+        cost = "price unknown" if total.money is None else f"${total.money:.4f}"
+        return f"Meter({total.calls:,} calls, {total.prompt_tokens + total.completion_tokens:,} tokens, {cost})"
+
+
+_collecting: ContextVar[Meter | None] = ContextVar("collecting", default=None)
+
+
+@contextmanager
+def collect() -> Iterator[Meter]:
+    """A meter for what is asked within the block: `with collect() as usage: …`."""
+    meter = Meter()
+    token = _collecting.set(meter)
+    try:
+        yield meter
+    finally:
+        _collecting.reset(token)
+        if (outer := _collecting.get()) is not None:
+            for step, usage in meter.steps.items():
+                outer.add(step, usage)

@@ -1,0 +1,50 @@
+"""Asking again when the fault is the endpoint's: rate limits, 5xx, broken connections."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import tenacity
+
+from workbench.errors import EngineUnavailable
+from workbench.llm.call import Call, CallFailed, Reply, Request
+
+
+class Transient(Exception):
+    """A fault that may pass. `wait` is what the endpoint asked for, in seconds; `unreachable` that nobody answered at all."""
+
+    def __init__(self, message: str, *, wait: float | None = None, unreachable: bool = False):
+        super().__init__(message)
+        self.wait, self.unreachable = wait, unreachable
+
+
+def retrying(
+    call: Call, *, attempts: int = 5, longest: float = 60.0, first: float = 1.0, sleep: Callable[[float], None] = time.sleep
+) -> Call:
+    """Wait 1, 2, 4 … seconds (with jitter, at most `longest`), or as long as the endpoint's Retry-After says, then ask again."""
+    backoff = tenacity.wait_exponential_jitter(initial=first, max=longest, jitter=first)
+
+    def wait(state: tenacity.RetryCallState) -> float:
+        asked = getattr(state.outcome.exception(), "wait", None)
+        return min(asked, longest) if asked is not None else backoff(state)
+
+    retry = tenacity.Retrying(
+        retry=tenacity.retry_if_exception_type(Transient),
+        stop=tenacity.stop_after_attempt(attempts),
+        wait=wait,
+        sleep=sleep,
+        reraise=True,
+    )
+
+    def wrapped(request: Request) -> Reply:
+        try:
+            return retry.copy()(call, request)
+        except Transient as fault:
+            if fault.unreachable:
+                raise EngineUnavailable(
+                    f"{fault} (asked {attempts} times); what is done is kept: run the same again when the endpoint is back"
+                ) from fault
+            raise CallFailed(f"{fault} (asked {attempts} times)") from fault
+
+    return wrapped

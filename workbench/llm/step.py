@@ -1,0 +1,110 @@
+"""A Step: one thing that a language model is asked, as a typed function over a batch.
+
+A Step has a name, an input type, an output type (pydantic), a prompt, and a rule body which does the same job without a model.
+The Steps themselves are in `workbench/steps/`, one file each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from workbench.records import Record
+
+I = TypeVar("I")  # noqa: E741
+O = TypeVar("O", bound=BaseModel)  # noqa: E741
+
+Message = dict[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
+
+
+@dataclass(frozen=True, repr=False)
+class Step(Record, Generic[I, O]):
+    """`prompt(input)` gives the messages; `rule(inputs)` gives one output per input.
+
+    `read` turns free text into an output, for Steps whose answer is prose; without it the answer is JSON of the output's schema.
+    Raise `version` whenever the meaning of the answer changes: it is part of the identity of what is made with the Step.
+    """
+
+    name: str
+    output: type[O]
+    prompt: Callable[[I], list[Message]]
+    rule: Callable[[Sequence[I]], list[O]]
+    read: Callable[[str], O] | None = None
+    max_tokens: int = 512
+    temperature: float = 0.0
+    version: int = 1
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name} v{self.version}"
+
+    @cached_property
+    def prompt_hash(self) -> str:
+        """Names the wording of the prompt: results made with different wordings are not comparable."""
+        return hashlib.sha256(inspect.getsource(inspect.getmodule(self.prompt)).encode()).hexdigest()[:12]
+
+    @cached_property
+    def schema(self) -> dict | None:
+        """JSON schema of the output in the strict form that endpoints ask for: every field required, nothing else allowed."""
+        return None if self.read else _strict(self.output.model_json_schema())
+
+    def __repr__(self) -> str:
+        return f"Step({self.identity}: {self.output.__name__})"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What calls cost. `money` is None where the price is unknown: unknown is not zero."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = field(default=0.0, compare=False)
+    money: float | None = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        known = self.money is not None and other.money is not None
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+            self.money + other.money if known else None,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Record, Generic[O]):
+    """What became of one input. Exactly one of `value` and `failure` is None.
+
+    `parse` says how the answer was read: `rules`, `strict`, `fenced`, `repaired` or `text`; None where it could not be.
+    """
+
+    value: O | None
+    failure: str | None = None
+    parse: str | None = None
+    text: str = ""
+    usage: Usage = Usage()
+    messages: tuple[Message, ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        return f"Result({self.failure or repr(self.value)}, parse={self.parse})"
+
+
+def _strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_strict(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    strict = {name: _strict(value) for name, value in schema.items() if name not in ("title", "default")}
+    if "properties" in schema:
+        # The names of properties are not keywords: one called "title" must survive.
+        strict["properties"] = {name: _strict(value) for name, value in schema["properties"].items()}
+        strict |= {"required": list(schema["properties"]), "additionalProperties": False}
+    return strict

@@ -1,0 +1,26 @@
+"""The methods, by name. A new one is a file in this folder and a line in `METHODS`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import SettingError
+from workbench.index import Index
+from workbench.llm.engine import Engine
+from workbench.methods.base import Method
+from workbench.methods.bm25 import BM25
+from workbench.methods.dense import Dense
+from workbench.methods.hipporag2 import HippoRAG2
+from workbench.methods.spec import parse_spec
+
+METHODS: dict[str, type[Method]] = {method.name: method for method in (Dense, BM25, HippoRAG2)}
+
+__all__ = ["BM25", "METHODS", "Dense", "HippoRAG2", "Method", "method"]
+
+
+def method(spec: str, index: Index, engine: Engine | None = None, **settings: Any) -> Method:
+    """The method that a SPEC names: `hipporag2`, `hipporag2[profile=paper,damping=0.6]`; `settings` win over the SPEC's."""
+    name, given = parse_spec(spec)
+    if name not in METHODS:
+        raise SettingError(f"no method is called {name!r}; there are {', '.join(METHODS)}")
+    return METHODS[name](index, engine, **{**given, **settings})

@@ -1,0 +1,105 @@
+"""What a method is: a value with one verb, `retrieve`.
+
+A method declares its name, paper, layers, Steps, score scale and `Settings` (a frozen dataclass whose fields are its
+hyper-parameters), and implements `search`. Everything else, the trace's root, the limits, the label, is here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+from workbench import threads, tokens
+from workbench.errors import SettingError
+from workbench.index import Index
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.records import Evidence, Record
+from workbench.trace import Trace
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """For methods without hyper-parameters."""
+
+
+class Method(Record):
+    """A retrieval method over an index. `engine` runs its Steps (`rules` if none is given)."""
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    layers: ClassVar[tuple[str, ...]] = ("passages",)
+    steps: ClassVar[tuple[str, ...]] = ()  # what a language model is asked per question
+    scale: ClassVar[str]
+    Settings: ClassVar[type] = NoSettings
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the first one is the default
+
+    def __init__(self, index: Index, engine: Engine | None = None, **settings: Any):
+        self.index = index.ensure(self.layers, engine)
+        self.engine = engine or RulesEngine()
+        self.settings = _settings(type(self), settings)
+        self.label = _label(self.name, settings)
+        threads.settle()
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Compute, once, what every question needs."""
+
+    @abstractmethod
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        """The evidence, at most k passages best first. Events go into `trace`; the caller adds it to the evidence."""
+
+    def retrieve(self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace | str = "full") -> Evidence:
+        """The evidence for a question: at most `k` passages, of at most `budget` cl100k tokens together.
+
+        `trace` is a level (`off`, `ids`, `full`) or a trace to write into. An empty question finds nothing.
+        """
+        if not isinstance(k, int) or k < 1:
+            raise SettingError(f"k={k!r}; it should be a whole number from 1 on")
+        if budget is not None and budget < 1:
+            raise SettingError(f"budget={budget!r}; it should be a number of tokens from 1 on, or None")
+        trace = trace if isinstance(trace, Trace) else Trace(trace)
+        with trace.span("CHAIN", self.label, question=question, k=k, budget=budget) as span:
+            if question.strip():
+                evidence = self.search(question, k, trace)
+            else:
+                evidence = Evidence(question, self.label, self.scale, (), fallback="the question is empty")
+            if budget is not None:
+                evidence = within_budget(evidence, budget)
+            span.set(scale=evidence.scale, passages=len(evidence.passages))
+            if evidence.fallback:
+                span.set(fallback=evidence.fallback)
+            span.score(evidence.ranking)
+        return replace(evidence, trace=trace)
+
+    def __repr__(self) -> str:
+        return f"{self.label} over {self.index.name!r}, engine {self.engine.name}: {self.settings}"
+
+
+def within_budget(evidence: Evidence, budget: int) -> Evidence:
+    """The leading passages whose contents, each with a blank line after it, fit into `budget` tokens."""
+    spent, kept = 0, []
+    for scored in evidence.passages:
+        spent += tokens.count(scored.item.content + "\n\n")
+        if spent > budget:
+            break
+        kept.append(scored)
+    return replace(evidence, passages=tuple(kept))
+
+
+def _settings(method: type[Method], given: Mapping[str, Any]):
+    """The profile's defaults, then what was given by hand."""
+    known = [field.name for field in fields(method.Settings)]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise SettingError(f"{method.name} has no setting {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+    profile = given.get("profile", next(iter(method.profiles), None))
+    if profile is not None and profile not in method.profiles:
+        raise SettingError(f"{method.name} has no profile {profile!r}; it has {', '.join(method.profiles) or 'none'}")
+    return method.Settings(**{**method.profiles.get(profile, {}), **given})
+
+
+def _label(name: str, given: Mapping[str, Any]) -> str:
+    shown = [f"{key}={getattr(value, 'label', value)}" for key, value in given.items()]
+    return f"{name}[{','.join(shown)}]" if shown else name

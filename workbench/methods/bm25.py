@@ -1,0 +1,48 @@
+"""BM25 by the bm25s library: passages by the words that they share with the question."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.methods.base import Method
+from workbench.operators.similarity import top
+from workbench.records import Evidence, ranked
+from workbench.trace import Trace
+
+
+class BM25(Method):
+    """Passages that share no word with the question are not returned. Words are runs of letters and digits, case folded."""
+
+    name = "bm25"
+    paper = "Robertson et al., Okapi at TREC-3 (1994); variant of Lucene (Kamphuis et al., 2020)"
+    scale = "bm25"
+
+    @dataclass(frozen=True)
+    class Settings:
+        k1: float = 1.5
+        b: float = 0.75
+
+    def prepare(self) -> None:
+        import bm25s
+
+        self._passages = self.index.passages.passages
+        self._bm25 = bm25s.BM25(k1=self.settings.k1, b=self.settings.b, method="lucene")
+        words = [_words(passage.content) for passage in self._passages]
+        self._known = {word for found in words for word in found}
+        if self._known:
+            self._bm25.index(words, show_progress=False)
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        words = [word for word in _words(question) if word in self._known]
+        with trace.span("RETRIEVER", "match words", question=question) as span:
+            span.set(words=words)
+            scores = self._bm25.get_scores(words) if words else np.zeros(len(self._passages))
+            best = [row for row in top(scores, k) if scores[row] > 0]
+        return Evidence(question, self.label, self.scale, ranked([self._passages[row] for row in best], scores[best]))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())

@@ -1,0 +1,1 @@
+"""Steps that methods share: pure functions on arrays, in the notation of the papers."""

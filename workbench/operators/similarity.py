@@ -1,0 +1,25 @@
+"""Scores of rows against a query vector, and choosing the best of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def minmax(scores: np.ndarray) -> np.ndarray:
+    """Scores moved to [0, 1]; all ones where they are all equal (HippoRAG 2, spec A6 step 1). float64, same shape."""
+    if not len(scores):
+        return np.zeros(0)
+    scores = scores.astype(np.float64)
+    low, high = scores.min(), scores.max()
+    return np.ones_like(scores) if high == low else (scores - low) / (high - low)
+
+
+def top(scores: np.ndarray, k: int) -> np.ndarray:
+    """Rows of the k highest scores, best first; equal scores in the order of their rows, so that a ranking is repeatable."""
+    if k >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    worst = np.partition(scores, len(scores) - k)[len(scores) - k]
+    above = np.flatnonzero(scores > worst)
+    ties = np.flatnonzero(scores == worst)[: k - len(above)]
+    chosen = np.concatenate([above, ties])
+    return chosen[np.lexsort((chosen, -scores[chosen]))]

@@ -1,0 +1,10 @@
+"""Everything that a language model is asked: one file per Step, with its input, its output, its prompt and its rule body."""
+
+from workbench.llm.step import Step
+
+
+def catalogue() -> dict[str, Step]:
+    """Every Step by its name."""
+    from workbench.steps import answer, fact_filter, named_entities, triples
+
+    return {module.STEP.name: module.STEP for module in (named_entities, triples, fact_filter, answer)}

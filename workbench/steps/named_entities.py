@@ -1,0 +1,53 @@
+"""Step `named_entities`: the named entities of a passage (HippoRAG 2, spec A2). Temperature 0, at most 2048 new tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel, field_validator
+
+from workbench.llm.step import Message, Step
+from workbench.rules import extraction
+
+
+@dataclass(frozen=True)
+class Input:
+    title: str
+    text: str
+
+
+class Output(BaseModel):
+    named_entities: list[str]
+
+    @field_validator("named_entities", mode="before")
+    @classmethod
+    def _strings(cls, value):
+        """Numbers and years come as numbers from some models; anything else that is no string is left to fail."""
+        return [str(item) if isinstance(item, int | float) else item for item in value] if isinstance(value, list) else value
+
+
+_SYSTEM = """You list the named entities of a passage: people, places, organisations, works, products, events, dates, \
+quantities and other proper names, each exactly as it is written.
+Reply with JSON only: {"named_entities": ["…", "…"]}"""
+
+_EXAMPLE = """Kestrel FM
+Kestrel FM is a community radio station in Alderby. It was founded by Nora Whitlock on 3 May 1994 and broadcasts the \
+programme "Night Ferry"."""
+
+_EXAMPLE_ANSWER = '{"named_entities": ["Kestrel FM", "Alderby", "Nora Whitlock", "3 May 1994", "Night Ferry"]}'
+
+
+def prompt(value: Input) -> list[Message]:
+    return [
+        {"role": "system", "content": _SYSTEM},
+        {"role": "user", "content": _EXAMPLE},
+        {"role": "assistant", "content": _EXAMPLE_ANSWER},
+        {"role": "user", "content": f"{value.title}\n{value.text}"},
+    ]
+
+
+def rule(values) -> list[Output]:
+    return [Output(named_entities=names) for names in extraction.named_entities([(v.title, v.text) for v in values])]
+
+
+STEP = Step("named_entities", Output, prompt, rule, max_tokens=2048)

@@ -1,0 +1,80 @@
+"""Step `triples`: facts of a passage as subject, relation, object, given its named entities (HippoRAG 2, spec A2)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from pydantic import BaseModel, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from workbench.llm.step import Message, Step
+from workbench.rules import extraction
+
+
+@dataclass(frozen=True)
+class Input:
+    title: str
+    text: str
+    entities: tuple[str, ...]
+
+
+class Output(BaseModel):
+    """`dropped` counts members of the list that were no triple of plain values; it is counted here, never asked for."""
+
+    triples: list[list[str]]
+    dropped: SkipJsonSchema[int] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_triples(cls, value):
+        if not isinstance(value, dict) or not isinstance(value.get("triples"), list):
+            return value
+        good = [t for t in value["triples"] if isinstance(t, list | tuple) and len(t) == 3 and all(map(_plain, t))]
+        return {"triples": [[str(m) for m in t] for t in good], "dropped": len(value["triples"]) - len(good)}
+
+
+def _plain(member) -> bool:
+    return isinstance(member, str | int | float) and not isinstance(member, bool)
+
+
+_SYSTEM = """You turn a passage into a knowledge graph: a list of triples [subject, relation, object].
+Every triple should hold at least one, better two, of the named entities you are given. Replace pronouns by the names \
+they stand for. Keep relations short.
+Reply with JSON only: {"triples": [["…", "…", "…"]]}"""
+
+_EXAMPLE = """Passage:
+Kestrel FM
+Kestrel FM is a community radio station in Alderby. It was founded by Nora Whitlock on 3 May 1994 and broadcasts the \
+programme "Night Ferry".
+
+Named entities: ["Kestrel FM", "Alderby", "Nora Whitlock", "3 May 1994", "Night Ferry"]"""
+
+_EXAMPLE_ANSWER = json.dumps(
+    {
+        "triples": [
+            ["Kestrel FM", "is", "community radio station"],
+            ["Kestrel FM", "located in", "Alderby"],
+            ["Kestrel FM", "founded by", "Nora Whitlock"],
+            ["Kestrel FM", "founded on", "3 May 1994"],
+            ["Kestrel FM", "broadcasts", "Night Ferry"],
+        ]
+    }
+)
+
+
+def prompt(value: Input) -> list[Message]:
+    entities = json.dumps(list(value.entities), ensure_ascii=False)
+    return [
+        {"role": "system", "content": _SYSTEM},
+        {"role": "user", "content": _EXAMPLE},
+        {"role": "assistant", "content": _EXAMPLE_ANSWER},
+        {"role": "user", "content": f"Passage:\n{value.title}\n{value.text}\n\nNamed entities: {entities}"},
+    ]
+
+
+def rule(values) -> list[Output]:
+    return [Output(triples=found) for found in extraction.triples([(v.title, v.text) for v in values])]
+
+
+STEP = Step("triples", Output, prompt, rule, max_tokens=2048)

@@ -1,0 +1,38 @@
+"""Small things done to strings, in one place."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
+
+
+def storable(text: str) -> str:
+    """Lone surrogates (half characters, which no UTF-8 file can hold) become U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def text_hash(text: str) -> str:
+    """The name of a text: 16 hex digits of SHA-256 of its UTF-8 bytes."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def ascii_phrase(text: str) -> str:
+    """Phrase identity of the released HippoRAG 2: lower case, everything but A-Z a-z 0-9 a space, ends stripped.
+
+    Inner runs of spaces stay, as they do there: `S.O.B.` → `s o b`, `Râul` → `r ul`, any other script → the empty string.
+    """
+    return _NOT_ASCII_WORD.sub(" ", text.lower()).strip()
+
+
+def unicode_phrase(text: str) -> str:
+    """The same idea for every script: compose, fold case, keep letters, marks and digits, one space between words."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded)
+    return " ".join(kept.split())
+
+
+PHRASE_RULES = {"unicode": unicode_phrase, "ascii": ascii_phrase}

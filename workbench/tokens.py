@@ -1,0 +1,25 @@
+"""Counting tokens of cl100k_base, the unit of every budget. The tokenizer's tables come with a package."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from workbench.text import storable
+
+
+@cache
+def _tokenizer():
+    from bpe_openai import get_encoding
+
+    return get_encoding("cl100k_base")
+
+
+def count(text: str) -> int:
+    """The number of cl100k tokens of a text."""
+    return len(_tokenizer().encode_ordinary(storable(text)))
+
+
+def cut(text: str, budget: int) -> str:
+    """The longest beginning of a text that has at most `budget` tokens."""
+    tokens = _tokenizer().encode_ordinary(storable(text))
+    return text if len(tokens) <= budget else _tokenizer().decode(tokens[:budget]).rstrip("\ufffd")

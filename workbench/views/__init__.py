@@ -1,0 +1,11 @@
+"""How things look: a record goes in, HTML or text comes out. No view computes what it shows.
+
+`html(thing)` and `text(thing)` are single-dispatch functions; a new record registers its look in one of the files here.
+"""
+
+from workbench.views import records as _records
+from workbench.views import trace as _trace
+from workbench.views.base import html, text
+
+__all__ = ["html", "text"]
+del _records, _trace

@@ -1,0 +1,90 @@
+"""The pieces every view is made of. All text passes through `esc`; nothing else may put a string into HTML."""
+
+from __future__ import annotations
+
+import html as _stdlib_html
+import math
+import re
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from typing import Any
+
+CLIP = 2_000  # characters of one text that a view shows
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+# JupyterLab's own colours where they exist, so that light and dark themes both fit.
+STYLE = """<style>
+.hopscope{font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;
+ color:var(--jp-ui-font-color1,inherit);max-width:64em;overflow-wrap:anywhere}
+.hopscope table{border-collapse:collapse;margin:.3em 0}
+.hopscope th,.hopscope td{text-align:left;vertical-align:top;padding:.15em .7em .15em 0;
+ border-bottom:1px solid var(--jp-border-color2,#8884);background:none}
+.hopscope th{font-weight:600}
+.hopscope td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.hopscope details{margin-left:1.1em}
+.hopscope summary{cursor:pointer;margin-left:-1.1em}
+.hopscope .q{color:var(--jp-ui-font-color2,#777)}
+.hopscope .tag{border:1px solid var(--jp-border-color1,#8888);border-radius:3px;padding:0 .35em;font-size:11px}
+.hopscope .bad{color:var(--jp-error-color1,#c62828);font-weight:600}
+.hopscope pre{white-space:pre-wrap;margin:.2em 0}
+</style>"""
+
+
+@singledispatch
+def html(thing: Any) -> str:
+    """The HTML of a thing, safe to put into a notebook."""
+    return page(f"<pre>{esc(text(thing))}</pre>")
+
+
+@singledispatch
+def text(thing: Any) -> str:
+    """The look of a thing in a terminal."""
+    return object.__repr__(thing)
+
+
+def clean(value: Any, limit: int = CLIP) -> str:
+    """One printable string: control and direction characters shown as �, long texts cut with their length named."""
+    string = value if isinstance(value, str) else str(value)
+    cut = f"… ({len(string):,} characters)" if len(string) > limit else ""
+    return _CONTROL.sub("�", string[:limit]) + cut
+
+
+def esc(value: Any, limit: int = CLIP) -> str:
+    """`clean`, with everything that HTML could act on escaped."""
+    return _stdlib_html.escape(clean(value, limit), quote=True)
+
+
+def page(*parts: str) -> str:
+    return f'<div class="hopscope">{STYLE}{"".join(parts)}</div>'
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.{digits}f}" if 1e-3 <= abs(value) < 1e6 or value == 0 else f"{value:.3g}"
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table; numbers stand right, everything else is escaped text. A cell that is already HTML comes as `Markup`."""
+    head = "".join(f"<th>{esc(header)}</th>" for header in headers)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def details(summary: str, *body: str, open: bool = False) -> str:
+    """A part that folds; `summary` and `body` are HTML."""
+    return f"<details{' open' if open else ''}><summary>{summary}</summary>{''.join(body)}</details>"
+
+
+class Markup(str):
+    """A string that is HTML already."""
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Markup):
+        return f"<td>{value}</td>"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f'<td class="n">{number(value)}</td>'
+    return f"<td>{'' if value is None else esc(value)}</td>"

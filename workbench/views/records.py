@@ -1,0 +1,145 @@
+"""The look of the records."""
+
+from __future__ import annotations
+
+from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Triple
+from workbench.views.base import Markup, clean, details, esc, html, number, page, table, text
+
+SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
+_LINE = 100  # characters of a text on one line of a terminal
+
+
+@text.register
+def _(passage: Passage) -> str:
+    return f"Passage {clean(passage.id)}: {clean(passage.title, _LINE)} | {clean(passage.text, _LINE)}"
+
+
+@html.register
+def _(passage: Passage) -> str:
+    return page(_passage(passage))
+
+
+@text.register
+def _(question: Question) -> str:
+    kind = ", ".join(str(part) for part in (question.type, question.hops and f"{question.hops} hops") if part)
+    return f"Question {clean(question.id)}: {clean(question.question, 300)}" + (f" [{kind}]" if kind else "")
+
+
+@html.register
+def _(question: Question) -> str:
+    steps = table(
+        ["hop", "question", "answer", "passage"],
+        [
+            (hop, step.get("question"), step.get("answer"), step.get("support"))
+            for hop, step in enumerate(question.decomposition or (), 1)
+        ],
+    )
+    gold = " · ".join(esc(answer, 200) for answer in question.answers) or '<span class="q">not in the corpus</span>'
+    return page(
+        f"<b>{esc(question.question)}</b> <span class='tag'>{esc(question.id)}</span> ",
+        f"<span class='q'>{esc(question.type or '')}{f', {question.hops} hops' if question.hops else ''}</span>",
+        details(
+            "gold",
+            f"<p>{gold}</p><p class='q'>{esc(', '.join(question.support))}</p>",
+            steps if question.decomposition else "",
+        ),
+    )
+
+
+@text.register
+def _(triple: Triple) -> str:
+    return " — ".join(clean(member, _LINE) for member in triple.members)
+
+
+@html.register
+def _(triple: Triple) -> str:
+    return page(_triple(triple))
+
+
+@text.register
+def _(entity: Entity) -> str:
+    return f"Entity {clean(entity.name, _LINE)}" + (f" ({clean(entity.type, 40)})" if entity.type else "")
+
+
+@text.register
+def _(path: Path) -> str:
+    return clean(_chain(path), 4 * _LINE)
+
+
+@html.register
+def _(path: Path) -> str:
+    return page(esc(_chain(path)))
+
+
+@text.register
+def _(evidence: Evidence) -> str:
+    lines = [f"Evidence for {clean(evidence.question, 200)!r} by {evidence.method} (scale: {evidence.scale})"]
+    if evidence.fallback:
+        lines.append(f"  fall-back: {clean(evidence.fallback, 200)}")
+    for rank, (passage, score) in enumerate(evidence.passages[:SHOWN], 1):
+        lines.append(f"  {rank:3} {number(score):>9}  {clean(passage.id, 40)}  {clean(passage.title or passage.text, 70)}")
+    if len(evidence.passages) > SHOWN:
+        lines.append(f"  … {len(evidence.passages) - SHOWN} more passages")
+    if evidence.facts:
+        lines.append("  facts: " + "; ".join(text(triple) for triple, _ in evidence.facts[:5]))
+    if evidence.entities:
+        lines.append("  entities: " + ", ".join(clean(entity.name, 60) for entity, _ in evidence.entities[:SHOWN]))
+    return "\n".join(lines)
+
+
+@html.register
+def _(evidence: Evidence) -> str:
+    rows = [
+        (rank, score, Markup(_passage(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)
+    ]
+    facts = [(Markup(_triple(triple)), score) for triple, score in evidence.facts]
+    entities = [(entity.name, entity.type, score) for entity, score in evidence.entities]
+    paths = [(_chain(path), score) for path, score in evidence.paths]
+    more = len(rows) - SHOWN
+    return page(
+        f"<p><b>{esc(evidence.question)}</b> <span class='tag'>{esc(evidence.method)}</span></p>",
+        f"<p class='bad'>fall-back: {esc(evidence.fallback)}</p>" if evidence.fallback else "",
+        table(["rank", evidence.scale, "passage"], rows[:SHOWN]),
+        details(f"{more} more passages", table(["rank", evidence.scale, "passage"], rows[SHOWN:])) if more > 0 else "",
+        details(f"{len(facts)} facts", table(["fact", "score"], facts)) if facts else "",
+        details(f"{len(entities)} entities", table(["entity", "type", "score"], entities)) if entities else "",
+        details(f"{len(paths)} paths", table(["path", "score"], paths)) if paths else "",
+        details("trace", html(evidence.trace)) if evidence.trace else "",
+    )
+
+
+@text.register
+def _(answer: Answer) -> str:
+    said = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
+    return f"Answer to {clean(answer.question, 200)!r} by {answer.reader}: {clean(said, 300)}"
+
+
+@html.register
+def _(answer: Answer) -> str:
+    said = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
+    if answer.abstained:
+        said = "<i>abstained: the context does not hold the answer</i>"
+    return page(
+        f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader)}</span></p><p>{said}</p>",
+        details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought else "",
+        f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
+        details("trace", html(answer.trace)) if answer.trace else "",
+    )
+
+
+def _passage(passage: Passage) -> str:
+    return details(
+        f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>",
+        f"<p>{esc(passage.text)}</p>",
+    )
+
+
+def _triple(triple: Triple) -> str:
+    subject, relation, obj = (esc(member, 300) for member in triple.members)
+    where = f" <span class='q'>{esc(', '.join(triple.passages), 200)}</span>" if triple.passages else ""
+    return f"{subject} — <i>{relation}</i> — {obj}{where}"
+
+
+def _chain(path: Path) -> str:
+    hops = [f" —{relation}→ {node}" for relation, node in zip(path.relations, path.nodes[1:])]
+    return (path.nodes[0] if path.nodes else "(empty path)") + "".join(hops)

@@ -1,0 +1,93 @@
+"""The look of a trace: a tree that folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.trace import Event, Trace, TraceDiff
+from workbench.views.base import clean, details, esc, html, number, page, table, text
+
+SHOWN = 12  # scores of one event that a view lists
+
+
+@text.register
+def _(trace: Trace) -> str:
+    if not len(trace):
+        return f"Trace (level {trace.level}, empty)"
+    depth: dict[int | None, int] = {None: 0}
+    lines = [f"Trace (level {trace.level}, {len(trace)} events)"]
+    for event in trace:
+        depth[event.id] = depth[event.parent] + 1
+        lines.append("  " * depth[event.id] + text(event))
+    return "\n".join(lines)
+
+
+@text.register
+def _(event: Event) -> str:
+    said = ", ".join(f"{name}={clean(_short(value), 60)}" for name, value in event.outputs.items())
+    return f"{event.kind} {event.step}" + (f": {said}" if said else "")
+
+
+@html.register
+def _(trace: Trace) -> str:
+    return page(tree(trace))
+
+
+@html.register
+def _(event: Event) -> str:
+    return page(_event(event, ""))
+
+
+@text.register
+def _(diff: TraceDiff) -> str:
+    if not diff:
+        return "TraceDiff: no difference"
+    rows = [f"  {place}: {what}: {clean(a, 60)} → {clean(b, 60)}" for place, what, a, b in diff.rows]
+    return "\n".join([f"TraceDiff: {len(diff.rows)} differences", *rows[:30]])
+
+
+@html.register
+def _(diff: TraceDiff) -> str:
+    if not diff:
+        return page("<p>no difference</p>")
+    return page(table(["place", "what", "left", "right"], [tuple(clean(cell, 300) for cell in row) for row in diff.rows]))
+
+
+def tree(trace: Trace, open_depth: int = 1) -> str:
+    """Nested, folding HTML of all events; the first `open_depth` levels stand open."""
+    children: dict[int | None, list[Event]] = {}
+    for event in trace:
+        children.setdefault(event.parent, []).append(event)
+
+    def branch(event: Event, depth: int) -> str:
+        inner = "".join(branch(child, depth + 1) for child in children.get(event.id, ()))
+        return _event(event, inner, open=depth < open_depth)
+
+    return "".join(branch(event, 0) for event in children.get(None, ())) or '<p class="q">nothing was recorded</p>'
+
+
+def _event(event: Event, inner: str, open: bool = False) -> str:
+    marks = f" <span class='bad'>{esc(event.failure, 200)}</span>" if event.failure else ""
+    if event.seconds is not None:
+        marks += f" <span class='q'>{event.seconds * 1000:,.1f} ms</span>"
+    if event.tokens:
+        marks += f" <span class='q'>{esc(_short(event.tokens))} tokens</span>"
+    body = table(["", ""], [*_rows("in", event.inputs), *_rows("out", event.outputs)]) if event.inputs or event.outputs else ""
+    if event.scores:
+        best = [(name, number(score)) for name, score in event.scores[:SHOWN]]
+        body += table([f"best of {len(event.scores)}", "score"], best)
+    return details(f"<span class='tag'>{esc(event.kind)}</span> {esc(event.step, 200)}{marks}", body, inner, open=open)
+
+
+def _rows(side: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(f"{side}: {name}", clean(_short(value))) for name, value in values.items()]
+
+
+def _short(value: Any) -> str:
+    """One line per member of a list, `name: value` for mappings, numbers in few digits."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_short(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return " | ".join(_short(item) for item in value)
+    return number(value) if isinstance(value, float) else str(value)
