@@ -1,13 +1,12 @@
-"""Layer `facts`: normalised triples and their phrases, each with a vector, and which passage states which fact how often.
+"""Layer `facts`: normalised triples and their phrases, each with a vector, and which passage states which fact.
 
 HippoRAG 2, spec A1 to A4. Phrases and facts are sorted, so rows do not depend on the order of passages or on hashing
-(trap T15). Phrases come from triples only, never from the entity lists (trap T4). Where a passage states the same normalised fact
-several times, each counts, as in the released code.
+(trap T15). Phrases come from triples only, never from the entity lists (trap T4). A passage that states the same
+normalised fact several times counts once, as in the released code.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +40,7 @@ class FactsLayer(Layer):
     phrases          list[str], n_e; `phrase_vectors` float32 (n_e, d)
     facts            list[(subject, relation, object)], n_f; `fact_vectors` float32 (n_f, d)
     subjects, objects   int (n_f,): phrase rows
-    stated           three int arrays (passage row, fact row, how often)
+    stated           two int arrays (passage row, fact row), sorted
     """
 
     kind = "facts"
@@ -56,20 +55,20 @@ class FactsLayer(Layer):
         passages: PassagesLayer = build.layers["passages"]
         extractions: ExtractionsLayer = build.layers["extractions"]
         normalise, keep_empty = PHRASE_RULES[settings.normalise], settings.normalise == "ascii"
-        stated: Counter[tuple[int, tuple[str, str, str]]] = Counter()
+        stated: set[tuple[int, tuple[str, str, str]]] = set()
         dropped = 0
         for record in extractions.records:
             for triple in record.triples:
                 subject, relation, obj = map(normalise, triple)
                 if keep_empty or (subject and obj):
-                    stated[passages.row[record.passage_id], (subject, relation, obj)] += 1
+                    stated.add((passages.row[record.passage_id], (subject, relation, obj)))
                 else:
                     dropped += 1
         facts = sorted({fact for _, fact in stated})
         phrases = sorted({phrase for fact in facts for phrase in (fact[0], fact[2])})
         fact_row = {fact: row for row, fact in enumerate(facts)}
-        rows = sorted((passage, fact_row[fact], count) for (passage, fact), count in stated.items())
-        passage_rows, fact_rows, counts = zip(*rows) if rows else ((), (), ())
+        rows = sorted((passage, fact_row[fact]) for passage, fact in stated)
+        passage_rows, fact_rows = zip(*rows) if rows else ((), ())
 
         known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
         known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
@@ -89,7 +88,6 @@ class FactsLayer(Layer):
             folder / "stated.parquet",
             passage=np.array(passage_rows, dtype=np.int32),
             fact=np.array(fact_rows, dtype=np.int32),
-            count=np.array(counts, dtype=np.int32),
         )
         return {"phrases": len(phrases), "facts": len(facts), "dropped": dropped, "encoded": sum(encoded)}
 
@@ -102,7 +100,7 @@ class FactsLayer(Layer):
         self.subjects = np.array([self.phrase_row[fact[0]] for fact in self.facts], dtype=np.int64)
         self.objects = np.array([self.phrase_row[fact[2]] for fact in self.facts], dtype=np.int64)
         stated = read_table(folder / "stated.parquet")
-        self.stated = (stated["passage"], stated["fact"], stated["count"])
+        self.stated = (stated["passage"], stated["fact"])
         self._by_fact = np.argsort(stated["fact"], kind="stable")
         self._begins = np.searchsorted(stated["fact"][self._by_fact], np.arange(len(self.facts) + 1))
         self.phrase_vectors = map_vectors(folder / "phrases.npy")

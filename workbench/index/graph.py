@@ -24,7 +24,7 @@ MERGES = ("overwrite", "sum")
 class Graph(Record):
     """Phrase nodes are 0 … n_e-1, passage nodes n_e … n_e+n_p-1.
 
-    relation   (n_e, n_e) symmetric: c(a, b), how often a fact joining a and b is stated; no self-loops
+    relation   (n_e, n_e) symmetric: c(a, b), in how many passages a fact joins a and b, summed over such facts; no self-loops
     context    (n_p, n_e): 1 where a triple of the passage holds the phrase
     synonym    (n_e, n_e) directed: the cosine, where the row's phrase found the column's
     """
@@ -36,10 +36,10 @@ class Graph(Record):
     @classmethod
     def of(cls, facts: FactsLayer, synonyms: SynonymsLayer, passages: int) -> Graph:
         n = len(facts.phrases)
-        passage, fact, count = facts.stated
+        passage, fact = facts.stated
         subject, obj = facts.subjects[fact], facts.objects[fact]
         apart = subject != obj
-        joined = sp.coo_array((count[apart].astype(float), (subject[apart], obj[apart])), shape=(n, n)).tocsr()
+        joined = sp.coo_array((np.ones(apart.sum()), (subject[apart], obj[apart])), shape=(n, n)).tocsr()
         context = sp.coo_array(
             (np.ones(2 * len(passage)), (np.r_[passage, passage], np.r_[subject, obj])), shape=(passages, n)
         ).tocsr()

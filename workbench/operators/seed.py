@@ -19,8 +19,8 @@ def phrase_seeds(
 
         w_e = (1 / n_e) Σ s_f / |P_e|    over the n_e places that phrase e has in the kept facts
 
-    `passages_of` holds |P_e| per phrase; None leaves the division out, as the paper does (trap T2). Equal weights keep the
-    order of the facts, subject before object.
+    `passages_of` holds |P_e| per phrase; None leaves the division out, as the paper does (trap T2). Equal weights, which are common,
+    are ordered by row, that is by the phrase; in the released code their order differs from run to run (trap T15).
     """
     total: dict[int, float] = {}
     places: dict[int, int] = {}
@@ -30,4 +30,4 @@ def phrase_seeds(
             total[phrase] = total.get(phrase, 0.0) + share
             places[phrase] = places.get(phrase, 0) + 1
     weights = [(phrase, float(total[phrase] / places[phrase])) for phrase in total]
-    return sorted(weights, key=lambda pair: -pair[1])[:limit]
+    return sorted(weights, key=lambda pair: (-pair[1], pair[0]))[:limit]

@@ -32,11 +32,17 @@ class Ruled(NamedTuple):
     abstained: bool
 
 
+def _labels(question: str) -> tuple[str, ...]:
+    """The entity labels that can answer; where several question words stand in the question, the first one asks."""
+    found = [(match.start(), labels) for pattern, labels in _KINDS if (match := re.search(pattern, question))]
+    return min(found)[1] if found else _ANY
+
+
 def answer(question: str, passages: Sequence[tuple[str, str]]) -> Ruled:
     asked = content_words(question)
     if _YES_NO.match(question) or not asked:
         return Ruled("the rules do not answer this kind of question", "", True)
-    labels = next((labels for pattern, labels in _KINDS if re.search(pattern, question.lower())), _ANY)
+    labels = _labels(question.lower())
     best, best_worth = None, 0.0
     for rank, ((title, _), doc) in enumerate(zip(passages, parse([text for _, text in passages]))):
         in_passage = len(asked & content_words(f"{title} {doc.text}")) / len(asked)

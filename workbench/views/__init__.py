@@ -4,8 +4,9 @@
 """
 
 from workbench.views import records as _records
+from workbench.views import run as _run
 from workbench.views import trace as _trace
 from workbench.views.base import html, text
 
 __all__ = ["html", "text"]
-del _records, _trace
+del _records, _run, _trace

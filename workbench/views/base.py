@@ -33,7 +33,7 @@ STYLE = """<style>
 @singledispatch
 def html(thing: Any) -> str:
     """The HTML of a thing, safe to put into a notebook."""
-    return page(f"<pre>{esc(text(thing))}</pre>")
+    return page(f"<pre>{esc(repr(thing))}</pre>")
 
 
 @singledispatch

@@ -1,0 +1,303 @@
+"""The command line: `workbench VERB`. Tables by default, JSON with `--json`; errors meant for the user have no traceback."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from workbench.errors import SettingError, WorkbenchError
+from workbench.methods.spec import parse_value
+from workbench.views.base import clean, number
+
+app = typer.Typer(
+    name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
+    help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
+)  # fmt: skip
+out = Console(width=None if sys.stdout.isatty() else 200)  # a table that is piped or logged should not be folded
+err = Console(stderr=True)
+
+Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@BASE_URL] or replay:FILE")]
+Record = Annotated[Optional[str], typer.Option("--record", help="keep the model's answers in this file and never ask twice")]
+Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
+Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
+Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
+Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
+K = Annotated[int, typer.Option("-k", help="passages")]
+Budget = Annotated[Optional[int], typer.Option(help="cl100k tokens of context")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+
+def verb(function: Callable) -> Callable:
+    """Register a verb; what is meant for the user is printed in one line, and the exit code is 1."""
+
+    @wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        try:
+            function(*args, **kwargs)
+        except WorkbenchError as error:
+            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}", highlight=False)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            err.print("stopped; what is done is kept, and the same command goes on from there")
+            raise typer.Exit(130) from None
+
+    return app.command()(guarded)
+
+
+@verb
+def methods(as_json: Json = False) -> None:
+    """Every method: what it needs, whose it is, what it asks a model per question."""
+    from dataclasses import asdict
+
+    from workbench.methods import METHODS
+
+    rows = [
+        {
+            "method": name,
+            "paper": method.paper,
+            "layers": ", ".join(method.layers),
+            "asks per question": ", ".join(method.steps) or "nothing",
+            "profiles": ", ".join(method.profiles) or "–",
+            "settings": ", ".join(f"{key}={value}" for key, value in asdict(method.Settings()).items()) or "–",
+        }
+        for name, method in METHODS.items()
+    ]
+    _show(rows, as_json)
+
+
+@verb
+def index(
+    data: Annotated[str, typer.Argument(help="a bundled name (meridian) or a data folder", metavar="DATA")],
+    folder: Annotated[Optional[Path], typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")] = None,
+    engine: Engine = "rules",
+    record: Record = None,
+    layers: Annotated[str, typer.Option(help="comma-separated")] = "passages,facts,synonyms",
+    settings: Annotated[Optional[list[str]], typer.Option("--set", help="a layer's setting: facts.normalise=ascii")] = None,
+    as_json: Json = False,
+) -> None:
+    """Build (or go on building) the index of a data set."""
+    import workbench as wb
+
+    chosen: dict[str, dict[str, Any]] = {}
+    for pair in settings or []:
+        name, equals, value = pair.partition("=")
+        layer, dot, key = name.partition(".")
+        if not equals or not dot:
+            raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
+        chosen.setdefault(layer, {})[key] = parse_value(value)
+    built = wb.Index.build(
+        data, _engine(engine, record), folder, layers=[name.strip() for name in layers.split(",")], settings=chosen
+    )
+    rows = [
+        {"layer": kind, **{k: v for k, v in layer.items() if k not in ("settings", "content")}, "settings": layer["settings"]}
+        for kind, layer in built.manifest["layers"].items()
+    ]
+    if as_json:
+        _print_json({"folder": str(built.folder), "counts": built.counts(), "layers": rows})
+        return
+    out.print(escape(repr(built)), highlight=False)
+    for row in rows:
+        said = ", ".join(f"{k} {_said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
+        out.print(f"  {row['layer']}: {escape(said)}", highlight=False)
+        if row.get("failures"):
+            err.print(f"  {row['failures']} passages could not be extracted; the same command tries them again")
+
+
+@verb
+def retrieve(
+    folder: Folder,
+    question: str,
+    method: Method = "hipporag2",
+    engine: Engine = "rules",
+    record: Record = None,
+    k: K = 10,
+    budget: Budget = None,
+    trace: Annotated[bool, typer.Option(help="print the trace")] = False,
+    as_json: Json = False,
+) -> None:
+    """The passages that a method finds for a question, and why."""
+    import workbench as wb
+
+    evidence = wb.method(method, wb.Index.open(folder), _engine(engine, record)).retrieve(question, k, budget=budget)
+    if as_json:
+        _print_json(_evidence(evidence, trace))
+        return
+    out.print(escape(repr(evidence)), highlight=False)
+    if trace:
+        out.print(escape(repr(evidence.trace)), highlight=False)
+
+
+@verb
+def ask(
+    folder: Folder,
+    question: str,
+    method: Method = "hipporag2",
+    reader: Reader = "direct",
+    engine: Engine = "rules",
+    record: Record = None,
+    k: K = 10,
+    budget: Budget = None,
+    as_json: Json = False,
+) -> None:
+    """The answer to a question, with the passages that it was read from."""
+    import workbench as wb
+
+    runner = _engine(engine, record)
+    evidence = wb.method(method, wb.Index.open(folder), runner).retrieve(question, k, budget=budget)
+    answer = wb.reader(reader, runner).read(question, evidence)
+    if as_json:
+        _print_json(
+            {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
+             "read": list(answer.passages), "engine": runner.name, **_evidence(evidence, False)}
+        )  # fmt: skip
+        return
+    by = " [dim](by rules, not by a language model)[/]" if runner.name == "rules" else f" [dim](by {escape(runner.name)})[/]"
+    said = f"failed: {answer.failure}" if answer.failure else "abstained: not found in the passages" if answer.abstained else answer.text
+    out.print(f"[bold]{escape(clean(said))}[/]{by}", highlight=False)
+    if answer.thought:
+        out.print(escape(clean(answer.thought, 400)), highlight=False)
+    out.print(escape(repr(evidence)), highlight=False)
+
+
+@verb
+def evaluate(
+    folder: Folder,
+    questions: Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")],
+    method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    reader: Annotated[Optional[str], typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
+    engine: Engine = "rules",
+    record: Record = None,
+    run: Annotated[Path, typer.Option("--out", "-o", help="folder of the run")] = Path("runs/run"),
+    limit: Annotated[Optional[int], typer.Option(help="ask only the first so many")] = None,
+    k: Annotated[Optional[int], typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
+    budget: Budget = None,
+    workers: Annotated[Optional[int], typer.Option(help="questions asked side by side")] = None,
+    trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
+    as_json: Json = False,
+) -> None:
+    """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's folder."""
+    import workbench as wb
+    from workbench.data.folder import read_questions
+
+    opened, runner = wb.Index.open(folder), _engine(engine, record)
+    asked = read_questions(questions, set(opened.passages.row))
+    chosen = [wb.method(spec, opened, runner) for spec in method]
+    done = wb.evaluate(
+        asked, chosen, wb.reader(reader, runner) if reader else None, run, limit=limit, k=k, budget=budget, workers=workers, trace=trace
+    )
+    table = done.table().reset_index().to_dict("records")
+    compared = done.compare().to_dict("records") if len(chosen) > 1 else []
+    if as_json:
+        _print_json({"folder": str(run), "engine": runner.name, "table": table, "compare": compared})
+        return
+    _show(table, False)
+    if compared:
+        shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
+        _show([{name: row[name] for name in shown} for row in compared], False)
+    out.print(f"{'Made with rules, not with a language model. ' * (runner.name == 'rules')}The run is in {escape(str(run))}", highlight=False)
+
+
+@verb
+def run(
+    only: Annotated[Optional[str], typer.Option(help="only notebooks whose name begins so, such as 01")] = None,
+    settings: Annotated[Optional[list[str]], typer.Option("--set", help="a notebook's parameter: key=value")] = None,
+    data: Annotated[Optional[str], typer.Option("--data", help="the same as --set data=DATA")] = None,
+    folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
+    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = Path("build/notebooks"),
+) -> None:
+    """Execute the notebooks with papermill; figures and tables go into figures/."""
+    from workbench import notebooks
+
+    parameters: dict[str, Any] = {"data": data} if data else {}
+    for pair in settings or []:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise SettingError(f"--set {pair!r}: write key=value")
+        parameters[key] = parse_value(value)
+    done = notebooks.run_all(folder, executed, parameters, only)
+    out.print("Look at:", highlight=False)
+    for path in done:
+        out.print(f"  {escape(str(path.with_suffix('.html')))}   the executed notebook as a page", highlight=False)
+    out.print("  figures/   figures, tables and verdicts", highlight=False)
+    out.print("  make lab   the notebooks themselves, in JupyterLab", highlight=False)
+
+
+@verb
+def doctor(as_json: Json = False) -> None:
+    """What is installed, what is missing, and the command that mends it."""
+    from workbench.doctor import examine
+
+    findings = examine()
+    rows = [{"": "ok" if f.good else "MISSING", "what": f.what, "found": f.found, "do": f.remedy} for f in findings]
+    _show(rows, as_json)
+    if not all(finding.good for finding in findings):
+        raise typer.Exit(1)
+
+
+def _engine(spec: str, record: str | None):
+    import workbench as wb
+
+    return wb.engine(spec, **({"record": record} if record else {}))
+
+
+def _evidence(evidence, with_trace: bool) -> dict:
+    shown = {
+        "question": evidence.question,
+        "method": evidence.method,
+        "scale": evidence.scale,
+        "fallback": evidence.fallback,
+        "passages": [{"id": p.id, "title": p.title, "text": p.text, "score": score} for p, score in evidence.passages],
+        "facts": [{"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts],
+        "entities": [{"name": e.name, "score": score} for e, score in evidence.entities],
+    }
+    if with_trace:
+        shown["trace"] = [
+            {"id": e.id, "parent": e.parent, "kind": e.kind, "step": e.step, "inputs": e.inputs, "outputs": e.outputs, "scores": e.scores}
+            for e in evidence.trace
+        ]
+    return shown
+
+
+def _show(rows: list[dict], as_json: bool) -> None:
+    if as_json:
+        _print_json(rows)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0] if rows else []:
+        numeric = all(isinstance(row[name], float | int | type(None)) for row in rows)
+        table.add_column(escape(str(name)), overflow="fold", no_wrap=numeric, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*(escape(_said(value)) for value in row.values()))
+    out.print(table)
+
+
+def _said(value: Any) -> str:
+    if value is None or isinstance(value, float | int) and not isinstance(value, bool):
+        return number(value)
+    return clean(", ".join(map(str, value)) if isinstance(value, list) else value, 300)
+
+
+def _print_json(value: Any) -> None:
+    """Plain, so that it can be piped; NaN, which JSON does not have, becomes null."""
+    sys.stdout.write(json.dumps(_without_nan(value), indent=1, ensure_ascii=False, default=str) + "\n")
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+if __name__ == "__main__":
+    app()

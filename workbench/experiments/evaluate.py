@@ -1,0 +1,229 @@
+"""Ask many questions of many methods, and write a run that can be stopped and resumed at any point.
+
+Rows are written in the order of questions and methods, each flushed before the next counts as done. With the `rules` and
+`replay` engines everything but `timings.jsonl` has the same bytes in every run, resumed or not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from workbench import measures as measures_
+from workbench.errors import EngineError, SettingError
+from workbench.experiments.run import Run, read_rows, trace_name
+from workbench.index.index import versions
+from workbench.index.store import key_of, write_atomically
+from workbench.llm.meter import collect
+from workbench.methods import Method
+from workbench.reading.base import Reader
+from workbench.records import Answer, Evidence, Question
+from workbench.text import text_hash
+from workbench.trace import Trace
+
+
+def evaluate(
+    questions: Iterable[Question],
+    methods: Mapping[str, Method] | Sequence[Method],
+    reader: Reader | None = None,
+    out: str | Path = "runs/run",
+    *,
+    measures: Sequence[str] = measures_.DEFAULT,
+    k: int | None = None,
+    budget: int | None = None,
+    trace: str = "full",
+    workers: int | None = None,
+    limit: int | None = None,
+    progress: bool = True,
+) -> Run:
+    """Run every method (and the reader, if one is given) over the questions, and return the run.
+
+    `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by default as many as the
+    engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine that cannot go on stops
+    the run; the same call goes on where it stopped. A folder that holds another run is refused.
+    """
+    questions = list(islice(questions, limit))
+    methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
+    if not questions or not methods:
+        raise SettingError("evaluate needs at least one question and one method")
+    measures = [name for name in measures if reader is not None or name not in measures_.ANSWER]
+    k = k or max(20, measures_.deepest(measures))
+    config = _config(questions, methods, reader, measures, k, budget, trace)
+    folder = Path(out)
+    done = _start(folder, config)
+    jobs = [(question, name) for question in questions for name in methods]
+    workers = workers or max(getattr(method.engine, "workers", 1) for method in methods.values())
+
+    def ask(job: tuple[Question, str]) -> _Row:
+        question, name = job
+        return _ask(question, name, methods[name], reader, measures, k, budget, trace)
+
+    with (
+        (folder / "results.jsonl").open("a", encoding="ascii") as results,
+        (folder / "timings.jsonl").open("a", encoding="ascii") as timings,
+        tqdm(total=len(jobs), initial=done, desc="evaluate", unit="question", disable=not progress) as bar,
+    ):
+        for row in _in_order(ask, jobs[done:], workers):
+            row.write(folder, results, timings)
+            bar.update()
+    run = Run(folder)
+    run.save_summaries()
+    return run
+
+
+class _Row:
+    """What became of one question and method: the row, its timings, its trace and its context."""
+
+    def __init__(self, row: dict, seconds: dict[str, float], trace: Trace, context: str | None):
+        self.row, self.seconds, self.trace, self.context = row, seconds, trace, context
+
+    def write(self, folder: Path, results, timings) -> None:
+        """The row goes last, so that it never names a file which is not there."""
+        if self.context is not None:
+            (folder / "contexts" / self.row["context"]).write_text(self.context, encoding="utf-8")
+        if self.trace:
+            self.trace.save(folder / "traces" / trace_name(self.row["question_id"], self.row["method"]))
+        named = {name: self.row[name] for name in ("question_id", "method")}
+        timings.write(json.dumps({**named, "seconds": self.seconds}) + "\n")
+        timings.flush()
+        results.write(json.dumps(self.row) + "\n")
+        results.flush()
+
+
+def _ask(
+    question: Question,
+    name: str,
+    method: Method,
+    reader: Reader | None,
+    measures: Sequence[str],
+    k: int,
+    budget: int | None,
+    level: str,
+) -> _Row:
+    """One question. It is asked by its text: its gold is looked at only when the scores are taken."""
+    trace = Trace("ids" if level == "off" else level)  # timings are read off the trace, which is then not kept
+    evidence, answer, failure = None, None, None
+    with collect() as usage:
+        try:
+            evidence = method.retrieve(question.question, k, budget=budget, trace=trace)
+            answer = reader.read(question.question, evidence, trace=trace) if reader else None
+            failure = answer.failure if answer else None
+        except EngineError:
+            raise
+        except Exception as error:
+            failure = f"{type(error).__name__}: {error}"
+    context = reader.context(evidence).text if reader and evidence else None
+    row = {
+        "question_id": question.id,
+        "method": name,
+        "ranking": [[passage_id, score] for passage_id, score in evidence.ranking] if evidence else [],
+        "nodes": evidence.nodes if evidence else [],
+        "context": f"{text_hash(context)}.txt" if context is not None else None,
+        "answer": answer.text if answer else None,
+        "abstained": answer.abstained if answer else None,
+        "scores": _scores(question, measures, evidence, answer, reader is not None),
+        "failure": failure,
+        "fallback": evidence.fallback if evidence else None,
+        "usage": usage.as_dict(seconds=False),
+    }
+    return _Row(row, trace.seconds(), Trace("off") if level == "off" else trace, context)
+
+
+def _scores(
+    question: Question, measures: Sequence[str], evidence: Evidence | None, answer: Answer | None, read: bool
+) -> dict[str, float | None]:
+    """A failure scores 0 wherever the measure is defined; it does not go missing."""
+    ranking = [passage_id for passage_id, _ in evidence.ranking] if evidence else []
+    outcome = measures_.Outcome(ranking, (answer.text if answer else "") if read else None)
+    return {name: measures_.measure(name)(question, outcome) for name in measures}
+
+
+def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[_Row]:
+    """Results in the order of the jobs, at most `workers` at a time and few waiting, so that a stop loses little."""
+    if workers == 1:
+        yield from map(ask, jobs)
+        return
+    pool = ThreadPoolExecutor(workers)
+    try:
+        waiting, rest = [], iter(jobs)
+        for job in islice(rest, 2 * workers):
+            waiting.append(pool.submit(ask, job))
+        while waiting:
+            yield waiting.pop(0).result()
+            waiting += [pool.submit(ask, job) for job in islice(rest, 1)]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _config(
+    questions: Sequence[Question],
+    methods: Mapping[str, Method],
+    reader: Reader | None,
+    measures: Sequence[str],
+    k: int,
+    budget: int | None,
+    trace: str,
+) -> dict[str, Any]:
+    """All that determines the rows, and what makes them comparable with others."""
+    some = next(iter(methods.values()))
+    engines = {method.engine.name for method in methods.values()} | ({reader.engine.name} if reader else set())
+    steps = {step for method in methods.values() for step in method.steps} | ({"answer"} if reader else set())
+    return {
+        "format": 1,
+        "data": some.index.manifest["data"],
+        "questions": {"n": len(questions), "hash": key_of(questions=[asdict(question) for question in questions])},
+        "engine": ", ".join(sorted(engines)),
+        "methods": {
+            name: {"label": method.label, "paper": method.paper, "scale": method.scale,
+                   "settings": {k: getattr(v, "label", v) for k, v in vars_of(method.settings).items()},
+                   "index": method.index.manifest["layers"] | {"encoder": method.index.manifest["encoder"]["name"]}}
+            for name, method in methods.items()
+        },
+        "reader": reader.label if reader else None,
+        "prompts": _prompts(steps),
+        "measures": list(measures),
+        "k": k,
+        "budget": budget,
+        "trace": trace,
+        "versions": versions(),
+    }  # fmt: skip
+
+
+def vars_of(settings: Any) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in settings.__dataclass_fields__}
+
+
+def _prompts(steps: Iterable[str]) -> dict[str, str]:
+    """Step → version and hash of the prompt's wording."""
+    from workbench.steps import catalogue
+
+    known = catalogue()
+    return {name: f"{known[name].identity} {known[name].prompt_hash}" for name in sorted(steps) if name in known}
+
+
+def _start(folder: Path, config: dict) -> int:
+    """How many rows stand already. Refuses a folder whose run was asked otherwise."""
+    for name in ("traces", "contexts"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    path = folder / "run.json"
+    text = json.dumps(config, indent=1, ensure_ascii=False) + "\n"
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        differing = [name for name in config if before.get(name) != json.loads(text)[name]]
+        raise SettingError(
+            f"{folder} holds another run (it differs in {', '.join(differing)}); choose another folder, or delete this one"
+        )
+    write_atomically(path, text)
+    done = read_rows(folder / "results.jsonl", mend=True)
+    timed = read_rows(folder / "timings.jsonl", mend=True)
+    if len(timed) > len(done):  # killed between the two: the row counts, its timing is measured again
+        kept = "".join(json.dumps(row) + "\n" for row in timed[: len(done)])
+        (folder / "timings.jsonl").write_text(kept, encoding="ascii")
+    return len(done)

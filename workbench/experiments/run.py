@@ -1,0 +1,157 @@
+"""A run on disk, and what can be read off it. `docs/architecture.md` lists the files; their field names are stable."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.errors import SettingError
+from workbench.experiments.significance import bootstrap_interval, holm, paired_test
+from workbench.index.store import write_atomically
+from workbench.records import Record
+from workbench.text import text_hash
+from workbench.trace import Trace
+
+
+class Run(Record):
+    """An evaluation: opened from its folder, needing neither index nor engine."""
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        if not (self.folder / "run.json").exists():
+            raise SettingError(f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})")
+        self.config: dict = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Run:
+        return cls(folder)
+
+    @property
+    def methods(self) -> list[str]:
+        return list(self.config["methods"])
+
+    @property
+    def measures(self) -> list[str]:
+        return list(self.config["measures"])
+
+    @cached_property
+    def rows(self) -> list[dict]:
+        """The rows of results.jsonl: question_id, method, ranking, nodes, context, answer, abstained, scores, failure, usage."""
+        return read_rows(self.folder / "results.jsonl")
+
+    def frame(self) -> pd.DataFrame:
+        """One row per question and method; measures are columns."""
+        return pd.DataFrame([{**{k: v for k, v in row.items() if k != "scores"}, **row["scores"]} for row in self.rows])
+
+    def scores(self, measure: str, method: str) -> dict[str, float]:
+        """Question id → value, of the questions for which the measure is defined. A failed question counts as 0."""
+        if measure not in self.measures or method not in self.methods:
+            raise SettingError(f"the run has the measures {self.measures} and the methods {self.methods}")
+        return {
+            row["question_id"]: row["scores"][measure]
+            for row in self.rows
+            if row["method"] == method and row["scores"].get(measure) is not None
+        }
+
+    def table(self) -> pd.DataFrame:
+        """Means over the questions: a row per method, a column per measure, then how many were asked, abstained on, failed."""
+        rows = {}
+        for method in self.methods:
+            mine = [row for row in self.rows if row["method"] == method]
+            means = {measure: _mean(self.scores(measure, method)) for measure in self.measures}
+            answered = [row["abstained"] for row in mine if row["abstained"] is not None]
+            rows[method] = means | {
+                "abstained": float(np.mean(answered)) if answered else None,
+                "questions": len(mine),
+                "failures": sum(row["failure"] is not None for row in mine),
+            }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+    def compare(self, baseline: str | None = None, measures: Sequence[str] | None = None) -> pd.DataFrame:
+        """Each method against the baseline (the first method): difference of means with a 95 % bootstrap interval, p of the paired
+        randomisation test, and p corrected after Holm over all rows of the table."""
+        baseline = baseline or self.methods[0]
+        rows = []
+        for measure in measures or self.measures:
+            base = self.scores(measure, baseline)
+            for method in self.methods:
+                mine = self.scores(measure, method)
+                common = sorted(base.keys() & mine.keys())
+                if method == baseline or not common:
+                    continue
+                a, b = np.array([mine[q] for q in common]), np.array([base[q] for q in common])
+                low, high = bootstrap_interval(a - b)
+                rows.append(
+                    {"measure": measure, "method": method, "baseline": baseline, "n": len(common), "value": a.mean(),
+                     "baseline_value": b.mean(), "difference": (a - b).mean(), "low": low, "high": high,
+                     "p": paired_test(a, b)}
+                )  # fmt: skip
+        frame = pd.DataFrame(rows)
+        return frame.assign(p_holm=holm(frame["p"].tolist())) if len(frame) else frame
+
+    def trace(self, question_id: str, method: str) -> Trace:
+        """The stored trace of one question and method."""
+        return Trace.open(self.folder / "traces" / trace_name(question_id, method))
+
+    def context(self, row: Mapping) -> str | None:
+        """The text that the reader saw for a row."""
+        return (self.folder / "contexts" / row["context"]).read_text(encoding="utf-8") if row.get("context") else None
+
+    def seconds(self) -> pd.DataFrame:
+        """Seconds per question, method and stage."""
+        rows = read_rows(self.folder / "timings.jsonl")
+        return pd.DataFrame(
+            [
+                {"question_id": row["question_id"], "method": row["method"], "stage": stage, "seconds": seconds}
+                for row in rows
+                for stage, seconds in row["seconds"].items()
+            ]
+        )
+
+    def save_summaries(self) -> None:
+        """usage.json and table.csv, both derived from the rows."""
+        write_atomically(self.folder / "usage.json", json.dumps(_usage(self.rows), indent=1) + "\n")
+        out = io.StringIO()
+        self.table().to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+        write_atomically(self.folder / "table.csv", out.getvalue())
+
+
+def trace_name(question_id: str, method: str) -> str:
+    """A file name for a question and a method, whatever characters their names hold."""
+    return f"{text_hash(json.dumps([question_id, method]))}.jsonl"
+
+
+def read_rows(path: Path, *, mend: bool = False) -> list[dict]:
+    """The rows of a JSON Lines file. `mend` cuts off a last line that a killed process left unfinished."""
+    if not path.exists():
+        return []
+    raw = path.read_bytes()
+    whole = raw[: raw.rfind(b"\n") + 1]
+    if mend and whole != raw:
+        os.truncate(path, len(whole))
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def _mean(scores: Mapping[str, float]) -> float | None:
+    return float(np.mean(list(scores.values()))) if scores else None
+
+
+def _usage(rows: Sequence[Mapping]) -> dict[str, dict[str, dict[str, Any]]]:
+    """method → Step → calls, tokens, money. Money is None as soon as one price is unknown."""
+    total: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        steps = total.setdefault(row["method"], {})
+        for step, usage in row["usage"].items():
+            so_far = steps.setdefault(step, dict.fromkeys(usage, 0))
+            for name, value in usage.items():
+                so_far[name] = None if value is None or so_far[name] is None else so_far[name] + value
+    return total

@@ -1,0 +1,51 @@
+"""A verdict: named checks with what was measured and what was expected, shown, asserted and written as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench.records import Record
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    value: Any
+    expected: str
+    holds: bool
+
+
+@dataclass(repr=False)
+class Verdict(Record):
+    """`verdict.check("recall above dense", 0.71, "> 0.65", lambda v: v > 0.65)`; `facts` are numbers without an expectation."""
+
+    title: str
+    checks: list[Check] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def check(self, name: str, value: Any, expected: str, holds: Callable[[Any], bool]) -> bool:
+        result = bool(holds(value))
+        self.checks.append(Check(name, _plain(value), expected, result))
+        return result
+
+    def state(self, **facts: Any) -> None:
+        self.facts |= {name: _plain(value) for name, value in facts.items()}
+
+    @property
+    def holds(self) -> bool:
+        return all(check.holds for check in self.checks)
+
+    def save(self, path: str | Path) -> Path:
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"title": self.title, "holds": self.holds, "checks": [vars(c) for c in self.checks], "facts": self.facts}
+        path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return path
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,30 @@
+"""em: 1 where the answer, normalised, equals a gold answer or alias, else 0 (SQuAD; HippoRAG 2, spec A9).
+
+Normalised means: lower case, ASCII punctuation deleted, the words a, an, the deleted, runs of space made one.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalised(text: str) -> str:
+    """
+    >>> normalised("The  Beatles' (1968)")
+    'beatles 1968'
+    """
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def exact_match(answer: str, gold: Sequence[str]) -> float:
+    """The best over the gold answers; an abstention is an empty answer and matches none.
+
+    >>> exact_match("the Eiffel Tower", ["Eiffel tower", "La tour Eiffel"])
+    1.0
+    """
+    said = normalised(answer)
+    return float(bool(said) and any(said == normalised(right) for right in gold))

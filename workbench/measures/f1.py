@@ -1,0 +1,25 @@
+"""f1: overlap of the words of the answer and of a gold answer, normalised as for `em`, as bags (SQuAD; HippoRAG 2, spec A9).
+
+    precision = common / words of the answer, recall = common / words of the gold answer, f1 = 2 p r / (p + r)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from workbench.measures.em import normalised
+
+
+def f1(answer: str, gold: Sequence[str]) -> float:
+    """The best over the gold answers; 0 where no word is common.
+
+    >>> f1("Queen Anne of England", ["Anne"])
+    0.4
+    """
+    return max(_overlap(normalised(answer).split(), normalised(right).split()) for right in gold)
+
+
+def _overlap(said: list[str], right: list[str]) -> float:
+    common = sum((Counter(said) & Counter(right)).values())
+    return 2 * common / (len(said) + len(right)) if common else 0.0

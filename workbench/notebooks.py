@@ -1,0 +1,82 @@
+"""Running the notebooks as regression runs: papermill with parameters, progress, and an HTML page of each to look at."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from workbench.errors import SettingError, WorkbenchError
+
+DEFAULT_FOLDER = Path("notebooks")
+
+
+class NotebookFailed(WorkbenchError):
+    """A cell raised; the message names the notebook, the cell and the executed copy to look at."""
+
+
+def find(folder: str | Path = DEFAULT_FOLDER, only: str | None = None) -> list[Path]:
+    """The numbered notebooks of a folder, or those whose name begins with `only`."""
+    found = sorted(path for path in Path(folder).glob("[0-9]*.ipynb") if not only or path.name.startswith(only))
+    if not found:
+        raise SettingError(f"no notebook {only or ''!r} in {Path(folder).resolve()}; run this from the project's folder")
+    return found
+
+
+def run(
+    notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = True
+) -> Path:
+    """Execute one notebook with these parameters (those it does not have are an error) and write `out/<name>.ipynb` and `.html`."""
+    import papermill
+    from papermill.exceptions import PapermillExecutionError
+
+    parameters = dict(parameters or {})
+    known = papermill.inspect_notebook(str(notebook))
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        raise SettingError(f"{notebook.name} has no parameter {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / notebook.name
+    try:
+        papermill.execute_notebook(
+            str(notebook), str(target), parameters=parameters, kernel_name="python3", cwd=str(Path.cwd()), progress_bar=progress,
+            log_output=False,
+        )  # fmt: skip
+    except PapermillExecutionError as error:
+        raise NotebookFailed(
+            f"{notebook.name}, cell {error.cell_index}: {error.ename}: {error.evalue}\nThe executed copy is {target}"
+        ) from None
+    finally:
+        if target.exists():
+            _to_html(target)
+    return target
+
+
+def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None) -> list[Path]:
+    """Execute the notebooks in their order. A parameter is given to those that have it, and must fit at least one."""
+    import papermill
+
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a debugger's warning that no reader needs
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    notebooks = find(folder, only)
+    known = {path: set(papermill.inspect_notebook(str(path))) for path in notebooks}
+    unused = [name for name in parameters if not any(name in names for names in known.values())]
+    if unused:
+        raise SettingError(f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(set().union(*known.values())))}")
+    return [
+        run(path, out, {name: value for name, value in parameters.items() if name in known[path]})
+        for path in tqdm(notebooks, desc="notebooks", unit="notebook")
+    ]
+
+
+def _to_html(notebook: Path) -> None:
+    from nbconvert import HTMLExporter
+
+    body, _ = HTMLExporter(embed_images=True).from_filename(str(notebook))
+    notebook.with_suffix(".html").write_text(body, encoding="utf-8")
+
+

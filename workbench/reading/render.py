@@ -1,0 +1,30 @@
+"""Evidence as text, under a token budget. Rendering comes last: whatever works on evidence works on records."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workbench import tokens
+from workbench.records import Evidence, Passage
+
+
+class Context(NamedTuple):
+    """The text that a reader sees, its cl100k tokens, and the passages that it holds."""
+
+    text: str
+    tokens: int
+    passages: tuple[Passage, ...]
+
+
+def render(evidence: Evidence, k: int | None = None, budget: int | None = None) -> Context:
+    """The first k passages, title above text, a blank line between them; whole passages only, as many as fit."""
+    kept: list[Passage] = []
+    text, used = "", 0
+    for passage, _ in evidence.passages[:k]:
+        longer = f"{text}\n\n{passage.content}" if text else passage.content
+        size = tokens.count(longer)
+        if budget is not None and size > budget:
+            break
+        kept.append(passage)
+        text, used = longer, size
+    return Context(text, used, tuple(kept))

@@ -1,0 +1,75 @@
+"""Figures: data in, a matplotlib figure out. Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from workbench.index.graph import Graph
+from workbench.records import Evidence
+from workbench.views.base import clean
+
+BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
+
+
+def degree_figure(graph: Graph) -> Figure:
+    """How many phrases have at least a given degree, per kind of edge; both axes logarithmic."""
+    figure, axes = _figure(6.4, 3.6)
+    kinds = (("relation", graph.relation, BLUE, "o"), ("synonym", graph.synonym, ORANGE, "s"), ("context", graph.context.T, GREEN, "^"))
+    for name, matrix, colour, marker in kinds:
+        degrees = np.diff(matrix.tocsr().indptr)
+        values, counts = np.unique(degrees[degrees > 0], return_counts=True)
+        if len(values):
+            at_least = counts[::-1].cumsum()[::-1]
+            axes.plot(values, at_least, marker=marker, markersize=3.5, linewidth=1, color=colour, label=f"{name} edges")
+    axes.set(xscale="log", yscale="log", xlabel="edges of a phrase (at least)", ylabel="phrases")
+    axes.set_title("Degrees of the phrases", loc="left")
+    axes.legend(frameon=False)
+    return figure
+
+
+def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = (), k: int = 10) -> Figure:
+    """Where the best k passages of one evidence stand in another's ranking; gold passages are marked."""
+    figure, axes = _figure(6.8, 0.34 * k + 1.2)
+    there = {passage_id: rank for rank, (passage_id, _) in enumerate(other.ranking, 1)}
+    shown = evidence.passages[:k]
+    for rank, (passage, _) in enumerate(shown, 1):
+        colour = VERMILION if passage.id in gold else BLUE
+        before = there.get(passage.id)
+        if before:
+            axes.plot([before, rank], [rank, rank], color=GREY, linewidth=1, zorder=1)
+            axes.plot(before, rank, marker="o", markerfacecolor="white", markeredgecolor=colour, linestyle="")
+        axes.plot(rank, rank, marker="D" if passage.id in gold else "o", color=colour, linestyle="")
+    axes.set_yticks(range(1, len(shown) + 1), [clean(p.title or p.text, 40) for p, _ in shown])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"rank: filled by {evidence.method}, hollow by {other.method}" + ("; diamonds are gold" if gold else ""))
+    axes.set_title(clean(evidence.question, 90), loc="left", fontsize=9)
+    return figure
+
+
+def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "recall") -> Figure:
+    """method → {k: value}, as lines over k."""
+    figure, axes = _figure(5.6, 3.4)
+    for (name, curve), colour, marker in zip(curves.items(), _cycle((BLUE, ORANGE, GREEN, VERMILION)), _cycle("os^D")):
+        axes.plot(list(curve), list(curve.values()), color=colour, marker=marker, label=name)
+    axes.set(xlabel="k", ylabel=f"{measure}@k", ylim=(0, 1.02), xscale="log")
+    ks = sorted({k for curve in curves.values() for k in curve})
+    axes.set_xticks(ks, [str(k) for k in ks])
+    axes.minorticks_off()
+    axes.legend(frameon=False)
+    return figure
+
+
+def _cycle(values: Sequence):
+    while True:
+        yield from values
+
+
+def _figure(width: float, height: float):
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=110)
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    return figure, axes
