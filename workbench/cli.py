@@ -176,7 +176,7 @@ def evaluate(
     reader: Annotated[Optional[str], typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
     engine: Engine = "rules",
     record: Record = None,
-    run: Annotated[Path, typer.Option("--out", "-o", help="folder of the run")] = Path("runs/run"),
+    run: Annotated[Optional[Path], typer.Option("--out", "-o", help="folder of the run; by default named after all settings")] = None,
     limit: Annotated[Optional[int], typer.Option(help="ask only the first so many")] = None,
     k: Annotated[Optional[int], typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
     budget: Budget = None,
@@ -197,13 +197,13 @@ def evaluate(
     table = done.table().reset_index().to_dict("records")
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
     if as_json:
-        _print_json({"folder": str(run), "engine": runner.name, "table": table, "compare": compared})
+        _print_json({"folder": str(done.folder), "engine": runner.name, "table": table, "compare": compared})
         return
     _show(table, False)
     if compared:
         shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
         _show([{name: row[name] for name in shown} for row in compared], False)
-    out.print(f"{'Made with rules, not with a language model. ' * (runner.name == 'rules')}The run is in {escape(str(run))}", highlight=False)
+    out.print(f"{'Made with rules, not with a language model. ' * (runner.name == 'rules')}The run is in {escape(str(done.folder))}", highlight=False)
 
 
 @verb

@@ -22,4 +22,4 @@ def count(text: str) -> int:
 def cut(text: str, budget: int) -> str:
     """The longest beginning of a text that has at most `budget` tokens."""
     tokens = _tokenizer().encode_ordinary(storable(text))
-    return text if len(tokens) <= budget else _tokenizer().decode(tokens[:budget]).rstrip("\ufffd")
+    return text if len(tokens) <= budget else _tokenizer().decode(tokens[: max(0, budget)]).rstrip("\ufffd")

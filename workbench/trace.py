@@ -15,19 +15,24 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 import pandas as pd
 
+from workbench.errors import DataError, SettingError
 from workbench.records import Record
-from workbench.text import text_hash
+from workbench.text import joined, text_hash
 
 LEVELS = ("off", "ids", "full")
 KINDS = ("CHAIN", "RETRIEVER", "EMBEDDING", "RERANKER", "LLM", "TOOL", "EVALUATOR")
 LONG = 80  # characters; a longer text is stored once, under its hash
 FORMAT = 1
+COLUMNS = (
+    "id", "parent", "depth", "kind", "step", "inputs", "outputs", "scores", "prompt_tokens", "completion_tokens", "seconds",
+    "failure",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,10 +57,10 @@ class Event(Record):
 class Span:
     """An event while it is open."""
 
-    __slots__ = ("_inputs", "_outputs", "_scores", "_tokens")
+    __slots__ = ("_outputs", "_scores", "_tokens")
 
-    def __init__(self, inputs: dict):
-        self._inputs, self._outputs, self._scores, self._tokens = inputs, {}, (), None
+    def __init__(self):
+        self._outputs, self._scores, self._tokens = {}, (), None
 
     def set(self, **outputs: Any) -> None:
         self._outputs.update(outputs)
@@ -92,9 +97,9 @@ class Trace(Record):
 
     def __init__(self, level: str = "full", events: Iterable[Event] = ()):
         if level not in LEVELS:
-            raise ValueError(f"trace level {level!r} is unknown; choose one of {', '.join(LEVELS)}")
+            raise SettingError(f"trace level {level!r} is unknown; choose one of {', '.join(LEVELS)}")
         self.level = level
-        self._events: list[Event | None] = list(events)
+        self._events = list(events)
         self._parent: int | None = None
 
     # -- writing ------------------------------------------------------------------------------------------------
@@ -109,44 +114,44 @@ class Trace(Record):
 
     @contextmanager
     def _span(self, kind: str, step: str, inputs: dict) -> Iterator[Span]:
-        event_id, parent = len(self._events), self._parent
-        self._events.append(None)  # the place of an event is where it began
-        self._parent = event_id
-        span, started = Span(inputs), time.perf_counter()
+        event = Event(len(self._events), self._parent, kind, step, self._keep(inputs))
+        self._events.append(event)  # its place is where it began, and a trace can be looked at while it is written
+        self._parent = event.id
+        span, started = Span(), time.perf_counter()
         try:
             yield span
         except BaseException as error:
             span.set(failure=f"{type(error).__name__}: {error}")
             raise
         finally:
-            self._parent = parent
-            self._events[event_id] = Event(
-                event_id, parent, kind, step, self._keep(span._inputs), self._keep(span._outputs),
-                span._scores, span._tokens, time.perf_counter() - started,
-            )  # fmt: skip
+            seconds = time.perf_counter() - started
+            self._parent = event.parent
+            scores = tuple((self._keep(name), score) for name, score in span._scores)
+            outputs = self._keep(span._outputs)
+            self._events[event.id] = replace(event, outputs=outputs, scores=scores, tokens=span._tokens, seconds=seconds)
 
-    def _keep(self, values: dict) -> dict:
-        if self.level == "full":
-            return values
-        return {name: _map_texts(value, lambda text: f"sha256:{text_hash(text)}") for name, value in values.items()}
+    def _keep(self, value: Any) -> Any:
+        """Plain values, copied: what the caller changes later stays out of the trace."""
+        plain = _jsonable(value)
+        return plain if self.level == "full" else _hashed(plain)
 
     # -- reading ------------------------------------------------------------------------------------------------
 
     @property
     def events(self) -> tuple[Event, ...]:
-        return tuple(event for event in self._events if event is not None)
+        return tuple(self._events)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
 
     def __len__(self) -> int:
-        return len(self.events)
+        return len(self._events)
 
     def __getitem__(self, position: int) -> Event:
-        return self.events[position]
+        return self._events[position]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Trace) and _plain(self.events) == _plain(other.events)
+        return isinstance(other, Trace) and _same(_plain(self.events), _plain(other.events))
 
     __hash__ = None
 
@@ -175,16 +180,13 @@ class Trace(Record):
             depth[event.id] = depth[event.parent] + 1
             tokens = event.tokens or {}
             rows.append(
-                {
-                    "id": event.id, "parent": event.parent, "depth": depth[event.id], "kind": event.kind,
-                    "step": event.step, "inputs": dict(event.inputs), "outputs": dict(event.outputs),
-                    "scores": event.scores, "prompt_tokens": tokens.get("prompt"),
-                    "completion_tokens": tokens.get("completion"), "seconds": event.seconds,
-                    "failure": event.failure,
-                }
+                (
+                    event.id, event.parent, depth[event.id], event.kind, event.step, dict(event.inputs),
+                    dict(event.outputs), event.scores, tokens.get("prompt"), tokens.get("completion"), event.seconds,
+                    event.failure,
+                )
             )  # fmt: skip
-        frame = pd.DataFrame(rows, columns=list(rows[0]) if rows else ["id", "parent", "depth", "kind", "step"])
-        return frame.astype({"parent": "Int64"}) if rows else frame
+        return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"parent": "Int64"})
 
     def seconds(self) -> dict[str, float]:
         """Seconds per place (see `step_paths`): the part of a trace that differs from run to run."""
@@ -193,51 +195,48 @@ class Trace(Record):
 
     def diff(self, other: Trace) -> TraceDiff:
         """What differs between two traces, event by event; events are matched by their place."""
-        left = {path: self._by_id(event_id) for event_id, path in self.step_paths().items()}
-        right = {path: other._by_id(event_id) for event_id, path in other.step_paths().items()}
+        left, right = (dict(zip(trace.step_paths().values(), trace)) for trace in (self, other))
         rows = []
         for path in dict.fromkeys([*left, *right]):
-            if path not in right or path not in left:
-                rows.append((path, "event", path in left, path in right))
-            else:
+            if path in left and path in right:
                 rows += [(path, *change) for change in _changes(left[path], right[path])]
+            else:
+                rows.append((path, "event", path in left, path in right))
+        shared = zip([path for path in left if path in right], [path for path in right if path in left])
+        rows += [("", "order", a, b) for a, b in shared if a != b][:1]
         return TraceDiff(tuple(rows))
-
-    def _by_id(self, event_id: int) -> Event:
-        event = self._events[event_id]
-        assert event is not None
-        return event
 
     # -- disk ---------------------------------------------------------------------------------------------------
 
     def save(self, path: str | FilePath) -> FilePath:
         """Write JSON Lines: a header, each long text once under its hash, the events; seconds are left out."""
         texts: dict[str, str] = {}
-
-        def store(text: str) -> dict:
-            texts[name := text_hash(text)] = text
-            return {"$text": name}
-
-        events = [json.dumps({"event": _map_texts(event, store)}) for event in _plain(self.events)]
+        events = [json.dumps({"event": _stored(event, texts)}) for event in _plain(self.events)]
         header = {"trace": FORMAT, "level": self.level, "events": len(events)}
         lines = [json.dumps(header), *(json.dumps({"text": n, "value": t}) for n, t in texts.items()), *events]
         path = FilePath(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         # Every line is ASCII (json escapes the rest), so any text survives, lone surrogates and control characters included.
-        path.write_text("\n".join(lines) + "\n", encoding="ascii")
+        path.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")
         return path
 
     @classmethod
     def open(cls, path: str | FilePath) -> Trace:
         """Read a saved trace; it can be stepped through without any engine or index."""
-        lines = [json.loads(line) for line in FilePath(path).read_text(encoding="utf-8").splitlines() if line]
-        if not lines or "trace" not in lines[0]:
-            raise ValueError(f"{path} is not a saved trace: its first line should be a header like {{\"trace\": {FORMAT}}}")
-        if lines[0]["trace"] > FORMAT:
-            raise ValueError(f"{path} has trace format {lines[0]['trace']}; this version reads up to {FORMAT}: upgrade hopscope")
+        try:
+            lines = [json.loads(line) for line in FilePath(path).read_text(encoding="ascii").splitlines()]
+        except ValueError as error:
+            raise DataError(f"{path} is not a saved trace, or a damaged one ({error}); record it again") from None
+        header = lines[0] if lines and isinstance(lines[0], dict) else {}
+        if "trace" not in header:
+            raise DataError(f"{path} is not a saved trace: its first line should be a header like {{\"trace\": {FORMAT}}}")
+        if header["trace"] > FORMAT:
+            raise DataError(f"{path} has trace format {header['trace']}; this version reads up to {FORMAT}: upgrade hopscope")
         texts = {line["text"]: line["value"] for line in lines if "text" in line}
         events = [_unplain(_put_texts_back(line["event"], texts)) for line in lines if "event" in line]
-        return cls(lines[0]["level"], events)
+        if len(events) != header["events"]:
+            raise DataError(f"{path} is cut short: it holds {len(events)} of {header['events']} events; record it again")
+        return cls(header["level"], events)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -257,15 +256,21 @@ def _changes(left: Event, right: Event) -> Iterator[tuple[str, Any, Any]]:
     for part in ("inputs", "outputs"):
         a, b = _jsonable(getattr(left, part)), _jsonable(getattr(right, part))
         for name in dict.fromkeys([*a, *b]):
-            if a.get(name) != b.get(name):
+            if (name in a) != (name in b) or not _same(a.get(name), b.get(name)):
                 yield f"{part}.{name}", a.get(name), b.get(name)
-    if left.scores != right.scores:
-        ranks = [{name: rank for rank, (name, _) in enumerate(event.scores, 1)} for event in (left, right)]
-        moved = [name for name in dict.fromkeys([*ranks[0], *ranks[1]]) if ranks[0].get(name) != ranks[1].get(name)]
-        for name in moved:
-            yield f"rank of {name}", ranks[0].get(name), ranks[1].get(name)
-        if not moved:
-            yield "scores", left.scores, right.scores
+    ranks = [{name: rank for rank, (name, _) in enumerate(event.scores, 1)} for event in (left, right)]
+    moved = [name for name in dict.fromkeys([*ranks[0], *ranks[1]]) if ranks[0].get(name) != ranks[1].get(name)]
+    for name in moved:
+        yield f"rank of {name}", ranks[0].get(name), ranks[1].get(name)
+    for part in ("kind", "tokens") if moved else ("kind", "tokens", "scores"):
+        a, b = getattr(left, part), getattr(right, part)
+        if not _same(a, b):
+            yield part, a, b
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two values are saved as the same JSON; unlike `==`, this holds for NaN."""
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
 def _plain(events: Iterable[Event]) -> list[dict]:
@@ -285,25 +290,38 @@ def _unplain(event: dict) -> Event:
 def _jsonable(value: Any) -> Any:
     """Plain JSON values: mappings, lists, strings, numbers; arrays and their scalars become lists and numbers."""
     if isinstance(value, Mapping):
-        return {str(key): _jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_jsonable(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
+        return {joined(str(key)): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(_jsonable, value), key=repr)  # members of different types have no other order
     if hasattr(value, "tolist"):
         return _jsonable(value.tolist())
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+    return value if value is None or isinstance(value, int | float) else joined(str(value))
 
 
-def _map_texts(value: Any, change) -> Any:
+def _hashed(value: Any) -> Any:
+    """The value with each long text, keys included, replaced by the name of its hash."""
     if isinstance(value, str):
-        return change(value) if len(value) > LONG else value
-    if isinstance(value, Mapping):
-        return {key: _map_texts(item, change) for key, item in value.items()}
-    return [_map_texts(item, change) for item in value] if isinstance(value, list | tuple) else value
+        return f"sha256:{text_hash(value)}" if len(value) > LONG else value
+    if isinstance(value, dict):
+        return {_hashed(key): _hashed(item) for key, item in value.items()}
+    return [_hashed(item) for item in value] if isinstance(value, list) else value
+
+
+def _stored(value: Any, texts: dict[str, str]) -> Any:
+    """The value with each long text moved into `texts`. A key of the caller's that begins with `$` gets a second one."""
+    if isinstance(value, str) and len(value) > LONG:
+        texts[name := text_hash(value)] = value
+        return {"$text": name}
+    if isinstance(value, dict):
+        return {f"${key}" if key.startswith("$") else key: _stored(item, texts) for key, item in value.items()}
+    return [_stored(item, texts) for item in value] if isinstance(value, list) else value
 
 
 def _put_texts_back(value: Any, texts: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        if set(value) == {"$text"} and value["$text"] in texts:
+        if "$text" in value:
             return texts[value["$text"]]
-        return {key: _put_texts_back(item, texts) for key, item in value.items()}
+        return {key.removeprefix("$"): _put_texts_back(item, texts) for key, item in value.items()}
     return [_put_texts_back(item, texts) for item in value] if isinstance(value, list) else value

@@ -1,7 +1,7 @@
 """The folder format: `corpus.jsonl`, and perhaps `questions*.jsonl` and `openie.jsonl`. See `docs/data.md`.
 
-Reading is strict about what would silently spoil a number (duplicate ids, gold passages that are not in the corpus) and says
-file, line and remedy.
+Reading is strict about what would silently spoil a number (duplicate ids, gold passages that are not in the corpus) and
+says file, line and remedy.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Record
 from workbench.text import storable
 
+_KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,7 +47,10 @@ class Dataset(Record):
         return fingerprint(self.passages)
 
     def passage(self, passage_id: str) -> Passage:
-        return next(passage for passage in self.passages if passage.id == passage_id)
+        for passage in self.passages:
+            if passage.id == passage_id:
+                return passage
+        raise DataError(f"{self.name!r} has no passage {passage_id!r}; its `passages` list the ids")
 
 
 def fingerprint(passages: tuple[Passage, ...]) -> str:
@@ -60,9 +65,9 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
     passages = read_corpus(folder / "corpus.jsonl")
     known = {passage.id for passage in passages}
     questions: list[Question] = []
+    seen: dict[str, str] = {}
     for path in sorted(folder.glob("questions*.jsonl")):
-        questions += read_questions(path, known)
-    _no_duplicates([question.id for question in questions], "question", folder)
+        questions += read_questions(path, known, seen)
     openie = folder / "openie.jsonl"
     return Dataset(
         name=name or folder.resolve().name,
@@ -74,27 +79,33 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
 
 
 def read_corpus(path: Path) -> list[Passage]:
-    passages = []
+    passages: list[Passage] = []
+    seen: dict[str, str] = {}
     for where, row in _rows(path):
         passage_id, text = _string(row, "id", where), _string(row, "text", where)
         title = _string(row, "title", where, default="")
         if not (title + text).strip():
             raise DataError(f"{where}: passage {passage_id!r} is empty; give it a text or leave the line out")
+        _once(seen, passage_id, "passage", where)
         passages.append(Passage(passage_id, title, text))
     if not passages:
         raise DataError(f"{path} holds no passage; it needs one {{\"id\", \"title\", \"text\"}} a line")
-    _no_duplicates([passage.id for passage in passages], "passage", path)
     return passages
 
 
-def read_questions(path: Path, known: set[str] | None = None) -> list[Question]:
-    """Questions of one file. With `known` passage ids, gold that is not among them is an error: recall would be wrong."""
-    questions = []
+def read_questions(
+    path: Path, known: set[str] | None = None, seen: dict[str, str] | None = None
+) -> list[Question]:
+    """Questions of one file. With `known` passage ids, gold that is not among them is an error: recall would be wrong.
+
+    `seen` (question id → place) is shared by the files of a folder, so that their ids stay apart.
+    """
+    questions: list[Question] = []
+    seen = {} if seen is None else seen
     for where, row in _rows(path):
-        answers = row.get("answers", [row["answer"]] if "answer" in row else [])
-        support = tuple(row.get("support") or ())
-        if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
-            raise DataError(f"{where}: 'answers' is {answers!r}; it should be a list of strings")
+        question_id = _string(row, "id", where, default=f"{path.stem}-{len(questions) + 1}")
+        _once(seen, question_id, "question", where)
+        support = _strings(row, "support", where)
         missing = [passage_id for passage_id in support if known is not None and passage_id not in known]
         if missing:
             raise DataError(
@@ -103,38 +114,39 @@ def read_questions(path: Path, known: set[str] | None = None) -> list[Question]:
             )
         questions.append(
             Question(
-                id=_string(row, "id", where, default=f"{path.stem}-{len(questions) + 1}"),
+                id=question_id,
                 question=_string(row, "question", where),
-                answers=tuple(answers),
-                type=row.get("type"),
-                hops=row.get("hops"),
+                answers=_strings({"answers": [row["answer"]], **row} if "answer" in row else row, "answers", where),
+                type=_value(row, "type", where, str),
+                hops=_value(row, "hops", where, int),
                 support=support,
-                decomposition=tuple(row["decomposition"]) if row.get("decomposition") else None,
-                answer_set=bool(row.get("answer_set", False)),
+                decomposition=_objects(row, "decomposition", where) or None,
+                answer_set=_value(row, "answer_set", where, bool, False),
             )
         )
     return questions
 
 
 def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
-    extractions = []
+    extractions: list[Extraction] = []
+    seen: dict[str, str] = {}
     for where, row in _rows(path):
         passage_id = _string(row, "passage_id", where)
         if passage_id not in known:
             raise DataError(f"{where}: passage {passage_id!r} is not in the corpus; remove the line or add the passage")
-        triples = row.get("triples") or []
+        _once(seen, passage_id, "passage", where)
+        triples = _value(row, "triples", where, list, [])
         bad = [t for t in triples if not (isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t))]
         if bad:
             raise DataError(f"{where}: {bad[0]!r} is not a triple; each one is a list of three strings")
         extractions.append(
             Extraction(
                 passage_id,
-                tuple(str(entity) for entity in row.get("entities") or ()),
+                tuple(storable(str(entity)) for entity in _value(row, "entities", where, list, [])),
                 tuple(tuple(storable(member) for member in triple) for triple in triples),
                 f"openie.jsonl ({row['model']})" if row.get("model") else "openie.jsonl",
             )
         )
-    _no_duplicates([extraction.passage_id for extraction in extractions], "passage", path)
     return extractions
 
 
@@ -160,18 +172,38 @@ def _rows(path: Path) -> Iterator[tuple[str, dict]]:
             yield where, row
 
 
+def _value(row: dict, name: str, where: str, kind: type, default: Any = None) -> Any:
+    value = row.get(name)
+    if value is None:
+        return default
+    if type(value) is not kind:
+        raise DataError(f"{where}: {name!r} is {value!r}; it should be {_KINDS[kind]}")
+    return storable(value) if kind is str else value
+
+
 def _string(row: dict, name: str, where: str, default: str | None = None) -> str:
-    value = row.get(name, default)
+    value = _value(row, name, where, str, default)
     if value is None:
         raise DataError(f"{where}: {name!r} is missing; the line has {', '.join(row) or 'no fields'}")
-    if not isinstance(value, str):
-        raise DataError(f"{where}: {name!r} is {value!r}; it should be a string")
-    return storable(value)
+    return value
 
 
-def _no_duplicates(ids: list[str], what: str, where: Path) -> None:
-    seen: set[str] = set()
-    for identifier in ids:
-        if identifier in seen:
-            raise DataError(f"{where}: the {what} id {identifier!r} occurs twice; ids must be unique")
-        seen.add(identifier)
+def _strings(row: dict, name: str, where: str) -> tuple[str, ...]:
+    values = row.get(name) or []
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise DataError(f"{where}: {name!r} is {values!r}; it should be a list of strings")
+    return tuple(map(storable, values))
+
+
+def _objects(row: dict, name: str, where: str) -> tuple[dict, ...]:
+    values = _value(row, name, where, list, [])
+    if not all(isinstance(value, dict) for value in values):
+        raise DataError(f"{where}: {name!r} is {values!r}; it should be a list of objects")
+    return tuple(values)
+
+
+def _once(seen: dict[str, str], identifier: str, what: str, where: str) -> None:
+    """Remember where an id was used; the second time is an error."""
+    if identifier in seen:
+        raise DataError(f"{where}: the {what} id {identifier!r} stands already in {seen[identifier]}; ids must be unique")
+    seen[identifier] = where

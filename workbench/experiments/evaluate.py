@@ -33,7 +33,7 @@ def evaluate(
     questions: Iterable[Question],
     methods: Mapping[str, Method] | Sequence[Method],
     reader: Reader | None = None,
-    out: str | Path = "runs/run",
+    out: str | Path | None = None,
     *,
     measures: Sequence[str] = measures_.DEFAULT,
     k: int | None = None,
@@ -47,7 +47,8 @@ def evaluate(
 
     `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by default as many as the
     engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine that cannot go on stops
-    the run; the same call goes on where it stopped. A folder that holds another run is refused.
+    the run; the same call goes on where it stopped. `out` is by default a folder in `runs/` that is named after the data and
+    after everything that determines the rows; a folder that holds another run is refused.
     """
     questions = list(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
@@ -56,7 +57,7 @@ def evaluate(
     measures = [name for name in measures if reader is not None or name not in measures_.ANSWER]
     k = k or max(20, measures_.deepest(measures))
     config = _config(questions, methods, reader, measures, k, budget, trace)
-    folder = Path(out)
+    folder = Path(out or f"runs/{config['data']['name']}-{key_of(**config)}")
     done = _start(folder, config)
     jobs = [(question, name) for question in questions for name in methods]
     workers = workers or max(getattr(method.engine, "workers", 1) for method in methods.values())

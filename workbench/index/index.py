@@ -228,10 +228,6 @@ class Index(Record):
             counts |= self.graph.counts()
         return counts
 
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{value:,} {name}" for name, value in self.counts().items() if name in ("passages", "facts", "phrases"))
-        return f"Index {self.name!r} in {self.folder}: {counts}; layers {', '.join(self._layers)}"
-
 
 def _closure(kinds: set[str]) -> list[str]:
     """The kinds and all below them, in building order."""

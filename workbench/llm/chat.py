@@ -18,18 +18,19 @@ from workbench.llm.record import Recording, recording, replaying
 from workbench.llm.retry import retrying
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
+from workbench.text import storable
 from workbench.trace import Trace
 
 
 class ChatEngine(Record):
     """Runs Steps by asking a chat model, `concurrency` requests at a time.
 
-    `call` is the outermost wrapper. An unparsable or refused answer is that input's failure; an endpoint that is gone, or refuses
-    the key, stops the run with an `EngineError` after the requests in flight.
+    `call` is the outermost wrapper. An unparsable or refused answer is that input's failure; an endpoint that is gone, or
+    refuses the key, stops the run with an `EngineError` after the requests in flight.
     """
 
     def __init__(self, name: str, model: str, call: Call, *, concurrency: int = 8, seed: int = 0):
-        if concurrency < 1:
+        if not isinstance(concurrency, int) or concurrency < 1:
             raise SettingError(f"concurrency={concurrency!r}; it should be a whole number from 1 on")
         self.name, self.model, self.meter = name, model, Meter()
         self.concurrency, self.seed, self._call = concurrency, seed, call
@@ -54,8 +55,9 @@ class ChatEngine(Record):
                 return False
             return True
 
+        messages = tuple({**message, "content": storable(message["content"])} for message in step.prompt(value))
         return Request(
-            step.name, self.model, tuple(step.prompt(value)), step.schema, step.temperature, step.max_tokens, self.seed, accept
+            step.name, self.model, messages, step.schema, step.temperature, step.max_tokens, self.seed, accept
         )
 
     def _side_by_side(self, step: Step, requests: Sequence[Request]) -> list[Result]:

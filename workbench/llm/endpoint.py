@@ -6,18 +6,24 @@ anybody sees it: endpoints do echo headers.
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import time
 from collections.abc import Callable
-from urllib.parse import urlsplit, urlunsplit
+from functools import partial
+from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import Call, CallFailed, Reply, Request
 from workbench.llm.retry import Transient
+from workbench.text import storable
 
 STRUCTURED = ("json_schema", "json_object", "none")
 _NO_KEY = "none"  # local servers want some key and read none
+_SHORT = 8  # characters below which a key or a password may stand in other words
+_NO_COMPLETION = "the endpoint's answer is not a chat completion"
 
 
 def endpoint(
@@ -25,27 +31,30 @@ def endpoint(
 ) -> Call:
     """A call to the endpoint at `base_url` (OPENAI_BASE_URL, or OpenAI's own).
 
-    `structured` says how JSON is asked for: by schema (default), as any JSON object, or by the prompt alone, for servers that know
-    neither. `timeout` is in seconds, per request.
+    `structured` says how JSON is asked for: by schema (default), as any JSON object, or by the prompt alone, for servers
+    that know neither. `timeout` is in seconds, per request.
     """
     import openai
 
     if structured not in STRUCTURED:
         raise SettingError(f"structured={structured!r} is unknown; choose one of {', '.join(STRUCTURED)}")
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-    key = api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else None)
-    if key is None:
+    key = (api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else "")).strip()
+    if not key:
         raise EngineRefused(
-            "no key for the OpenAI endpoint: set OPENAI_API_KEY, or name a local server: openai:<model>@http://127.0.0.1:8000/v1"
+            "no key for the OpenAI endpoint: set OPENAI_API_KEY, or name a local server: "
+            "openai:<model>@http://127.0.0.1:8000/v1"
         )
-    client = openai.OpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout)
-    blot = _blotter(key, url)
+    if not re.fullmatch("[!-~]+", key):  # the client's error about it would quote it
+        raise SettingError("the key for the endpoint holds a space, a line break or a letter that no key has: set it again")
+    address, login = _address(url)
+    client = openai.OpenAI(api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login)
+    blot = _blotter(key, url, login)
 
-    def call(request: Request) -> Reply:
-        started = time.perf_counter()
+    def ask(request: Request) -> Any:
+        """The client's answer, or the fault that its error means; one raised here would carry that error, key and all."""
         try:
-            # An error that names the key must not be chained either: tracebacks are shown in notebooks.
-            response = client.chat.completions.create(
+            return client.chat.completions.create(
                 model=request.model,
                 messages=list(request.messages),
                 temperature=request.temperature,
@@ -53,28 +62,47 @@ def endpoint(
                 seed=request.seed,
                 **_response_format(request, structured),
             )
-        except openai.APITimeoutError:
-            raise Transient(f"no answer within {timeout:.0f} s") from None
+        except openai.APITimeoutError as error:
+            connecting = type(error.__cause__).__name__ == "ConnectTimeout"
+            return Transient(f"{where(url)} gave no answer within {timeout:g} s", unreachable=connecting)
         except openai.APIConnectionError as error:
-            raise Transient(
-                blot(f"{where(url)} cannot be reached: {error.__cause__ or error}"), unreachable=True
-            ) from None
+            return Transient(blot(f"{where(url)} cannot be reached: {error.__cause__ or error}"), unreachable=True)
         except openai.APIStatusError as error:
-            raise _status_error(error, request, blot) from None
-        except (openai.APIError, ValueError) as error:
-            raise CallFailed(blot(f"the endpoint's answer is not a chat completion: {error}")) from None
-        return _reply(response, time.perf_counter() - started, blot)
+            return _status_error(error, request, blot)
+        except (openai.APIError, ValueError, RecursionError) as error:
+            return CallFailed(f"{_NO_COMPLETION}: {_shorten(blot(str(error)))}")
+
+    def call(request: Request) -> Reply:
+        started = time.perf_counter()
+        answer = ask(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return _reply(answer, time.perf_counter() - started, blot)
 
     return call
 
 
 def where(url: str | None) -> str:
     """An address fit for a message or a manifest: without user, password or query."""
+    return re.sub(r"(?<=//)[^?#]*@|[?#].*", "", url) if url else "the OpenAI endpoint"
+
+
+def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
+    """The address without user and password, and the header that they stand for: the HTTP library logs addresses."""
     if not url:
-        return "the OpenAI endpoint"
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, parts.path, "", ""))
+        return None, {}
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise SettingError(f"{where(url)!r} is not the address of an endpoint; it should be like http://127.0.0.1:8000/v1")
+    user, _, host = parts.netloc.rpartition("@")
+    if not user:
+        return url, {}
+    login = base64.b64encode(f"{unquote(parts.username or '')}:{unquote(parts.password or '')}".encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {login}"}
 
 
 def _response_format(request: Request, structured: str) -> dict:
@@ -86,24 +114,33 @@ def _response_format(request: Request, structured: str) -> dict:
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
-def _reply(response, seconds: float, blot: Callable[[str], str]) -> Reply:
-    choices = getattr(response, "choices", None)
-    if not choices or choices[0].message is None:
-        raise CallFailed("the endpoint answered without a choice")
-    choice, usage = choices[0], getattr(response, "usage", None)
-    if getattr(choice.message, "refusal", None):
-        raise CallFailed(blot(f"the model refused: {choice.message.refusal}"))
+def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
+    """The client checks nothing of what a server sends, so any part of it may be missing or of another type."""
+    try:
+        choice, usage = response.choices[0], getattr(response, "usage", None)
+        content, refusal = choice.message.content, getattr(choice.message, "refusal", None)
+    except (AttributeError, LookupError, TypeError):
+        raise CallFailed(f"{_NO_COMPLETION}: it has no choice with a message") from None
+    if refusal:
+        raise CallFailed(f"the model refused: {_shorten(blot(str(refusal)))}")
+    if not isinstance(content, str | None):
+        raise CallFailed(f"{_NO_COMPLETION}: its content is a {type(content).__name__} and no text")
     return Reply(
-        text=blot(choice.message.content or ""),
-        finish=choice.finish_reason or "stop",
-        prompt_tokens=getattr(usage, "prompt_tokens", 0) or 0,
-        completion_tokens=getattr(usage, "completion_tokens", 0) or 0,
+        text=blot(storable(content or "")),
+        finish=blot(storable(str(choice.finish_reason or "stop"))),
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        completion_tokens=_count(usage, "completion_tokens"),
         seconds=seconds,
     )
 
 
+def _count(usage: Any, name: str) -> int:
+    value = getattr(usage, name, 0)
+    return value if isinstance(value, int) else 0
+
+
 def _status_error(error, request: Request, blot: Callable[[str], str]) -> Exception:
-    status, said = error.status_code, blot(_shorten(str(error)))
+    status, said = error.status_code, _shorten(blot(str(error)))  # a key that the cut parts would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
     if status in (401, 403):
@@ -127,14 +164,14 @@ def _shorten(text: str, limit: int = 500) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 
 
-def _blotter(key: str, url: str | None) -> Callable[[str], str]:
-    """Replaces the key, and a password in the address, wherever they turn up."""
-    password = urlsplit(url).password if url else None
-    secrets = [secret for secret in (key, password) if secret and secret != _NO_KEY]
+def _blotter(key: str, url: str | None, login: dict[str, str]) -> Callable[[str], str]:
+    """Replaces the key, and the login in the address, wherever they turn up.
 
-    def blot(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, "[key]")
-        return text
-
-    return blot
+    A short one, most likely a placeholder such as "x", goes only as a word of its own: other words hold it by chance.
+    """
+    parts = urlsplit(url or "")
+    password = parts.password or parts.username or ""
+    basic = login.get("Authorization", "").removeprefix("Basic ")
+    secrets = sorted({key, password, unquote(password), basic} - {"", _NO_KEY}, key=len, reverse=True)
+    forms = [re.escape(s) if len(s) >= _SHORT else rf"(?<!\w){re.escape(s)}(?!\w)" for s in secrets]
+    return partial(re.compile("|".join(forms)).sub, "[key]") if forms else str

@@ -1,7 +1,7 @@
 """Engines: what runs Steps. `engine("rules")`, `engine("openai:gpt-4o-mini")`, `engine("replay:first.sqlite")`.
 
-`run(step, inputs)` gives one Result per input, in their order. One bad input is a failed Result; an engine that cannot go on at all
-raises an `EngineError`.
+`run(step, inputs)` gives one Result per input, in their order. One bad input is a failed Result; an engine that cannot
+go on at all raises an `EngineError`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class RulesEngine(Record):
 def _by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
     """The whole batch at once; where that fails, one by one, so that a bad input fails alone."""
     try:
-        return [Result(value, parse="rules", usage=Usage(calls=1)) for value in step.rule(inputs)]
+        outputs = list(step.rule(inputs))
+        if len(outputs) != len(inputs):
+            raise ValueError(f"the rule body gave {len(outputs)} outputs for {len(inputs)} inputs")
+        return [Result(value, parse="rules", usage=Usage(calls=1)) for value in outputs]
     except Exception as error:
         if len(inputs) == 1:
             return [Result(None, failure=f"{type(error).__name__}: {error}", usage=Usage(calls=1))]
@@ -84,13 +87,15 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
         return spec
     kind, _, rest = spec.partition(":")
     if kind not in KINDS:
-        raise SettingError(f"engine {spec!r} is unknown; use rules, openai:<model>[@<base url>] or replay:<file>")
+        # Only the kind is named: the rest may be an address with a password.
+        raise SettingError(f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>] or replay:<file>")
     return KINDS[kind](rest, **options)
 
 
 def _rules(rest: str, **options: Any) -> Engine:
     if rest or options:
-        raise SettingError(f"the engine 'rules' takes no model and no options; got {rest!r} {options!r}")
+        got = ", ".join([*([repr(rest)] if rest else []), *options])  # names alone: a value may be a key
+        raise SettingError(f"the engine 'rules' takes no model and no options; got {got}")
     return RulesEngine()
 
 

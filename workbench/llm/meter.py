@@ -1,4 +1,7 @@
-"""What a run costs: calls, tokens, seconds and money, per Step. Prices are data with a date; an unknown price is unknown, not zero."""
+"""What a run costs: calls, tokens, seconds and money, per Step.
+
+Prices are data with a date; an unknown price is unknown, not zero.
+"""
 
 from __future__ import annotations
 
@@ -63,10 +66,10 @@ class Meter(Record):
 
     @property
     def total(self) -> Usage:
-        return sum(self._steps.values(), Usage())
+        return sum(self.steps.values(), Usage())
 
     def as_dict(self, *, seconds: bool = True) -> dict[str, dict]:
-        rows = {step: asdict(usage) for step, usage in sorted(self._steps.items())}
+        rows = {step: asdict(usage) for step, usage in sorted(self.steps.items())}
         return rows if seconds else {step: {k: v for k, v in row.items() if k != "seconds"} for step, row in rows.items()}
 
     def frame(self) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import json_repair
@@ -15,8 +16,19 @@ from workbench.llm.call import Reply
 from workbench.llm.step import Step
 
 LEVELS = ("strict", "fenced", "repaired", "text")
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)```", re.DOTALL)
-_LONGEST = 200_000  # characters; a longer reply is not JSON that anybody asked for
+_FENCE = re.compile(r"```[\w-]*+[ \t]*+\n?(.*?)```", re.DOTALL)  # possessive: or a long unclosed fence takes minutes
+_BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # of what may be mended; a bracket within prose is no broken list
+_LONGEST = 200_000  # characters; a longer reply is not an answer that anybody asked for
+_DEEPEST = 50  # brackets left open in what may be mended: the repairer's time grows with their square
+_TRIES = 1_000  # brackets in prose from which JSON is looked for
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)  # Python's own reads NaN and Infinity
+_NO_JSON = (ValueError, RecursionError)
 
 
 class Unreadable(ValueError):
@@ -27,13 +39,13 @@ def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
     """(value, level), or `Unreadable` with what was wrong."""
     if not reply.text.strip():
         raise Unreadable("the reply is empty" + (" and was cut for length" if reply.finish == "length" else ""))
+    if len(reply.text) > _LONGEST:
+        raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
     if step.read:
         try:
             return step.read(reply.text), "text"
         except (ValueError, ValidationError) as error:
             raise Unreadable(_reason(error, reply)) from None
-    if len(reply.text) > _LONGEST:
-        raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
     problem: Exception = Unreadable("no JSON found")
     for level, payload in _payloads(reply.text):
         try:
@@ -46,37 +58,36 @@ def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
 def _payloads(text: str) -> Iterator[tuple[str, Any]]:
     """(level, JSON value) candidates, the most faithful reading first."""
     try:
-        yield "strict", json.loads(text)
-        return
-    except ValueError:
-        pass
-    fenced = [match.group(1) for match in _FENCE.finditer(text)]
-    for part in [*fenced, *_embedded(text)]:
+        whole = _DECODER.decode(text)
+    except _NO_JSON:
+        fenced = [match.group(1) for match in _FENCE.finditer(text)]
+        yield from (("fenced", value) for part in [*fenced, text] for value in _embedded(part))
+        yield from (("repaired", value) for part in [*fenced, text] for value in _repaired(part))
+    else:
+        yield "strict", whole
+
+
+def _embedded(text: str) -> list[Any]:
+    """JSON objects and lists standing in prose, found with the real decoder from each bracket on; objects first, as prose
+    holds lists of its own, such as [1]."""
+    found, position = [], 0
+    for _ in range(_TRIES):
+        bracket = re.compile(r"[{\[]").search(text, position)
+        if not bracket:
+            break
         try:
-            yield "fenced", json.loads(part)
-        except ValueError:
-            continue
-    for part in [*fenced, text[_first_bracket(text) :]]:
-        if re.search(r"[{\[]", part):
-            yield "repaired", json_repair.loads(part)
+            value, position = _DECODER.raw_decode(text, bracket.start())
+            found.append(value)
+        except _NO_JSON:
+            position = bracket.end()
+    return sorted(found, key=lambda value: isinstance(value, list))
 
 
-def _embedded(text: str) -> Iterator[str]:
-    """JSON objects or lists standing in prose, found with the real decoder from each opening bracket on."""
-    decoder, position = json.JSONDecoder(), 0
-    for match in re.finditer(r"[{\[]", text):
-        if match.start() < position:
-            continue
-        try:
-            _, position = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            continue
-        yield text[match.start() : position]
-
-
-def _first_bracket(text: str) -> int:
-    found = re.search(r"[{\[]", text)
-    return found.start() if found else len(text)
+def _repaired(text: str) -> Iterator[Any]:
+    begin = _BEGIN.search(text)
+    if begin and sum(map(text.count, "[{")) - sum(map(text.count, "]}")) <= _DEEPEST:
+        with suppress(Exception):  # whatever the repairer trips over, the reply cannot be read
+            yield json_repair.loads(text[begin.end() - 1 :])
 
 
 def _fit(output: type[BaseModel], payload: Any) -> BaseModel:

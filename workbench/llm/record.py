@@ -1,7 +1,7 @@
 """Recordings: an sqlite3 file of requests and replies, so that a run can be resumed, replayed and shared.
 
-A reply is stored as good only if the request accepts it (it parsed); a bad one is stored too, to be looked at, and never answers
-anything. Nothing of the key or the server's address is in the file.
+A reply is stored as good only if the request accepts it (it parsed); a bad one is stored too, to be looked at, and never
+answers anything. Nothing of the key or the server's address is in the file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ class Recording:
     def __init__(self, path: str | Path, *, create: bool = True):
         self.path = Path(path)
         if not create and not self.path.exists():
-            raise EngineError(f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r})")
+            raise EngineError(
+                f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r})"
+            )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         try:
@@ -50,8 +52,8 @@ class Recording:
         row = (request.key, request.step, request.model, json.dumps(request.content()), json.dumps(stored), int(good))
         with self._lock:  # a good reply is never replaced by a bad one
             self._connection.execute(
-                "INSERT INTO replies VALUES (?,?,?,?,?,?) ON CONFLICT(key) DO UPDATE SET reply=excluded.reply, good=excluded.good "
-                "WHERE replies.good = 0",
+                "INSERT INTO replies VALUES (?,?,?,?,?,?) ON CONFLICT(key) "
+                "DO UPDATE SET reply=excluded.reply, good=excluded.good WHERE replies.good = 0",
                 row,
             )
 
@@ -100,6 +102,8 @@ def replaying(store: Recording) -> Call:
 
 
 def _nearest(store: Recording, request: Request) -> str:
+    if request.content() in store.requests(request.step, good=False):
+        return "The answer that it holds could not be read, so it was not kept as good."
     recorded = store.requests(request.step)
     if not recorded:
         return f"It holds no good answer of this Step at all ({len(store)} of others)."

@@ -6,10 +6,14 @@ import html as _stdlib_html
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from functools import singledispatch
 from typing import Any
 
+from workbench.records import Record
+
 CLIP = 2_000  # characters of one text that a view shows
+NAME = 200  # characters of a name, an id or a label
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # JupyterLab's own colours where they exist, so that light and dark themes both fit.
@@ -38,8 +42,11 @@ def html(thing: Any) -> str:
 
 @singledispatch
 def text(thing: Any) -> str:
-    """The look of a thing in a terminal."""
-    return object.__repr__(thing)
+    """The look of a thing in a terminal: what its class says; for a plain record, its name and fields."""
+    if type(thing).__repr__ is not Record.__repr__:
+        return clean(repr(thing))
+    names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
+    return f"{type(thing).__name__}({', '.join(f'{name}={clean(repr(getattr(thing, name)), 60)}' for name in names)})"
 
 
 def clean(value: Any, limit: int = CLIP) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Triple
-from workbench.views.base import Markup, clean, details, esc, html, number, page, table, text
+from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
 _LINE = 100  # characters of a text on one line of a terminal
@@ -11,7 +11,7 @@ _LINE = 100  # characters of a text on one line of a terminal
 
 @text.register
 def _(passage: Passage) -> str:
-    return f"Passage {clean(passage.id)}: {clean(passage.title, _LINE)} | {clean(passage.text, _LINE)}"
+    return f"Passage {clean(passage.id, NAME)}: {clean(passage.title, _LINE)} | {clean(passage.text, _LINE)}"
 
 
 @html.register
@@ -21,8 +21,8 @@ def _(passage: Passage) -> str:
 
 @text.register
 def _(question: Question) -> str:
-    kind = ", ".join(str(part) for part in (question.type, question.hops and f"{question.hops} hops") if part)
-    return f"Question {clean(question.id)}: {clean(question.question, 300)}" + (f" [{kind}]" if kind else "")
+    kind = _kind(question)
+    return f"Question {clean(question.id, NAME)}: {clean(question.question, 300)}" + (f" [{clean(kind, NAME)}]" if kind else "")
 
 
 @html.register
@@ -30,14 +30,14 @@ def _(question: Question) -> str:
     steps = table(
         ["hop", "question", "answer", "passage"],
         [
-            (hop, step.get("question"), step.get("answer"), step.get("support"))
+            (hop, *(clean(step.get(part, ""), NAME) for part in ("question", "answer", "support")))
             for hop, step in enumerate(question.decomposition or (), 1)
         ],
     )
-    gold = " · ".join(esc(answer, 200) for answer in question.answers) or '<span class="q">not in the corpus</span>'
+    gold = " · ".join(esc(answer, NAME) for answer in question.answers) or '<span class="q">not in the corpus</span>'
     return page(
-        f"<b>{esc(question.question)}</b> <span class='tag'>{esc(question.id)}</span> ",
-        f"<span class='q'>{esc(question.type or '')}{f', {question.hops} hops' if question.hops else ''}</span>",
+        f"<b>{esc(question.question)}</b> <span class='tag'>{esc(question.id, NAME)}</span> ",
+        f"<span class='q'>{esc(_kind(question), NAME)}</span>",
         details(
             "gold",
             f"<p>{gold}</p><p class='q'>{esc(', '.join(question.support))}</p>",
@@ -73,7 +73,8 @@ def _(path: Path) -> str:
 
 @text.register
 def _(evidence: Evidence) -> str:
-    lines = [f"Evidence for {clean(evidence.question, 200)!r} by {evidence.method} (scale: {evidence.scale})"]
+    method, scale = clean(evidence.method, NAME), clean(evidence.scale, NAME)
+    lines = [f"Evidence for {clean(evidence.question, 200)!r} by {method} (scale: {scale})"]
     if evidence.fallback:
         lines.append(f"  fall-back: {clean(evidence.fallback, 200)}")
     for rank, (passage, score) in enumerate(evidence.passages[:SHOWN], 1):
@@ -93,14 +94,15 @@ def _(evidence: Evidence) -> str:
         (rank, score, Markup(_passage(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)
     ]
     facts = [(Markup(_triple(triple)), score) for triple, score in evidence.facts]
-    entities = [(entity.name, entity.type, score) for entity, score in evidence.entities]
+    entities = [(clean(entity.name, NAME), clean(entity.type, NAME), score) for entity, score in evidence.entities]
     paths = [(_chain(path), score) for path, score in evidence.paths]
+    headers = ["rank", clean(evidence.scale, NAME), "passage"]
     more = len(rows) - SHOWN
     return page(
-        f"<p><b>{esc(evidence.question)}</b> <span class='tag'>{esc(evidence.method)}</span></p>",
+        f"<p><b>{esc(evidence.question)}</b> <span class='tag'>{esc(evidence.method, NAME)}</span></p>",
         f"<p class='bad'>fall-back: {esc(evidence.fallback)}</p>" if evidence.fallback else "",
-        table(["rank", evidence.scale, "passage"], rows[:SHOWN]),
-        details(f"{more} more passages", table(["rank", evidence.scale, "passage"], rows[SHOWN:])) if more > 0 else "",
+        table(headers, rows[:SHOWN]),
+        details(f"{more} more passages", table(headers, rows[SHOWN:])) if more > 0 else "",
         details(f"{len(facts)} facts", table(["fact", "score"], facts)) if facts else "",
         details(f"{len(entities)} entities", table(["entity", "type", "score"], entities)) if entities else "",
         details(f"{len(paths)} paths", table(["path", "score"], paths)) if paths else "",
@@ -111,7 +113,7 @@ def _(evidence: Evidence) -> str:
 @text.register
 def _(answer: Answer) -> str:
     said = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
-    return f"Answer to {clean(answer.question, 200)!r} by {answer.reader}: {clean(said, 300)}"
+    return f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(said, 300)}"
 
 
 @html.register
@@ -120,11 +122,15 @@ def _(answer: Answer) -> str:
     if answer.abstained:
         said = "<i>abstained: the context does not hold the answer</i>"
     return page(
-        f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader)}</span></p><p>{said}</p>",
+        f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{said}</p>",
         details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought else "",
         f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
         details("trace", html(answer.trace)) if answer.trace else "",
     )
+
+
+def _kind(question: Question) -> str:
+    return ", ".join(str(part) for part in (question.type, question.hops and f"{question.hops} hops") if part)
 
 
 def _passage(passage: Passage) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views.base import clean, details, esc, html, number, page, table, text
+from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
 
 SHOWN = 12  # scores of one event that a view lists
 
@@ -25,8 +25,8 @@ def _(trace: Trace) -> str:
 
 @text.register
 def _(event: Event) -> str:
-    said = ", ".join(f"{name}={clean(_short(value), 60)}" for name, value in event.outputs.items())
-    return f"{event.kind} {event.step}" + (f": {said}" if said else "")
+    said = ", ".join(f"{clean(name, 60)}={clean(_short(value), 60)}" for name, value in event.outputs.items())
+    return f"{clean(event.kind, NAME)} {clean(event.step, NAME)}" + (f": {said}" if said else "")
 
 
 @html.register
@@ -43,7 +43,7 @@ def _(event: Event) -> str:
 def _(diff: TraceDiff) -> str:
     if not diff:
         return "TraceDiff: no difference"
-    rows = [f"  {place}: {what}: {clean(a, 60)} → {clean(b, 60)}" for place, what, a, b in diff.rows]
+    rows = [f"  {clean(place, NAME)}: {clean(what, NAME)}: {clean(a, 60)} → {clean(b, 60)}" for place, what, a, b in diff.rows]
     return "\n".join([f"TraceDiff: {len(diff.rows)} differences", *rows[:30]])
 
 
@@ -72,16 +72,16 @@ def _event(event: Event, inner: str, open: bool = False) -> str:
     if event.seconds is not None:
         marks += f" <span class='q'>{event.seconds * 1000:,.1f} ms</span>"
     if event.tokens:
-        marks += f" <span class='q'>{esc(_short(event.tokens))} tokens</span>"
+        marks += f" <span class='q'>{esc(_short(event.tokens), NAME)} tokens</span>"
     body = table(["", ""], [*_rows("in", event.inputs), *_rows("out", event.outputs)]) if event.inputs or event.outputs else ""
     if event.scores:
-        best = [(name, number(score)) for name, score in event.scores[:SHOWN]]
+        best = [(clean(name, NAME), score) for name, score in event.scores[:SHOWN]]
         body += table([f"best of {len(event.scores)}", "score"], best)
-    return details(f"<span class='tag'>{esc(event.kind)}</span> {esc(event.step, 200)}{marks}", body, inner, open=open)
+    return details(f"<span class='tag'>{esc(event.kind, NAME)}</span> {esc(event.step, NAME)}{marks}", body, inner, open=open)
 
 
 def _rows(side: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(f"{side}: {name}", clean(_short(value))) for name, value in values.items()]
+    return [(f"{side}: {clean(name, NAME)}", _short(value)) for name, value in values.items()]
 
 
 def _short(value: Any) -> str:

@@ -1,0 +1,38 @@
+# make run            set up, index the data, execute the notebooks, write figures/
+# make run DATA=DIR   the same for a data folder
+# make test           set up, run the tests          make test-all   the slow ones as well
+# make lab            JupyterLab
+PY ?= python3.11
+DATA ?= meridian
+BIN := .venv/bin
+
+.PHONY: setup run test test-all lab lint clean
+
+setup: .venv/.ok
+
+.venv/.ok: pyproject.toml constraints.txt
+	$(PY) -m venv .venv
+	@echo "Installing into .venv (about two minutes) …"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+run: setup
+	$(BIN)/workbench index "$(DATA)"
+	$(BIN)/workbench run --data "$(DATA)"
+
+test: setup
+	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest --nbval-lax notebooks -p no:cacheprovider
+
+test-all: setup
+	$(BIN)/python -m pytest
+
+lab: setup
+	$(BIN)/jupyter lab --notebook-dir=. notebooks/01_build_graph.ipynb
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+clean:
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis

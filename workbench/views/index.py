@@ -1,0 +1,68 @@
+"""The look of data sets, of an index and of its graph."""
+
+from __future__ import annotations
+
+from workbench.data import Dataset
+from workbench.index import Graph, Index
+from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+
+SHOWN = 5  # passages and questions of a data set that a notebook lists
+_LINE = 120  # characters of a text in a table
+
+
+@text.register
+def _(data: Dataset) -> str:
+    counts = ", ".join(f"{number(count)} {what}" for what, count in _counts(data).items())
+    return f"Dataset {clean(data.name, NAME)!r}: {counts}" + (f"; from {clean(data.folder, NAME)}" if data.folder else "")
+
+
+@html.register
+def _(data: Dataset) -> str:
+    passages = [(clean(p.id, 80), clean(p.title, 80), clean(p.text, _LINE)) for p in data.passages[:SHOWN]]
+    questions = [
+        (clean(q.id, 80), clean(q.question, _LINE), clean(" · ".join(q.answers), _LINE)) for q in data.questions[:SHOWN]
+    ]
+    return page(
+        f"<p><b>{esc(data.name, NAME)}</b> <span class='tag'>{data.fingerprint}</span></p>",
+        f"<p class='q'>{esc(data.folder, NAME)}</p>" if data.folder else "",
+        table(["", ""], _counts(data).items()),
+        details("first passages", table(["id", "title", "text"], passages)),
+        details("first questions", table(["id", "question", "answers"], questions)) if questions else "",
+    )
+
+
+@text.register
+def _(index: Index) -> str:
+    said = ("passages", "facts", "phrases")
+    counts = ", ".join(f"{number(value)} {name}" for name, value in index.counts().items() if name in said)
+    where = f"{clean(index.name, NAME)!r} in {clean(index.folder, NAME)}"
+    return f"Index {where}: {counts}; layers {', '.join(index.manifest['layers'])}"
+
+
+@html.register
+def _(index: Index) -> str:
+    layers = [
+        (kind, said["key"], _named(said["settings"]), ", ".join(said.get("made_by", ())))
+        for kind, said in index.manifest["layers"].items()
+    ]
+    return page(
+        f"<p><b>{esc(index.name, NAME)}</b> <span class='q'>{esc(index.folder, NAME)}</span></p>",
+        table(["", ""], index.counts().items()),
+        f"<p class='q'>encoded by {esc(index.manifest['encoder']['name'], NAME)}</p>",
+        details("layers", table(["layer", "key", "settings", "made by"], layers)),
+        details("versions", table(["", ""], index.manifest["versions"].items())),
+    )
+
+
+@html.register
+def _(graph: Graph) -> str:
+    return page(table(["", ""], graph.counts().items()))
+
+
+def _counts(data: Dataset) -> dict[str, int]:
+    counts = {"passages": len(data.passages), "questions": len(data.questions)}
+    return counts if data.extractions is None else counts | {"extractions": len(data.extractions)}
+
+
+def _named(settings: dict) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items())
