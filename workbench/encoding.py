@@ -42,10 +42,10 @@ class Encoder(Protocol):
 class SentenceEncoder(Record):
     """A sentence-transformers model.
 
-    `model` is `"minilm"` (all-MiniLM-L6-v2 from an installed package, no download), a folder, or a hub name. Texts longer
-    than `max_tokens` are cut. `instruction` is a template with `{task}` and `{query}` for models that were trained with one; without
-    it a query is encoded like any text. `dtype="bfloat16"` is faster only where the processor has matrix units
-    for it; vectors are float32 either way.
+    `model` is `"minilm"` (all-MiniLM-L6-v2 from an installed package, no download), a folder, or a hub name. Texts
+    longer than `max_tokens` are cut. `instruction` is a template with `{task}` and `{query}` for models that were trained
+    with one; without it a query is encoded like any text. `dtype="bfloat16"` is faster only where the processor has
+    matrix units for it; vectors are float32 either way.
     """
 
     def __init__(

@@ -116,7 +116,7 @@ def read_questions(
             Question(
                 id=question_id,
                 question=_string(row, "question", where),
-                answers=_strings({"answers": [row["answer"]], **row} if "answer" in row else row, "answers", where),
+                answers=_strings(row, "answers", where) or _answer(row, where),
                 type=_value(row, "type", where, str),
                 hops=_value(row, "hops", where, int),
                 support=support,
@@ -165,7 +165,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict]]:
                 continue
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise DataError(f"{where} is not JSON ({error}); each line should be one JSON object") from None
             if not isinstance(row, dict):
                 raise DataError(f"{where} is a JSON {type(row).__name__}; each line should be one JSON object")
@@ -193,6 +193,12 @@ def _strings(row: dict, name: str, where: str) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise DataError(f"{where}: {name!r} is {values!r}; it should be a list of strings")
     return tuple(map(storable, values))
+
+
+def _answer(row: dict, where: str) -> tuple[str, ...]:
+    """A single `answer`, for files that have no list of them."""
+    answer = _value(row, "answer", where, str)
+    return () if answer is None else (answer,)
 
 
 def _objects(row: dict, name: str, where: str) -> tuple[dict, ...]:

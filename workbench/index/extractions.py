@@ -1,7 +1,7 @@
 """Layer `extractions`: entities and triples of each passage as they were extracted, un-normalised.
 
-It costs the money, so it is kept apart from what is made of it, and every finished passage is on disk before the next group is
-asked for. Records come from the data folder's `openie.jsonl` where it has them, from the engine otherwise.
+It costs the money, so it is kept apart from what is made of it, and every finished passage is on disk before the next
+group is asked for. Records come from the data folder's `openie.jsonl` where it has them, from the engine otherwise.
 """
 
 from __future__ import annotations
@@ -48,16 +48,13 @@ class ExtractionsLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
         given = {record.passage_id: record for record in build.data.extractions or ()}
-        done = _read(folder / "table.jsonl.part", mend=True)  # of an attempt that was stopped
-        if old:
-            done = {**old.by_content, **done}
+        known = old.by_content if old else {}
         wanted = maker(build) if build.engine else None
-        missing = []
-        for passage in build.data.passages:
-            record = done.get(text_hash(passage.content))
-            if passage.id in given or (record and record.failure is None and wanted in (None, record.made_by)):
-                continue
-            missing.append(passage)
+        passages = {_content(passage): passage for passage in build.data.passages if passage.id not in given}
+        new = {content: passage for content, passage in passages.items() if not _good(known.get(content), wanted)}
+        # What an attempt that was stopped has left; if it stopped at the very end, only the first file.
+        done = dict(_read(folder / "table.jsonl", mend=True) + _read(folder / "table.jsonl.part", mend=True))
+        missing = [passage for content, passage in new.items() if not _good(done.get(content), wanted)]
         if missing and build.engine is None:
             raise IndexFault(
                 f"{len(missing)} passages have no extraction (the first is {missing[0].id!r}) and no engine was given to "
@@ -65,19 +62,20 @@ class ExtractionsLayer(Layer):
             )
         with (folder / "table.jsonl.part").open("a", encoding="ascii") as out:
             for passage, record in _extract(missing, build):
-                done[text_hash(passage.content)] = record
+                done[_content(passage)] = record
                 out.write(_line(passage, record))
                 out.flush()
+        found_by_content = {**known, **done}
         records = []
         for passage in build.data.passages:
-            found = given.get(passage.id) or done[text_hash(passage.content)]
+            found = given.get(passage.id) or found_by_content[_content(passage)]
             records.append(Extraction(passage.id, found.entities, found.triples, found.made_by, found.failure))
         lines = [_line(passage, record) for passage, record in zip(build.data.passages, records)]
         (folder / "table.jsonl").write_text("".join(lines), encoding="ascii")
         (folder / "table.jsonl.part").unlink()
         return {
-            "content": text_hash("".join(lines)),  # what the layers above depend on, whoever made it and whenever
-            "extracted": len(missing),
+            "content": text_hash("".join(lines)),  # what the layers above depend on, in however many attempts it was made
+            "extracted": len(new),
             "made_by": sorted({record.made_by for record in records}),
             "failures": sum(record.failure is not None for record in records),
             "entities": sum(len(record.entities) for record in records),
@@ -86,8 +84,12 @@ class ExtractionsLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.by_content = _read(folder / "table.jsonl")  # hash of a passage's content -> Extraction
-        self.records = list(_read(folder / "table.jsonl", by="passage_id").values())
+        written = json.loads((folder / "layer.json").read_text(encoding="utf-8"))["content"]
+        if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != written:
+            raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
+        rows = _read(folder / "table.jsonl")
+        self.records = [record for _, record in rows]
+        self.by_content = dict(rows)  # see `_content` -> Extraction
 
     def __repr__(self) -> str:
         return f"ExtractionsLayer({len(self.records):,} passages)"
@@ -111,9 +113,10 @@ def _to_extract(build: Build) -> bool:
 
 
 def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, Extraction]]:
-    """HippoRAG 2, spec A2: named entities first, then triples given the entities. Either may fail for a passage; then its list
-    is empty, the failure is named in the record, and a later build asks again."""
-    with tqdm(total=len(passages), desc="extract facts", unit="passage", disable=not build.progress or not passages) as bar:
+    """HippoRAG 2, spec A2: named entities first, then triples given the entities. Either may fail for a passage; then
+    its list is empty, the failure is named in the record, and a later build asks again."""
+    hidden = not build.progress or not passages
+    with tqdm(total=len(passages), desc="extract facts", unit="passage", disable=hidden) as bar:
         for start in range(0, len(passages), GROUP):
             group = passages[start : start + GROUP]
             found = build.engine.run(named_entities.STEP, [named_entities.Input(p.title, p.text) for p in group])
@@ -126,22 +129,31 @@ def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, E
             bar.update(len(group))
 
 
+def _content(passage: Passage) -> str:
+    """What an extraction was made from; title and text apart, because the same words in the other part read otherwise."""
+    return text_hash(json.dumps([passage.title, passage.text]))
+
+
+def _good(record: Extraction | None, wanted: str | None) -> bool:
+    """Whether a record can be used: it did not fail, and it was made by the engine at hand, if there is one."""
+    return record is not None and record.failure is None and wanted in (None, record.made_by)
+
+
 def _line(passage: Passage, record: Extraction) -> str:
-    return json.dumps({"content": text_hash(passage.content), **asdict(record)}) + "\n"
+    return json.dumps({"content": _content(passage), **asdict(record)}) + "\n"
 
 
-def _read(path: Path, by: str = "content", mend: bool = False) -> dict[str, Extraction]:
-    """Records by one of their fields. `mend` cuts off a last line that a killed process left unfinished."""
+def _read(path: Path, mend: bool = False) -> list[tuple[str, Extraction]]:
+    """(content, record) per line. `mend` cuts off a last line that a killed process left unfinished."""
     if not path.exists():
-        return {}
+        return []
     raw = path.read_bytes()
     if mend and raw and not raw.endswith(b"\n"):
         raw = raw[: raw.rfind(b"\n") + 1]
         os.truncate(path, len(raw))
-    records = {}
-    for line in raw.splitlines():
-        row = json.loads(line)
-        records[row[by]] = Extraction(
-            row["passage_id"], tuple(row["entities"]), tuple(map(tuple, row["triples"])), row["made_by"], row["failure"]
-        )
-    return records
+    return [_record(json.loads(line)) for line in raw.splitlines()]
+
+
+def _record(row: dict) -> tuple[str, Extraction]:
+    triples = tuple(map(tuple, row["triples"]))
+    return row["content"], Extraction(row["passage_id"], tuple(row["entities"]), triples, row["made_by"], row["failure"])

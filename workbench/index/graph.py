@@ -20,7 +20,7 @@ from workbench.records import Record
 MERGES = ("overwrite", "sum")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Graph(Record):
     """Phrase nodes are 0 … n_e-1, passage nodes n_e … n_e+n_p-1.
 
@@ -48,6 +48,17 @@ class Graph(Record):
             (synonyms.similarities.astype(float), (synonyms.sources, synonyms.targets)), shape=(n, n)
         ).tocsr()
         return cls((joined + joined.T).tocsr(), context, synonym)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Graph) and all(
+            a.shape == b.shape and (a != b).nnz == 0 for a, b in zip(self._parts, other._parts)
+        )
+
+    __hash__ = None
+
+    @property
+    def _parts(self) -> tuple[sp.csr_array, ...]:
+        return (self.relation, self.context, self.synonym)
 
     @property
     def phrases(self) -> int:

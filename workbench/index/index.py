@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.data import Dataset, Extraction, load
-from workbench.encoding import Encoder, encoder as known_encoder
+from workbench.encoding import Encoder
+from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
 from workbench.index import extractions, facts, passages, synonyms
 from workbench.index.graph import Graph
@@ -54,7 +55,7 @@ class Index(Record):
                 f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, engine, "
                 f"{str(folder)!r}) or `workbench index DATA --out {folder}`"
             )
-        self._layers = {kind: _open(self.store, self.manifest, kind) for kind in self.manifest["layers"]}
+        self._layers = {kind: _open(self.store, kind, named["key"]) for kind, named in self.manifest["layers"].items()}
         self._encoder = encoder
         if encoder is not None and encoder.name != self.manifest["encoder"]["name"]:
             raise IndexFault(
@@ -94,6 +95,7 @@ class Index(Record):
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder or "minilm") if encoder is None or isinstance(encoder, str) else encoder
         store = Store(folder or Path("indexes") / data.name)
+        _check_kinds(settings or ())
         with store.lock():
             manifest = store.read_manifest()
             if manifest["layers"] and manifest["data"]["name"] != data.name:
@@ -132,7 +134,9 @@ class Index(Record):
         known = self.passages.row
         repeated = [passage.id for passage in new if passage.id in known]
         if repeated or len({passage.id for passage in new}) < len(new):
-            raise IndexFault(f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first")
+            raise IndexFault(
+                f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
+            )
         return self._rebuild([*self.passages.passages, *new], engine, extractions, progress)
 
     def delete(self, ids: Collection[str], *, progress: bool = True) -> Index:
@@ -140,7 +144,8 @@ class Index(Record):
         unknown = [passage_id for passage_id in ids if passage_id not in self.passages.row]
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
-        kept = [passage for passage in self.passages.passages if passage.id not in set(ids)]
+        gone = set(ids)
+        kept = [passage for passage in self.passages.passages if passage.id not in gone]
         if not kept:
             raise IndexFault("an index needs at least one passage; delete the folder instead")
         return self._rebuild(kept, None, (), progress)
@@ -153,6 +158,11 @@ class Index(Record):
         progress: bool,
         layers: Iterable[str] = (),
     ) -> Index:
+        if self.store.read_manifest().get("data") != self.manifest["data"]:
+            raise IndexFault(
+                f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
+                "go on from what insert or delete gave back, or from Index.open"
+            )
         stored = [*self.extractions.records, *given] if "extractions" in self._layers else list(given)
         ids = {passage.id for passage in passages}
         # A failed extraction is kept only if there is no engine to try again with.
@@ -229,11 +239,15 @@ class Index(Record):
         return counts
 
 
+def _check_kinds(kinds: Iterable[str]) -> None:
+    unknown = sorted(set(kinds) - LAYERS.keys())
+    if unknown:
+        raise SettingError(f"no layer is called {unknown[0]!r}; there are {', '.join(LAYERS)}")
+
+
 def _closure(kinds: set[str]) -> list[str]:
     """The kinds and all below them, in building order."""
-    unknown = kinds - LAYERS.keys()
-    if unknown:
-        raise SettingError(f"no layer is called {sorted(unknown)[0]!r}; there are {', '.join(LAYERS)}")
+    _check_kinds(kinds)
     wanted = set(kinds)
     for kind in reversed(LAYERS):
         if kind in wanted:
@@ -257,7 +271,7 @@ def _write(store: Store, manifest: dict, build: Build, kinds: list[str], chosen:
                 (folder / "layer.json").write_text(_json({"settings": asdict(settings), **said}), encoding="utf-8")
         written[kind] = {"key": key, **_read_json(info_path)}
         build.keys[kind] = written[kind].get("content", key)
-        build.layers[kind] = layer(store.path(kind, key))
+        build.layers[kind] = _open(store, kind, key)
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
         "format": manifest["format"],
@@ -281,16 +295,18 @@ def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) 
     }
     if not all(same[what] for what in LAYERS[kind][0].old_must_share):
         return None
-    return _open(store, manifest, kind)
+    key = manifest["layers"][kind]["key"]
+    # Where a damaged layer was deleted, as `_open` advises, its work is done again.
+    return _open(store, kind, key) if store.path(kind, key).is_dir() else None
 
 
-def _open(store: Store, manifest: dict, kind: str) -> Layer:
+def _open(store: Store, kind: str, key: str) -> Layer:
     if kind not in LAYERS:
         raise IndexFault(f"{store.folder} has a layer {kind!r} that this version does not know; upgrade hopscope")
-    folder = store.path(kind, manifest["layers"][kind]["key"])
+    folder = store.path(kind, key)
     try:
         return LAYERS[kind][0](folder)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError) as error:
         raise IndexFault(
             f"layer {kind!r} in {folder} cannot be read ({type(error).__name__}: {error}); "
             "delete that folder and build the index again: the other layers are reused"

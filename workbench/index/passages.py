@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.data.folder import fingerprint
+from workbench.errors import DataError
 from workbench.index.layer import Build, Layer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Passage
+from workbench.text import storable
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class PassagesLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:
         passages = build.data.passages
+        _check(passages)
         known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
         texts = [passage.content for passage in passages]
         encoded = encode_to(
@@ -51,3 +54,16 @@ class PassagesLayer(Layer):
 
     def __repr__(self) -> str:
         return f"PassagesLayer({len(self.passages):,} passages)"
+
+
+def _check(passages: tuple[Passage, ...]) -> None:
+    """What a data folder is checked for when it is read; a data set made by hand comes here first."""
+    if not passages:
+        raise DataError("an index needs at least one passage; the data set has none")
+    seen: set[str] = set()
+    for passage in passages:
+        if passage.id in seen:
+            raise DataError(f"the passage id {passage.id!r} occurs twice; ids must be unique")
+        if any(storable(part) != part for part in (passage.id, passage.title, passage.text)):
+            raise DataError(f"passage {passage.id!r} holds half a character, which no file can hold; pass it through storable()")
+        seen.add(passage.id)

@@ -45,11 +45,16 @@ class Store:
         """The manifest, or an empty one where there is none yet."""
         try:
             manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+            if not isinstance(manifest, dict) or "format" not in manifest:
+                raise ValueError("it is not a JSON object with a format")
         except FileNotFoundError:
             return {"format": FORMAT, "layers": {}}
         except ValueError as error:
-            raise IndexFault(f"{self.manifest_path} is damaged ({error}); delete the folder and build the index again") from None
-        if manifest.get("format", 0) > FORMAT:
+            raise IndexFault(
+                f"{self.manifest_path} is damaged ({error}); delete this one file and build the index again: "
+                "its layers are reused"
+            ) from None
+        if manifest["format"] > FORMAT:
             raise IndexFault(
                 f"{self.folder} has index format {manifest['format']}; this version reads up to {FORMAT}: upgrade hopscope"
             )

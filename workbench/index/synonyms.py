@@ -1,7 +1,8 @@
 """Layer `synonyms`: pairs of phrases whose vectors are close (HippoRAG 2, spec A4).
 
 Exact cosine neighbours, block by block, each pair computed once. On a rebuild, a phrase that was there before keeps its
-list: what was deleted is taken out, new phrases are merged in; only a list that had reached the cap and lost a member is computed again.
+list: what was deleted is taken out, new phrases are merged in; only a list that had reached the cap and lost a member is
+computed again.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 
 BLOCK = 1024  # rows of one matrix product
+SLACK = 1e-5  # by how much a matrix product may miss a cosine
+PAIRS = 16_384  # pairs whose vectors are held side by side
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Defaults are the released code's: neighbours of cosine `threshold` or more among the `k` nearest (itself counted), at most
-    `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may be the end of one."""
+    """Defaults are the released code's: neighbours of cosine `threshold` or more among the `k` nearest (itself counted),
+    at most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may be the end of one."""
 
     threshold: float = 0.8
     k: int = 2047
@@ -85,8 +88,8 @@ def close_pairs(
 ) -> np.ndarray:
     """All (source, target, cosine) of at least `threshold` in which source or target is one of the rows `queries`.
 
-    float64, shape (3, n); both directions of a pair are there, a row with itself is not. Work: |queries| x n products, half of that when all rows
-    are queries.
+    float64, shape (3, n); both directions of a pair are there, a row with itself is not. Work: |queries| x n products,
+    half of that when all rows are queries.
     """
     import torch
 
@@ -102,13 +105,21 @@ def close_pairs(
         for start in range(0, len(queries), BLOCK):
             block = keys[start : min(start + BLOCK, len(queries))]
             products = block @ keys[start:].T
-            row, column = (index.numpy() for index in torch.nonzero(products >= threshold, as_tuple=True))
-            values = products[row, column].numpy().astype(np.float64)
+            row, column = (index.numpy() for index in torch.nonzero(products >= threshold - SLACK, as_tuple=True))
             later = column > row  # the part before the diagonal repeats pairs of this block
-            pairs = np.stack([columns[start + row[later]], columns[start + column[later]], values[later]])
+            sources, targets = columns[start + row[later]], columns[start + column[later]]
+            values = _cosines(vectors, sources, targets)
+            pairs = np.stack([sources, targets, values])[:, values >= threshold]
             parts += [pairs, pairs[[1, 0, 2]]]
             bar.update(len(block))
     return np.concatenate(parts, axis=1)
+
+
+def _cosines(vectors: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Pair by pair: the last bits of a matrix product depend on its shape, and would decide ties otherwise after a change."""
+    chunks = [slice(start, start + PAIRS) for start in range(0, len(sources), PAIRS)]
+    found = [np.einsum("ij,ij->i", vectors[sources[chunk]], vectors[targets[chunk]]) for chunk in chunks]
+    return np.concatenate([np.zeros(0, dtype=np.float32), *found])
 
 
 @dataclass

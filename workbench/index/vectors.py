@@ -1,9 +1,10 @@
-"""Encoding the texts of a layer into a matrix on disk: known texts are copied, the rest is encoded in blocks, and a build
-that was stopped goes on at the first block that is not finished."""
+"""Encoding the texts of a layer into a matrix on disk: known texts are copied, the rest is encoded in blocks, and a
+build that was stopped goes on at the first block that is not finished."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,18 +31,23 @@ def encode_to(
     """Write unit vectors of `texts` to `path` (.npy, float32, shape (n, d)) and return how many were encoded anew.
 
     Blocks hold texts of similar length, longest first, so that batches waste little on padding and a run that will
-    not fit into memory fails at its beginning. A finished block is recorded beside the matrix; which block holds which text depends on
-    the texts alone, so a resumed build gives the same bytes.
+    not fit into memory fails at its beginning. The matrix grows in `<name>.part.npy`, with a record of its finished
+    blocks beside it, and takes its name when it is whole. Which block holds which text depends on the texts alone, so
+    a resumed build gives the same bytes.
     """
     new = [row for row, text in enumerate(texts) if text not in known.rows]
-    blocks = _blocks(new, texts)
     progress_file = path.with_suffix(".progress.json")
+    if path.exists():  # from an attempt that was stopped later
+        progress_file.unlink(missing_ok=True)
+        return len(new)
+    part = path.with_suffix(".part.npy")
+    blocks = _blocks(new, texts)
     job = key_of(texts=list(texts), encoder=encoder.name, new=new)
-    done = _finished_blocks(progress_file, job) if path.exists() else 0
+    done = _finished_blocks(progress_file, job) if part.exists() else 0
     if done:
-        matrix = np.lib.format.open_memmap(path, mode="r+")
+        matrix = np.lib.format.open_memmap(part, mode="r+")
     else:
-        matrix = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(len(texts), encoder.dimension))
+        matrix = _create(part, (len(texts), encoder.dimension))
         old = [row for row, text in enumerate(texts) if text in known.rows]
         if old:
             matrix[old] = known.vectors[[known.rows[texts[row]] for row in old]]
@@ -53,8 +59,18 @@ def encode_to(
             write_atomically(progress_file, json.dumps({"job": job, "done": position}))
             bar.update(len(block))
     matrix.flush()
+    os.replace(part, path)
     progress_file.unlink(missing_ok=True)
     return len(new)
+
+
+def _create(path: Path, shape: tuple[int, int]) -> np.ndarray:
+    """An empty matrix whose room on disk is taken at once: a full disk then is an error, not a bus error later."""
+    matrix = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return matrix
 
 
 def _blocks(rows: Sequence[int], texts: Sequence[str]) -> list[list[int]]:

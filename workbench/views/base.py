@@ -19,12 +19,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 # JupyterLab's own colours where they exist, so that light and dark themes both fit.
 STYLE = """<style>
 .hopscope{font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;
- color:var(--jp-ui-font-color1,inherit);max-width:64em;overflow-wrap:anywhere}
+ color:var(--jp-ui-font-color1,inherit);max-width:72em;overflow-wrap:break-word}
 .hopscope table{border-collapse:collapse;margin:.3em 0}
-.hopscope th,.hopscope td{text-align:left;vertical-align:top;padding:.15em .7em .15em 0;
+.hopscope.hopscope th,.hopscope.hopscope td{text-align:left;vertical-align:top;padding:.15em .7em .15em 0;
  border-bottom:1px solid var(--jp-border-color2,#8884);background:none}
-.hopscope th{font-weight:600}
-.hopscope td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.hopscope.hopscope th{font-weight:600;white-space:nowrap}
+.hopscope.hopscope td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .hopscope details{margin-left:1.1em}
 .hopscope summary{cursor:pointer;margin-left:-1.1em}
 .hopscope .q{color:var(--jp-ui-font-color2,#777)}

@@ -1,8 +1,10 @@
-"""Figures: data in, a matplotlib figure out. Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
+"""Figures: data in, a picture out. Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -14,10 +16,36 @@ from workbench.views.base import clean
 BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
 
 
-def degree_figure(graph: Graph) -> Figure:
+class Picture:
+    """A matplotlib figure that shows itself in a notebook, with no plotting state behind it."""
+
+    def __init__(self, figure: Figure, says: str):
+        self.figure, self.says = figure, says
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as PNG, SVG or PDF, by the suffix. The same data give the same bytes."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else {"Date": None})
+        return path
+
+    def _repr_png_(self) -> bytes:
+        out = io.BytesIO()
+        self.figure.savefig(out, format="png", metadata={"Software": None})
+        return out.getvalue()
+
+    def __repr__(self) -> str:
+        return f"Picture: {self.says}"
+
+
+def degree_figure(graph: Graph) -> Picture:
     """How many phrases have at least a given degree, per kind of edge; both axes logarithmic."""
     figure, axes = _figure(6.4, 3.6)
-    kinds = (("relation", graph.relation, BLUE, "o"), ("synonym", graph.synonym, ORANGE, "s"), ("context", graph.context.T, GREEN, "^"))
+    kinds = (
+        ("relation", graph.relation, BLUE, "o"),
+        ("synonym", graph.synonym, ORANGE, "s"),
+        ("context", graph.context.T, GREEN, "^"),
+    )
     for name, matrix, colour, marker in kinds:
         degrees = np.diff(matrix.tocsr().indptr)
         values, counts = np.unique(degrees[degrees > 0], return_counts=True)
@@ -26,11 +54,12 @@ def degree_figure(graph: Graph) -> Figure:
             axes.plot(values, at_least, marker=marker, markersize=3.5, linewidth=1, color=colour, label=f"{name} edges")
     axes.set(xscale="log", yscale="log", xlabel="edges of a phrase (at least)", ylabel="phrases")
     axes.set_title("Degrees of the phrases", loc="left")
-    axes.legend(frameon=False)
-    return figure
+    if axes.lines:
+        axes.legend(frameon=False)
+    return Picture(figure, "how many phrases have at least a given number of edges, per kind of edge")
 
 
-def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = (), k: int = 10) -> Figure:
+def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = (), k: int = 10) -> Picture:
     """Where the best k passages of one evidence stand in another's ranking; gold passages are marked."""
     figure, axes = _figure(6.8, 0.34 * k + 1.2)
     there = {passage_id: rank for rank, (passage_id, _) in enumerate(other.ranking, 1)}
@@ -42,14 +71,14 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
             axes.plot([before, rank], [rank, rank], color=GREY, linewidth=1, zorder=1)
             axes.plot(before, rank, marker="o", markerfacecolor="white", markeredgecolor=colour, linestyle="")
         axes.plot(rank, rank, marker="D" if passage.id in gold else "o", color=colour, linestyle="")
-    axes.set_yticks(range(1, len(shown) + 1), [clean(p.title or p.text, 40) for p, _ in shown])
+    axes.set_yticks(range(1, len(shown) + 1), [_plain(p.title or p.text, 40) for p, _ in shown])
     axes.invert_yaxis()
     axes.set_xlabel(f"rank: filled by {evidence.method}, hollow by {other.method}" + ("; diamonds are gold" if gold else ""))
-    axes.set_title(clean(evidence.question, 90), loc="left", fontsize=9)
-    return figure
+    axes.set_title(_plain(evidence.question, 90), loc="left", fontsize=9)
+    return Picture(figure, f"ranks of the best {len(shown)} passages of {evidence.method} and of {other.method}")
 
 
-def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "recall") -> Figure:
+def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "recall") -> Picture:
     """method → {k: value}, as lines over k."""
     figure, axes = _figure(5.6, 3.4)
     for (name, curve), colour, marker in zip(curves.items(), _cycle((BLUE, ORANGE, GREEN, VERMILION)), _cycle("os^D")):
@@ -58,8 +87,16 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
     ks = sorted({k for curve in curves.values() for k in curve})
     axes.set_xticks(ks, [str(k) for k in ks])
     axes.minorticks_off()
-    axes.legend(frameon=False)
-    return figure
+    if curves:
+        axes.legend(frameon=False)
+    else:
+        axes.text(0.5, 0.5, "no gold passages: recall is not defined", transform=axes.transAxes, ha="center", color=GREY)
+    return Picture(figure, f"{measure} over k of {', '.join(curves) or 'no method'}")
+
+
+def _plain(text: str, limit: int) -> str:
+    """A label: matplotlib would read dollar signs as mathematics."""
+    return clean(text, limit).replace("$", r"\$")
 
 
 def _cycle(values: Sequence):

@@ -1,0 +1,92 @@
+"""Measures by hand, and against each other; their docstrings are run as well."""
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench import measures
+from workbench.errors import SettingError
+from workbench.measures import Outcome, all_gold, em, f1, ndcg, recall
+from workbench.records import Question
+
+RANKING = ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize("module", [all_gold, em, f1, ndcg, recall])
+def test_examples_of_the_docstrings(module):
+    result = doctest.testmod(module)
+    assert result.attempted and not result.failed
+
+
+@pytest.mark.parametrize(
+    ("gold", "k", "recall_", "all_gold_", "ndcg_"),
+    [
+        (["a"], 1, 1.0, 1.0, 1.0),
+        (["b"], 1, 0.0, 0.0, 0.0),
+        (["a", "c"], 2, 0.5, 0.0, 1 / (1 + 1 / 1.584962500721156)),
+        (["a", "b"], 5, 1.0, 1.0, 1.0),
+        (["a", "z"], 5, 0.5, 0.0, 1 / (1 + 1 / 1.584962500721156)),
+        (["a", "b", "c"], 2, 2 / 3, 0.0, 1.0),  # no ranking of two could be better
+    ],
+)
+def test_ranking_measures_by_hand(gold, k, recall_, all_gold_, ndcg_):
+    assert recall.recall(RANKING, gold, k) == pytest.approx(recall_)
+    assert all_gold.all_gold(RANKING, gold, k) == all_gold_
+    assert ndcg.ndcg(RANKING, gold, k) == pytest.approx(ndcg_)
+
+
+ids = st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1)
+
+
+@given(ids, ids, st.integers(1, 9))
+def test_relations_between_ranking_measures(ranking, gold, k):
+    value = recall.recall(ranking, gold, k)
+    assert 0 <= value <= recall.recall(ranking, gold, k + 1) <= 1
+    assert all_gold.all_gold(ranking, gold, k) == (value == 1)
+    assert (ndcg.ndcg(ranking, gold, k) > 0) == (value > 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "em_", "f1_"),
+    [
+        ("The Eiffel Tower!", ["eiffel tower"], 1, 1),
+        ("Eiffel", ["Eiffel Tower"], 0, 2 / 3),
+        ("Paris", ["London", "paris"], 1, 1),
+        ("", ["Paris"], 0, 0),
+        ("the", ["a"], 0, 0),  # nothing is left of either: no match
+        ("Anne Anne", ["Anne"], 0, 2 / 3),  # bags, not sets
+        ("yes", ["no"], 0, 0),
+    ],
+)
+def test_answer_measures_by_hand(answer, gold, em_, f1_):
+    assert em.exact_match(answer, gold) == em_
+    assert f1.f1(answer, gold) == pytest.approx(f1_)
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_an_exact_match_has_f1_one_and_f1_is_symmetric(a, b):
+    assert f1.f1(a, [b]) == pytest.approx(f1.f1(b, [a]))
+    if em.exact_match(a, [b]):
+        assert f1.f1(a, [b]) == 1
+
+
+def test_without_gold_a_measure_is_not_defined():
+    nothing = Question("q", "?")
+    assert measures.measure("recall@5")(nothing, Outcome(RANKING, "x")) is None
+    assert measures.measure("em")(nothing, Outcome(RANKING, "x")) is None
+    assert measures.measure("em")(Question("q", "?", ("x",)), Outcome(RANKING)) is None  # nobody read
+
+
+def test_measures_by_name():
+    question = Question("q", "?", ("x",), support=("b",))
+    assert measures.measure("recall@1")(question, Outcome(RANKING, "x")) == 0
+    assert measures.measure("em")(question, Outcome(RANKING, "x")) == 1
+    assert measures.deepest(["recall@5", "ndcg@10", "em"]) == 10
+
+
+@pytest.mark.parametrize("name", ["recall", "recall@0", "recall@x", "em@5", "rouge", ""])
+def test_an_unknown_measure_is_refused_with_the_known_ones(name):
+    with pytest.raises(SettingError, match="all_gold@k"):
+        measures.measure(name)

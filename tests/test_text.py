@@ -1,0 +1,90 @@
+"""Identity of phrases and what may be written to a file."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from workbench.text import ascii_phrase, joined, storable, text_hash, unicode_phrase
+
+any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates included
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("S.O.B.", "s o b"),
+        ("Râul", "r ul"),
+        ("C++", "c"),
+        ("東京", ""),
+        ("Двина", ""),
+        ("  A  b ", "a  b"),  # inner runs of spaces stay, as in the released code
+        ("K2", "k2"),  # the Kelvin sign is k in lower case
+        ("line\nbreak", "line break"),
+        ("", ""),
+    ],
+)
+def test_the_ascii_rule_is_the_released_codes(text, phrase):
+    assert ascii_phrase(text) == phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("S.O.B.", "s o b"),
+        ("Râul", "râul"),
+        ("Ra\u0302ul", "râul"),  # one way to write a letter
+        ("東京", "東京"),
+        ("Двина-река", "двина река"),
+        ("नदी", "नदी"),  # vowel signs are marks, and part of the word
+        ("نهر", "نهر"),
+        ("STRASSE Straße", "strasse strasse"),
+        ("Ⅻ ②", "xii 2"),
+        ("C++", "c"),
+        ("…", ""),
+        ("☎\ufe0f", ""),  # what is left of this emoji is invisible
+    ],
+)
+def test_the_unicode_rule_keeps_every_script(text, phrase):
+    assert unicode_phrase(text) == phrase
+
+
+@given(any_text)
+@example("ß\u0301")  # folds to ss, whose second s takes the accent
+@example("ΐ\u0345\u0301")
+@example("a\u200d\ufe0f\u0301")
+def test_a_phrase_is_its_own_phrase(text):
+    assert unicode_phrase(unicode_phrase(text)) == unicode_phrase(text)
+    assert ascii_phrase(ascii_phrase(text)) == ascii_phrase(text)
+
+
+@given(any_text)
+def test_a_phrase_has_letters_or_digits_or_is_empty(text):
+    words = unicode_phrase(text).split(" ")
+    assert words == [""] or all(any(map(str.isalnum, word)) for word in words)
+
+
+@given(any_text)
+def test_letters_and_digits_of_every_script_survive(text):
+    assert bool(unicode_phrase(text)) == any(map(str.isalnum, text))
+
+
+@given(any_text)
+def test_storable_text_can_be_written_and_only_halves_are_touched(text):
+    stored = storable(text)
+    stored.encode("utf-8")
+    assert len(stored) == len(text)
+    assert all(a == b or (b == "\ufffd" and "\ud800" <= a <= "\udfff") for a, b in zip(text, stored))
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"), [("\ud83d\ude00", "😀"), ("\ude00\ud83d", "\ude00\ud83d"), ("a\ud83d", "a\ud83d"), ("é😀", "é😀")]
+)
+def test_two_halves_become_a_character_and_one_half_stays(text, whole):
+    assert joined(text) == whole
+
+
+def test_a_hash_names_any_text():
+    assert text_hash("abc") == "ba7816bf8f01cfea"  # the beginning of SHA-256, from its standard
+    assert len({text_hash(text) for text in ("", " ", "\ud800", "\udfff", "\ufffd")}) == 5

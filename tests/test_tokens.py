@@ -1,0 +1,60 @@
+"""Counting and cutting in cl100k tokens."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench import tokens
+from workbench.text import storable
+
+awkward = st.text(st.one_of(st.sampled_from(" \n\t'aA19é中🏳\ufe0f\u200d🌈\ufffd\ud800<|>"), st.characters(exclude_categories=())))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("hello world", 2),
+        ("tiktoken is great!", 6),  # the worked example of OpenAI's own cookbook
+        ("antidisestablishmentarianism", 6),  # likewise
+        ("2 + 2 = 4", 7),
+        ("お誕生日おめでとう", 9),
+    ],
+)
+def test_counts_are_those_of_the_published_examples(text, count):
+    assert tokens.count(text) == count
+
+
+def test_the_text_of_a_special_token_is_text():
+    assert tokens.count("<|endoftext|>") > 1
+    assert tokens.cut("<|endoftext|> and more", 3).startswith("<|")
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "😀", "👩\u200d👩\u200d👧", "\x00\x1b[31m"])
+def test_awkward_text_has_a_count(text):
+    assert tokens.count(text) >= 1
+
+
+@given(awkward, st.integers(-3, 20))
+def test_a_cut_text_keeps_its_budget_and_is_a_beginning(text, budget):
+    cut = tokens.cut(text, budget)
+    assert tokens.count(cut) <= max(0, budget)
+    assert storable(text).startswith(storable(cut))
+
+
+@given(awkward)
+def test_what_fits_is_left_alone(text):
+    assert tokens.cut(text, tokens.count(text)) == text
+
+
+@given(st.text(st.sampled_from("ab cd\n"), min_size=1))
+def test_a_cut_loses_no_more_than_it_must(text):
+    total = tokens.count(text)
+    assert tokens.count(tokens.cut(text, total - 1)) == total - 1
+
+
+@pytest.mark.parametrize("budget", [0, -1])
+def test_nothing_fits_into_no_budget(budget):
+    assert tokens.cut("some words", budget) == ""
