@@ -17,9 +17,10 @@ from workbench.llm.step import Step
 
 LEVELS = ("strict", "fenced", "repaired", "text")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n?(.*?)```", re.DOTALL)  # possessive: or a long unclosed fence takes minutes
+_BRACKET = re.compile(r"[{\[]")
 _BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # of what may be mended; a bracket within prose is no broken list
 _LONGEST = 200_000  # characters; a longer reply is not an answer that anybody asked for
-_DEEPEST = 50  # brackets left open in what may be mended: the repairer's time grows with their square
+_MENDED = 10_000  # characters that are mended, about 2,048 tokens: the repairer's time can grow with their square
 _TRIES = 1_000  # brackets in prose from which JSON is looked for
 
 
@@ -68,26 +69,29 @@ def _payloads(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _embedded(text: str) -> list[Any]:
-    """JSON objects and lists standing in prose, found with the real decoder from each bracket on; objects first, as prose
-    holds lists of its own, such as [1]."""
-    found, position = [], 0
+    """JSON standing in prose, found with the real decoder from each bracket on.
+
+    Objects first, as prose holds lists of its own, such as [1]; a list after something broken may be a part of that.
+    """
+    found, position, broken = [], 0, False
     for _ in range(_TRIES):
-        bracket = re.compile(r"[{\[]").search(text, position)
+        bracket = _BRACKET.search(text, position)
         if not bracket:
             break
         try:
             value, position = _DECODER.raw_decode(text, bracket.start())
-            found.append(value)
         except _NO_JSON:
-            position = bracket.end()
+            position, broken = bracket.end(), True
+        else:
+            found += [value] if isinstance(value, dict) or not broken else []
     return sorted(found, key=lambda value: isinstance(value, list))
 
 
 def _repaired(text: str) -> Iterator[Any]:
     begin = _BEGIN.search(text)
-    if begin and sum(map(text.count, "[{")) - sum(map(text.count, "]}")) <= _DEEPEST:
+    if begin and len(text) <= _MENDED:
         with suppress(Exception):  # whatever the repairer trips over, the reply cannot be read
-            yield json_repair.loads(text[begin.end() - 1 :])
+            yield json_repair.loads(text[begin.end() - 1 :], skip_json_loads=True)
 
 
 def _fit(output: type[BaseModel], payload: Any) -> BaseModel:

@@ -74,6 +74,13 @@ class HippoRAG2(Method):
             for name, known in (("filter", ("step", "identity")), ("filter_match", ("closest", "exact"))):
                 if getattr(self, name) not in known:
                     raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}")
+            for name in ("linking_top_k", "seed_phrases"):
+                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
+            if not 0 <= self.damping < 1:
+                raise SettingError(f"damping={self.damping!r}; it is the probability of following an edge, from 0 to below 1")
+            if not self.passage_weight > 0:  # with 0 and facts of score 0 the walk would have nowhere to start
+                raise SettingError(f"passage_weight={self.passage_weight!r}; it should be above 0")
 
     profiles: Mapping = {
         "released": {"specificity": True, "merge": "overwrite", "filter_match": "closest"},

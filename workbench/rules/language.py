@@ -31,7 +31,7 @@ def parse(texts: Sequence[str]) -> list:
     with _lock:  # the pipeline is not made for several threads
         missing = list(dict.fromkeys(text for text in texts if text not in _parses))
         fresh = dict(zip(missing, nlp().pipe(text[:_LONGEST] for text in missing)))
-        docs = [fresh.get(text) or _parses[text] for text in texts]
+        docs = [fresh[text] if text in fresh else _parses[text] for text in texts]
         _parses.update(fresh)
         while len(_parses) > _KEPT:
             _parses.popitem(last=False)

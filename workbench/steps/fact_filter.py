@@ -1,7 +1,7 @@
-"""Step `fact_filter`: which of the candidate facts help to answer the question (HippoRAG 2's recognition memory, spec A6 step 2).
+"""Step `fact_filter`: which candidate facts help to answer the question (HippoRAG 2's recognition memory, spec A6 step 2).
 
-The released prompt was tuned automatically and shows ten worked examples; ours is short and shows two, and asks for JSON instead of
-field markers. Scores with it are therefore not comparable with those of the released prompt.
+The released prompt was tuned automatically and shows ten worked examples; ours is short and shows two, and asks for JSON
+instead of field markers. Scores with it are therefore not comparable with those of the released prompt.
 """
 
 from __future__ import annotations

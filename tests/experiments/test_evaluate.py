@@ -1,0 +1,214 @@
+"""Runs: what is in the folder, that they can be stopped anywhere, and that nothing but timings differs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import workbench as wb
+from workbench.errors import EngineUnavailable, SettingError
+from workbench.llm import Result
+from workbench.llm.meter import Meter
+from workbench.methods.base import Method
+from workbench.records import Evidence
+
+FIELDS = {
+    "question_id", "method", "ranking", "nodes", "context", "answer", "abstained", "scores", "failure", "fallback", "usage",
+}  # fmt: skip
+
+
+class Broken(Method):
+    """Fails on one question."""
+
+    name, paper, scale = "broken", "none", "none"
+
+    def search(self, question, k, trace):
+        if "founder" in question:
+            raise ZeroDivisionError("one hop too many")
+        return Evidence(question, self.label, self.scale, ())
+
+
+class Dying:
+    """A reader's engine whose endpoint is gone after some answers."""
+
+    name, workers = "dying", 1
+
+    def __init__(self, lives):
+        self.lives, self.meter = lives, Meter()
+
+    def run(self, step, inputs, *, trace=None):
+        self.lives -= 1
+        if self.lives < 0:
+            raise EngineUnavailable("gone")
+        return [Result(step.output(thought="", answer="Lake Mira", abstained=False), parse="text")]
+
+
+@pytest.fixture
+def ask(tiny, tiny_index, tmp_path):
+    def ask(out="run", methods=("hipporag2", "dense"), reader=True, **settings):
+        chosen = [wb.method(spec, tiny_index) if isinstance(spec, str) else spec for spec in methods]
+        reader = wb.reader("direct") if reader is True else reader
+        return wb.evaluate(tiny.questions, chosen, reader, tmp_path / out, progress=False, **settings)
+
+    return ask
+
+
+def files(folder):
+    """Everything of a run that must not differ from run to run."""
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    found.pop("timings.jsonl")
+    return found
+
+
+def test_the_folder_holds_what_is_promised(ask, tiny):
+    run = ask()
+    assert [(row["question_id"], row["method"]) for row in run.rows] == [
+        (q.id, m) for q in tiny.questions for m in ("hipporag2", "dense")
+    ]
+    assert all(row.keys() == FIELDS for row in run.rows)
+    first = run.rows[0]
+    assert first["scores"]["recall@10"] == 1
+    assert "Orsby" in run.context(first)
+    assert run.trace("q1", "hipporag2").events[0].step == "hipporag2"
+    assert {row["stage"] for row in run.seconds().to_dict("records")} >= {"hipporag2", "hipporag2 / walk", "direct"}
+    assert json.loads((run.folder / "usage.json").read_text())["hipporag2"]["fact_filter"]["calls"] == 3
+    assert (run.folder / "table.csv").read_text().startswith("method,recall@1")
+    config = run.config
+    assert (config["engine"], config["data"]["name"], config["reader"]) == ("rules", "tiny", "direct")
+    assert config["methods"]["hipporag2"]["settings"]["damping"] == 0.5
+    assert config["prompts"].keys() == {"answer", "fact_filter"}
+
+
+def test_the_same_inputs_give_the_same_bytes(ask):
+    assert files(ask("a").folder) == files(ask("b", workers=4).folder)
+
+
+def test_a_run_opens_without_index_and_engine(ask):
+    run = ask()
+    again = wb.Run(run.folder)
+    assert again.rows == run.rows
+    assert again.table().equals(run.table())
+
+
+@pytest.mark.parametrize("rows", range(7))
+def test_a_run_cut_off_anywhere_is_taken_up(ask, rows):
+    """Cut in the middle of a row, with and without its timing."""
+    whole = files(ask("whole").folder)
+    cut = ask("cut").folder
+    lines = (cut / "results.jsonl").read_bytes().splitlines(keepends=True)
+    torn = lines[rows][:20] if rows < len(lines) else b""
+    (cut / "results.jsonl").write_bytes(b"".join(lines[:rows]) + torn)
+    (cut / "usage.json").unlink()
+    assert files(ask("cut").folder) == whole
+    assert len((cut / "timings.jsonl").read_text().splitlines()) == len(lines)
+
+
+def test_a_broken_question_is_a_row_with_its_failure(ask, tiny_index):
+    run = ask(methods=(Broken(tiny_index), "dense"), reader=None)
+    failed = [row for row in run.rows if row["failure"]]
+    assert [(row["question_id"], row["failure"]) for row in failed] == [("q2", "ZeroDivisionError: one hop too many")]
+    assert failed[0]["scores"]["recall@5"] == 0  # it counts, as zero
+    assert run.table().loc["broken", "failures"] == 1
+    assert "ZeroDivisionError" in repr(run.trace("q2", "broken"))
+
+
+def test_an_engine_that_dies_stops_the_run_and_the_next_call_goes_on(ask):
+    with pytest.raises(EngineUnavailable):
+        ask(reader=wb.reader("direct", Dying(lives=3)))
+    run = ask(reader=wb.reader("direct", alive := Dying(lives=99)))
+    assert alive.lives == 99 - 3  # the first three answers were kept
+    assert len(run.rows) == 6
+
+
+def test_another_run_in_the_folder_is_refused(ask):
+    ask()
+    with pytest.raises(SettingError, match=r"differs in .*\bk\b"):
+        ask(k=7)
+    with pytest.raises(SettingError, match="reader"):
+        ask(reader=None)
+
+
+def test_without_a_reader_answers_are_not_measured(ask):
+    run = ask(reader=None)
+    assert "em" not in run.measures
+    assert run.rows[0]["answer"] is None
+
+
+def test_unanswerable_questions_do_not_count_for_recall(ask):
+    run = ask()
+    assert set(run.scores("recall@5", "dense")) == {"q1", "q2"}
+    assert run.table().loc["dense", "questions"] == 3
+
+
+def test_compare_pairs_the_questions(ask):
+    frame = ask().compare("dense", ["recall@1", "recall@2"])
+    assert list(frame["method"]) == ["hipporag2"] * 2
+    assert (frame["difference"] == frame["value"] - frame["baseline_value"]).all()
+    assert (frame["p_holm"] >= frame["p"]).all()
+    assert frame["n"].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("level", ["off", "ids"])
+def test_trace_levels(ask, level):
+    run = ask(trace=level)
+    assert len(list((run.folder / "traces").iterdir())) == (0 if level == "off" else 6)
+    assert len(run.seconds())
+
+
+def test_the_questions_gold_is_not_shown_to_the_method(ask, tiny_index):
+    """A method that looks for anything but the text finds nothing to look at."""
+    seen = []
+
+    class Spy(Broken):
+        name = "spy"
+
+        def search(self, question, k, trace):
+            seen.append(question)
+            return Evidence(question, self.label, self.scale, ())
+
+    ask(methods=(Spy(tiny_index),))
+    assert all(type(question) is str for question in seen)
+
+
+def test_nothing_to_ask_is_an_error(tiny_index, tmp_path):
+    with pytest.raises(SettingError, match="at least one question"):
+        wb.evaluate([], [wb.method("dense", tiny_index)], out=tmp_path / "run")
+
+
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import workbench as wb
+from tiny import TinyEncoder, tiny_dataset
+index = wb.Index.open(sys.argv[2], TinyEncoder())
+wb.evaluate(tiny_dataset().questions * 1, [wb.method(m, index) for m in ("hipporag2", "dense", "bm25")], out=sys.argv[3], progress=False)
+print("finished", flush=True)
+"""
+
+
+def run_and_kill(index, out, after):
+    command = [sys.executable, "-c", SCRIPT, os.path.dirname(os.path.dirname(__file__)), str(index.folder), str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    results, waited = out / "results.jsonl", time.monotonic()
+    while process.poll() is None and time.monotonic() - waited < 60:
+        if results.exists() and len(results.read_bytes().splitlines()) >= after:
+            process.send_signal(signal.SIGKILL)
+            break
+        time.sleep(0.0005)
+    process.wait(60)
+
+
+@pytest.mark.parametrize("after", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)])
+def test_a_killed_process_loses_no_row(tiny, tiny_index, tmp_path, after):
+    methods = [wb.method(spec, tiny_index) for spec in ("hipporag2", "dense", "bm25")]
+    whole = wb.evaluate(tiny.questions, methods, out=tmp_path / "whole", progress=False)
+    run_and_kill(tiny_index, tmp_path / "killed", after)
+    before = (tmp_path / "killed" / "results.jsonl").read_bytes()
+    resumed = wb.evaluate(tiny.questions, methods, out=tmp_path / "killed", progress=False)
+    assert files(resumed.folder) == files(whole.folder)
+    kept = before[: before.rfind(b"\n") + 1]
+    assert (tmp_path / "killed" / "results.jsonl").read_bytes().startswith(kept)

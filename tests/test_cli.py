@@ -1,0 +1,95 @@
+"""The command line as a user types it, on the bundled corpus."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from workbench.cli import app
+
+
+@pytest.fixture
+def workbench():
+    def call(*words, code=0):
+        result = CliRunner().invoke(app, list(map(str, words)))
+        assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return call
+
+
+def test_every_verb_has_help(workbench):
+    for verb in ("methods", "index", "retrieve", "ask", "evaluate", "run", "doctor"):
+        assert "Usage" in workbench(verb, "--help").output
+
+
+def test_methods(workbench):
+    rows = json.loads(workbench("methods", "--json").stdout)
+    assert {row["method"] for row in rows} >= {"dense", "bm25", "hipporag2"}
+    assert "hipporag2" in workbench("methods").output
+
+
+def test_retrieve_and_ask(workbench, meridian_index):
+    found = json.loads(workbench("retrieve", meridian_index.folder, "Who built the viaduct?", "-k", 3, "--trace", "--json").stdout)
+    assert len(found["passages"]) == 3
+    assert found["trace"][0]["step"] == "hipporag2"
+    said = json.loads(workbench("ask", meridian_index.folder, "Who built the viaduct?", "-m", "bm25", "--json").stdout)
+    assert said["engine"] == "rules"
+    assert set(said["read"]) <= {passage["id"] for passage in said["passages"]}
+    assert "by rules, not by a language model" in workbench("ask", meridian_index.folder, "Who built the viaduct?").output
+
+
+def test_index_evaluate_and_resume(workbench, tmp_path):
+    corpus = tmp_path / "town"
+    corpus.mkdir()
+    rows = [{"id": f"p{i}", "title": f"Bridge {i}", "text": f"Bridge {i} in Halden was built by Karl Weiss in 190{i}."} for i in range(3)]
+    (corpus / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    question = {"id": "q", "question": "Who built Bridge 1?", "answers": ["Karl Weiss"], "support": ["p1"]}
+    (corpus / "questions.jsonl").write_text(json.dumps(question) + "\n")
+    folder, run = tmp_path / "index", tmp_path / "run"
+    built = json.loads(workbench("index", corpus, "-o", folder, "--set", "facts.normalise=ascii", "--json").stdout)
+    assert built["counts"]["passages"] == 3
+    for _ in range(2):
+        words = ("evaluate", folder, "-q", corpus / "questions.jsonl", "-m", "dense", "-m", "bm25", "-r", "direct", "-o", run, "--json")
+        done = json.loads(workbench(*words).stdout)
+        assert done["table"][0]["em"] == 1
+    assert {row["method"] for row in done["compare"]} == {"bm25"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("index", "nowhere"), "neither a bundled data set"),
+        (("retrieve", "nowhere", "?"), "holds no index"),
+        (("ask", "INDEX", "?", "-m", "magic"), "no method is called 'magic'"),
+        (("ask", "INDEX", "?", "-m", "hipporag2[damping=2]"), "damping=2"),
+        (("ask", "INDEX", "?", "-e", "oracle"), "engine 'oracle' is unknown"),
+        (("ask", "INDEX", "?", "-r", "magic"), "no reader is called"),
+        (("index", "meridian", "--set", "facts"), "write layer.setting=value"),
+        (("run", "--set", "colour=blue"), "no notebook has a parameter 'colour'"),
+    ],
+)
+def test_mistakes_are_told_in_one_line_without_a_traceback(workbench, meridian_index, words, said):
+    words = [str(meridian_index.folder) if word == "INDEX" else word for word in words]
+    result = workbench(*words, code=1)
+    told = " ".join(result.stderr.split())
+    assert said in told
+    assert "Traceback" not in result.output
+
+
+def test_doctor_finds_this_machine_well(workbench, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
+    result = workbench("doctor")
+    assert "MISSING" not in result.output
+    assert "sk-hidden" not in result.output
+
+
+def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
+    monkeypatch.setattr("workbench.encoding._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm")))
+    from workbench.encoding import encoder
+
+    encoder.cache_clear()
+    try:
+        assert "make setup" in workbench("doctor", code=1).output
+    finally:
+        encoder.cache_clear()

@@ -1,0 +1,86 @@
+"""The notebooks: without outputs in git, executable with papermill, with parameters, on the bundled and on other data."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import workbench as wb
+from workbench import notebooks
+from workbench.errors import SettingError
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "notebooks"
+ALL = sorted(FOLDER.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_outputs_are_stripped(path):
+    command = [sys.executable, "-m", "nbstripout", "--verify", str(path)]
+    assert subprocess.run(command, capture_output=True).returncode == 0, f"run: nbstripout {path.relative_to(ROOT)}"
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_it_is_a_document(path):
+    """Title, promise, parameters, and a last section that asserts its verdict."""
+    cells = nbformat.read(path, as_version=4).cells
+    assert cells[0].cell_type == "markdown" and cells[0].source.startswith("# ") and "\n> " in cells[0].source
+    assert [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    assert cells[-1].source.startswith("assert verdict.holds")
+
+
+@pytest.fixture
+def run_in(tmp_path, monkeypatch):
+    """Execute a notebook with its figures, index and runs in a temporary folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(name, **parameters):
+        return notebooks.run(FOLDER / name, tmp_path / "executed", parameters, progress=False)
+
+    return run
+
+
+def test_build_graph_on_the_bundled_corpus(run_in, tmp_path):
+    executed = run_in("01_build_graph.ipynb", limit=4)
+    written = {path.name for path in (tmp_path / "figures" / "meridian").iterdir()}
+    assert written == {"01_counts.csv", "01_degrees.png", "01_ranking.png", "01_recall.png", "01_retrieval.csv", "01_verdict.json"}
+    assert json.loads((tmp_path / "figures" / "meridian" / "01_verdict.json").read_text())["holds"]
+    outputs = [output for cell in nbformat.read(executed, as_version=4).cells for output in cell.get("outputs", [])]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
+    assert sum("text/html" in output.get("data", {}) for output in outputs) >= 8
+    assert executed.with_suffix(".html").stat().st_size > 100_000
+
+
+def test_build_graph_on_a_folder_without_questions(run_in, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    texts = ("Mora founded the Halden Theatre in 1931.", "Karl Weiss designed the theatre.", "Halden lies on the Glomma.")
+    rows = [{"id": str(i), "title": "", "text": text} for i, text in enumerate(texts)]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run_in("01_build_graph.ipynb", data=str(folder), question="Who designed the theatre in Halden?")
+    assert json.loads((tmp_path / "figures" / "notes" / "01_verdict.json").read_text())["holds"]
+
+
+def test_an_unknown_parameter_is_refused(run_in):
+    with pytest.raises(SettingError, match="no parameter 'colour'"):
+        run_in("01_build_graph.ipynb", colour="blue")
+
+
+def test_a_failing_cell_is_named_with_the_executed_copy(run_in, tmp_path):
+    with pytest.raises(notebooks.NotebookFailed, match=r"01_build_graph.ipynb, cell \d+: DataError"):
+        run_in("01_build_graph.ipynb", data="nowhere")
+    assert (tmp_path / "executed" / "01_build_graph.html").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["musique-train-100", "hotpotqa-train-100"])
+def test_build_graph_on_real_data(shared, run_in, tmp_path, name):
+    """Facts given, and raw text."""
+    data = shared / "datasets" / name
+    run_in("01_build_graph.ipynb", data=str(data))
+    verdict = json.loads((tmp_path / "figures" / name / "01_verdict.json").read_text())
+    assert verdict["holds"]
+    assert verdict["facts"]["passages"] == len(wb.load(data).passages)
