@@ -1,15 +1,21 @@
-"""A corpus small enough to be worked out by hand, and an encoder that needs no model."""
+"""A corpus small enough to be worked out by hand; an encoder and an engine that need no model; ways to compare indexes."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from workbench.data import Dataset, Extraction
+from workbench.index import Index
+from workbench.llm.meter import Meter
+from workbench.llm.step import Result, Step
 from workbench.records import Passage, Question
+from workbench.trace import Trace
 
 
 class TinyEncoder:
@@ -105,3 +111,63 @@ def tiny_dataset() -> Dataset:
         for passage_id, (entities, triples) in EXTRACTIONS.items()
     )
     return Dataset("tiny", PASSAGES, QUESTIONS, extractions)
+
+
+class TinyEngine:
+    """Names are the capitalised words of a text, and each is followed by the next; every call is remembered.
+
+    It may be told to break off at one of its calls, or to give no result for passages of some titles.
+    """
+
+    name = "tiny"
+
+    def __init__(
+        self, fail_at: int | None = None, error: type[BaseException] = RuntimeError, fails_on: Sequence[str] = ()
+    ):
+        self.meter = Meter()
+        self.calls: list[tuple[str, list[str]]] = []  # (step, titles)
+        self.fail_at, self.error, self.fails_on = fail_at, error, fails_on
+
+    @property
+    def asked(self) -> list[str]:
+        """Titles of the passages whose triples were asked for."""
+        return [title for step, titles in self.calls if step == "triples" for title in titles]
+
+    def run(self, step: Step, inputs: Sequence, *, trace: Trace | None = None) -> list[Result]:
+        if len(self.calls) == self.fail_at:
+            raise self.error("injected")
+        self.calls.append((step.name, [value.title for value in inputs]))
+        return [self._answer(step, value) for value in inputs]
+
+    def _answer(self, step: Step, value) -> Result:
+        if value.title in self.fails_on:
+            return Result(None, failure="told to fail")
+        if step.name == "named_entities":
+            return Result(step.output(named_entities=re.findall(r"[A-Z]\w+(?: [A-Z]\w+)*", value.text)))
+        return Result(step.output(triples=[[a, "is followed by", b] for a, b in itertools.pairwise(value.entities)]))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder by its relative path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def same_content(left: Index, right: Index) -> bool:
+    """Whether two indexes hold the same, row by row, whatever the way they were made."""
+    return (
+        left.passages.passages == right.passages.passages
+        and left.extractions.records == right.extractions.records
+        and (left.facts.phrases, left.facts.facts) == (right.facts.phrases, right.facts.facts)
+        and all(map(np.array_equal, left.facts.stated, right.facts.stated))
+        and np.array_equal(left.synonyms.sources, right.synonyms.sources)
+        and np.array_equal(left.synonyms.targets, right.synonyms.targets)
+        and all(
+            np.allclose(a, b, atol=1e-6)
+            for a, b in (
+                (left.passages.vectors, right.passages.vectors),
+                (left.facts.phrase_vectors, right.facts.phrase_vectors),
+                (left.facts.fact_vectors, right.facts.fact_vectors),
+                (left.synonyms.similarities, right.synonyms.similarities),
+            )
+        )
+    )

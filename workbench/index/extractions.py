@@ -84,8 +84,7 @@ class ExtractionsLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        written = json.loads((folder / "layer.json").read_text(encoding="utf-8"))["content"]
-        if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != written:
+        if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != self.said["content"]:
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
         rows = _read(folder / "table.jsonl")
         self.records = [record for _, record in rows]

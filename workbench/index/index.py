@@ -269,9 +269,9 @@ def _write(store: Store, manifest: dict, build: Build, kinds: list[str], chosen:
             with store.writing(kind, key) as folder:
                 said = layer.build(folder, build, settings, old)
                 (folder / "layer.json").write_text(_json({"settings": asdict(settings), **said}), encoding="utf-8")
-        written[kind] = {"key": key, **_read_json(info_path)}
-        build.keys[kind] = written[kind].get("content", key)
         build.layers[kind] = _open(store, kind, key)
+        written[kind] = {"key": key, **build.layers[kind].said}
+        build.keys[kind] = written[kind].get("content", key)
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
         "format": manifest["format"],
@@ -329,7 +329,3 @@ def versions() -> dict[str, str]:
 
 def _json(value: Mapping) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-
-
-def _read_json(path: Path) -> dict:
-    return json.loads(path.read_text(encoding="utf-8"))

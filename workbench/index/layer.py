@@ -7,6 +7,7 @@ good; the constructor opens those files.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -51,3 +52,4 @@ class Layer(Record):
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self.said: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))  # settings, and what `build` said

@@ -45,8 +45,8 @@ class Store:
         """The manifest, or an empty one where there is none yet."""
         try:
             manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
-            if not isinstance(manifest, dict) or "format" not in manifest:
-                raise ValueError("it is not a JSON object with a format")
+            if not isinstance(manifest, dict) or not {"format", "layers"} <= manifest.keys():
+                raise ValueError("it is not a JSON object with a format and layers")
         except FileNotFoundError:
             return {"format": FORMAT, "layers": {}}
         except ValueError as error:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
 from workbench import threads
@@ -74,10 +75,11 @@ class SynonymsLayer(Layer):
         super().__init__(folder)
         table = read_table(folder / "table.parquet")
         self.sources, self.targets, self.similarities = table["source"], table["target"], table["similarity"]
+        self._phrases = pq.read_table(folder / "phrases.parquet")["phrase"]  # Arrow's, which is compact
 
     def phrases(self) -> list[str]:
         """The phrases that the rows meant when this layer was built; needed only to carry the layer over."""
-        return read_table(self.folder / "phrases.parquet", strings=("phrase",))["phrase"]
+        return self._phrases.to_pylist()
 
     def __repr__(self) -> str:
         return f"SynonymsLayer({len(self.sources):,} entries)"

@@ -127,7 +127,7 @@ def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
         raise CallFailed(f"{_NO_COMPLETION}: its content is a {type(content).__name__} and no text")
     return Reply(
         text=blot(storable(content or "")),
-        finish=blot(storable(str(choice.finish_reason or "stop"))),
+        finish=blot(storable(str(getattr(choice, "finish_reason", None) or "stop"))),
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
         seconds=seconds,

@@ -79,8 +79,8 @@ class HippoRAG2(Method):
                     raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
             if not 0 <= self.damping < 1:
                 raise SettingError(f"damping={self.damping!r}; it is the probability of following an edge, from 0 to below 1")
-            if not self.passage_weight > 0:  # with 0 and facts of score 0 the walk would have nowhere to start
-                raise SettingError(f"passage_weight={self.passage_weight!r}; it should be above 0")
+            if not self.passage_weight >= 0:
+                raise SettingError(f"passage_weight={self.passage_weight!r}; it should be 0 or more")
 
     profiles: Mapping = {
         "released": {"specificity": True, "merge": "overwrite", "filter_match": "closest"},
@@ -102,6 +102,8 @@ class HippoRAG2(Method):
         if not kept.rows:
             return self.fall_back(question, passages, k, reason, trace)
         seeds = self.seed_phrases(kept, trace)
+        if not self.settings.passage_weight and not any(weight for _, weight in seeds):  # trap T11
+            return self.fall_back(question, passages, k, "the kept facts have no weight and passages are no seeds", trace)
         mass = self.walk(seeds, passages, trace)
         return self.rank(question, mass, seeds, kept, k)
 

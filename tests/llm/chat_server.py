@@ -1,0 +1,119 @@
+"""A chat server on this machine, scripted by a function, so that engines are tested over a real connection.
+
+    def answer(asked: dict) -> tuple[int, dict, bytes | str | dict | Cut]: ...
+
+`asked` is the JSON of the request, with its Authorization header under "authorization".
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A body of which the connection breaks off after these bytes; with none, before any answer."""
+
+    sent: bytes = b""
+
+
+Answer = tuple[int, dict[str, str], Any]
+
+
+class ChatServer:
+    """Listens until `stop`. `seen` are the requests in the order of their arrival, `most` the most in flight at once."""
+
+    def __init__(self, answer: Callable[[dict], Answer]):
+        self.answer, self.seen, self.most = answer, [], 0
+        self._now, self._lock = 0, threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads, self._server.block_on_close = True, False
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self._server.server_port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.host}/v1"
+
+    @property
+    def questions(self) -> list[str]:
+        return [question(asked) for asked in self.seen]
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def take(self, asked: dict) -> Answer:
+        with self._lock:
+            self.seen.append(asked)
+            self._now += 1
+            self.most = max(self.most, self._now)
+        try:
+            return self.answer(asked)
+        finally:
+            with self._lock:
+                self._now -= 1
+
+
+def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):  # speaks HTTP/1.0: a connection per request, so none outlives `stop`
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            status, headers, body = chat.take({**asked, "authorization": self.headers["Authorization"], "path": self.path})
+            sent, length = (body.sent, 10_000) if isinstance(body, Cut) else (_bytes(body), len(_bytes(body)))
+            if isinstance(body, Cut) and not sent:
+                return
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", "Content-Length": str(length), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *_: object) -> None: ...
+
+    return Handler
+
+
+def _bytes(body: Any) -> bytes:
+    return body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
+
+
+def question(asked: dict) -> str:
+    return asked["messages"][-1]["content"]
+
+
+def completion(content: Any, finish: str = "stop", prompt: int = 7, completion: int = 3, **message: Any) -> Answer:
+    """A good answer of the protocol."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    body = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    return 200, {}, body
+
+
+def error(status: int, message: str = "no", **headers: str) -> Answer:
+    return status, {name.replace("_", "-"): value for name, value in headers.items()}, {"error": {"message": message}}
+
+
+def by_schema(asked: dict) -> Answer:
+    """JSON that fits the schema asked for; every text in it is the last message."""
+    return completion(json.dumps(_fitting(asked["response_format"]["json_schema"]["schema"], question(asked))))
+
+
+def _fitting(schema: dict, text: str) -> Any:
+    match schema["type"]:
+        case "object":
+            return {name: _fitting(part, text) for name, part in schema["properties"].items()}
+        case "array":
+            return [_fitting(schema["items"], text)]
+        case "string":
+            return text
+        case other:
+            return {"integer": 1, "boolean": True}[other]

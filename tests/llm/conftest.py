@@ -1,0 +1,42 @@
+"""A chat server per test, and no key, address or proxy of the machine's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from chat_server import ChatServer
+
+from workbench.llm import engine
+from workbench.llm.chat import ChatEngine
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., ChatServer]]:
+    """`serve(answer)` starts a server, which ends with the test."""
+    servers: list[ChatServer] = []
+
+    def start(answer) -> ChatServer:
+        servers.append(ChatServer(answer))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def ask() -> Callable[..., ChatEngine]:
+    """`ask(server, …)` is an engine for it, which asks once only unless told otherwise."""
+
+    def make(server: ChatServer, **options) -> ChatEngine:
+        return engine(f"openai:test-model@{server.url}", **{"attempts": 1, **options})
+
+    return make

@@ -1,0 +1,162 @@
+"""How a reply is read: the levels, what they must not do, and that nothing else than `Unreadable` comes out."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from chat_server import completion
+from hypothesis import given
+from hypothesis import strategies as st
+from small_steps import BOOK, NAMES, SAID, Book, Names, Said
+
+from workbench.llm.call import Reply
+from workbench.llm.parse import LEVELS, Unreadable, parse
+from workbench.steps import answer, named_entities
+
+GOOD = '{"names": ["Ada", "Bo"]}'
+ADA = Names(names=["Ada", "Bo"])
+
+READ = [
+    (NAMES, GOOD, "strict", ADA),
+    (NAMES, f"\n  {GOOD}\n", "strict", ADA),
+    (NAMES, '["Ada", "Bo"]', "strict", ADA),
+    (NAMES, '{"names": ["Ada"], "names": ["Ada", "Bo"]}', "strict", ADA),
+    (NAMES, '{"names": ["Ada", "Bo"], "note": 1}', "strict", ADA),
+    (NAMES, f"```json\n{GOOD}\n```", "fenced", ADA),
+    (NAMES, f"```\n{GOOD}```", "fenced", ADA),
+    (NAMES, '```json\n["Ada", "Bo"]\n```', "fenced", ADA),
+    (NAMES, f"Here you are:\n{GOOD}\nAnything else?", "fenced", ADA),
+    (NAMES, 'The names are ["Ada", "Bo"].', "fenced", ADA),
+    (NAMES, f"As [1] and [2] say: {GOOD}", "fenced", ADA),
+    (NAMES, f"I thought {{hard}} [sic]. {GOOD}", "fenced", ADA),
+    (NAMES, '{"names": ["Ada", "Bo"', "repaired", ADA),
+    (NAMES, '["Ada", "Bo', "repaired", ADA),
+    (NAMES, "{'names': ['Ada', 'Bo',]}", "repaired", ADA),
+    (NAMES, '```json\n{"names": ["Ada", "Bo"', "repaired", ADA),
+    (NAMES, '{"other": ["no"], "names": ["Ada", "Bo"', "repaired", ADA),
+    (BOOK, '{"title": "Emma", "pages": 3', "repaired", Book(title="Emma", pages=3)),
+    (SAID, "Answer: Ada", "text", Said(said="Ada")),
+]
+
+
+@pytest.mark.parametrize(("step", "text", "level", "value"), READ)
+def test_each_level_reads_what_it_is_for(step, text, level, value):
+    assert parse(step, Reply(text)) == (value, level)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_level_is_counted_in_the_result(level, serve, ask):
+    """A table of how answers were read tells a good model from a lucky one."""
+    step, text, _, value = next(case for case in READ if case[2] == level)
+    (result,) = ask(serve(lambda asked: completion(text))).run(step, ["x"])
+    assert (result.parse, result.value, result.failure, result.text) == (level, value, None, text)
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "said"),
+    [
+        (NAMES, "", "empty"),
+        (NAMES, " \n", "empty"),
+        (NAMES, "I cannot do that.", "no JSON"),
+        (NAMES, "I cannot [do that].", "no JSON"),
+        (NAMES, "null", "NoneType"),
+        (NAMES, '"names"', "str"),
+        (NAMES, '{"nomes": []}', "names"),
+        (NAMES, '{"names": [["Ada"]]}', "names.0"),
+        (BOOK, '["Emma", 3]', "list"),
+        (BOOK, '{"title": "Emma", "pages": NaN}', "pages"),
+        (NAMES, '{"names": ["\\ud800"]}', "names.0"),
+        (NAMES, json.dumps({"names": ["x" * 200_000]}), "200,0"),
+        (SAID, "Ada", "Answer:"),
+    ],
+)
+def test_what_cannot_be_read_says_why(step, text, said):
+    with pytest.raises(Unreadable, match=said):
+        parse(step, Reply(text))
+
+
+@pytest.mark.parametrize("text", ["", "{"])
+def test_a_failure_says_that_the_reply_was_cut(text):
+    """It tells a too small `max_tokens` from a model that cannot do it."""
+    with pytest.raises(Unreadable, match="cut for length"):
+        parse(NAMES, Reply(text, finish="length"))
+
+
+@pytest.mark.parametrize("good", [GOOD, f"```json\n{GOOD}\n```", f"Sure! {GOOD}"])
+def test_a_cut_reply_is_read_in_part_or_not_at_all(good):
+    """Whatever is read of a cut list is a beginning of it: nothing is invented (the last name may be cut itself)."""
+    for end in range(len(good)):
+        try:
+            names = parse(NAMES, Reply(good[:end], finish="length"))[0].names
+        except Unreadable:
+            continue
+        assert all(whole.startswith(name) for name, whole in zip(names, ["Ada", "Bo"], strict=False)) and len(names) <= 2
+
+
+def test_nan_is_not_strict_json_and_stays_the_word_it_was():
+    assert parse(NAMES, Reply('{"names": ["Ada", NaN]}')) == (Names(names=["Ada", "NaN"]), "repaired")
+
+
+@pytest.mark.parametrize("frame", ["{}", '{{"names": [{}]}}', "[{}]", "```python\n{}\n```", '{{"names": {}', "Answer: {}"])
+def test_nothing_is_ever_evaluated(frame, tmp_path):
+    """Traps T17 and T18: the released code hands replies to `eval`."""
+    marker = tmp_path / "run"
+    code = f"__import__('os').system('touch {marker}')"
+    for step in (NAMES, BOOK, SAID, named_entities.STEP):
+        try:
+            parse(step, Reply(frame.format(code)))
+        except Unreadable:
+            continue
+    assert not marker.exists()
+
+
+def test_code_in_an_answer_stays_text():
+    code = "__import__('os').system('id')"
+    assert parse(NAMES, Reply(json.dumps([code])))[0].names == [code]
+    assert parse(SAID, Reply(f"Answer: {code}"))[0].said == code
+
+
+HOSTILE = {
+    "brackets": "[" * 199_000,
+    "objects": '{"a":' * 39_000,
+    "quoted brackets": '["' * 99_000,
+    "escaped quotes": '["x\\"' * 33_000,
+    "unclosed fence": "```" + "a" * 190_000,
+    "fences": "```\n" * 49_000,
+    "quotes in braces": "{" * 40 + '"a ' * 60_000,
+    "shallow quotes": "{" + "'\"" * 90_000,
+    "answer without colon": "answer" + " " * 190_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("step", [NAMES, answer.STEP], ids=["json", "text"])
+def test_a_hostile_reply_is_refused_soon(step, text):
+    """Regular expressions and repairs whose time grows with the square would hang the run for minutes."""
+    started = time.perf_counter()
+    with pytest.raises(Unreadable):
+        parse(step, Reply(text))
+    assert time.perf_counter() - started < 5
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
+JSON_SOUP = st.lists(
+    st.sampled_from(
+        ["{", "}", "[", "]", '"', "'", ",", ":", "\\", "\n", "```", "```json", "NaN", "1e999", "null", "\ud800", "\\ud800", "//",
+         '"names"', '"named_entities"', "Answer:", "answer :", "Thought:", "0x", "-", "\x00", "1" * 5000]
+    ),
+    max_size=40,
+).map("".join)  # fmt: skip
+
+
+@given(ANY_TEXT | JSON_SOUP, st.sampled_from(["stop", "length"]))
+@pytest.mark.parametrize("step", [NAMES, named_entities.STEP, SAID, answer.STEP], ids=lambda step: step.name)
+def test_any_text_is_read_or_unreadable(step, text, finish):
+    """A reply is a stranger's text: no exception but `Unreadable` may come of it."""
+    try:
+        value, level = parse(step, Reply(text, finish))
+    except Unreadable:
+        return
+    assert isinstance(value, step.output) and level in LEVELS

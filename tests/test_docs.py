@@ -1,0 +1,47 @@
+"""What the documents show is run, so that they cannot go stale."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+
+ROOT = Path(__file__).parents[1]
+
+
+def code(document: str) -> str:
+    """The first Python block of a document."""
+    return re.search(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)[1]
+
+
+def test_the_ten_lines_of_the_readme(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(code("README.md"), names)
+    assert names["ev"].passages
+    assert len(names["run"].rows) == 2 * len(names["data"].questions)
+
+
+def test_the_method_that_is_added(meridian_index):
+    names = {"__name__": "two_stage"}
+    exec(code("docs/adding_a_method.md"), names)
+    evidence = names["TwoStage"](meridian_index, pool=20).retrieve("Who built the viaduct?", k=5)
+    scores = [score for _, score in evidence.ranking]
+    assert len(scores) == 5 and scores == sorted(scores, reverse=True)
+    assert [event.step for event in evidence.trace if event.parent == 0] == ["bm25", "order by cosine"]
+
+
+@pytest.mark.parametrize("document", [path.relative_to(ROOT) for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]], ids=str)
+def test_links_lead_somewhere(document):
+    for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
+        assert "://" in link or (ROOT / document).parent.joinpath(link).exists(), link
+
+
+def test_the_layers_and_methods_of_the_documents_exist():
+    architecture = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for place in re.findall(r"`(workbench/[\w/.]+)`", architecture):
+        assert (ROOT / place).exists(), place
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in [*wb.methods.METHODS, *wb.reading.READERS]:
+        assert f"`{name}`" in readme
