@@ -86,10 +86,10 @@ def test_doctor_finds_this_machine_well(workbench, monkeypatch):
 
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
     monkeypatch.setattr("workbench.encoding._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm")))
-    from workbench.encoding import encoder
+    from workbench.encoding import _encoder
 
-    encoder.cache_clear()
+    _encoder.cache_clear()
     try:
         assert "make setup" in workbench("doctor", code=1).output
     finally:
-        encoder.cache_clear()
+        _encoder.cache_clear()

@@ -78,7 +78,7 @@ PASSAGES = (
 # passage id -> (entities, triples), as a model might have written them
 EXTRACTIONS = {
     "p1": (["Orsby", "Nora Whitlock"], [("Orsby", "lies on", "River Aldra"), ("Orsby", "founded by", "Nora Whitlock")]),
-    # The same fact twice in one passage, in other letters: it counts twice.
+    # The same fact twice in one passage, in other letters: it counts once.
     "p2": (["Lake Mira"], [("River Aldra", "flows into", "Lake Mira"), ("river aldra", "flows into", "LAKE MIRA")]),
     "p3": (
         ["Quell Town Hall"],

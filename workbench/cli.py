@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from workbench.errors import SettingError, WorkbenchError
-from workbench.methods.spec import parse_value
+from workbench.spec import parse_value
 from workbench.views.base import clean, number
 
 app = typer.Typer(
@@ -45,6 +45,9 @@ def verb(function: Callable) -> Callable:
             function(*args, **kwargs)
         except WorkbenchError as error:
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}", highlight=False)
+            raise typer.Exit(1) from None
+        except OSError as error:  # a full disk, a folder that may not be written
+            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}; what was finished is kept", highlight=False)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             err.print("stopped; what is done is kept, and the same command goes on from there")
@@ -80,6 +83,7 @@ def index(
     folder: Annotated[Optional[Path], typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")] = None,
     engine: Engine = "rules",
     record: Record = None,
+    encoder: Annotated[str, typer.Option(help="a SPEC: minilm, minilm[dtype=bfloat16], a hub name or a folder")] = "minilm",
     layers: Annotated[str, typer.Option(help="comma-separated")] = "passages,facts,synonyms",
     settings: Annotated[Optional[list[str]], typer.Option("--set", help="a layer's setting: facts.normalise=ascii")] = None,
     as_json: Json = False,
@@ -94,9 +98,8 @@ def index(
         if not equals or not dot:
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
-    built = wb.Index.build(
-        data, _engine(engine, record), folder, layers=[name.strip() for name in layers.split(",")], settings=chosen
-    )
+    kinds = [name.strip() for name in layers.split(",")]
+    built = wb.Index.build(data, _engine(engine, record), folder, encoder=encoder, layers=kinds, settings=chosen)
     rows = [
         {"layer": kind, **{k: v for k, v in layer.items() if k not in ("settings", "content")}, "settings": layer["settings"]}
         for kind, layer in built.manifest["layers"].items()

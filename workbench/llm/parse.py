@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from workbench.llm.call import Reply
 from workbench.llm.step import Step
+from workbench.text import storable
 
 LEVELS = ("strict", "fenced", "repaired", "text")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n?(.*?)```", re.DOTALL)  # possessive: or a long unclosed fence takes minutes
@@ -51,7 +52,7 @@ def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
     for level, payload in _payloads(reply.text):
         try:
             return _fit(step.output, payload), level
-        except (ValidationError, TypeError) as error:
+        except (ValidationError, TypeError, RecursionError) as error:
             problem = error
     raise Unreadable(_reason(problem, reply))
 
@@ -89,9 +90,13 @@ def _embedded(text: str) -> list[Any]:
 
 def _repaired(text: str) -> Iterator[Any]:
     begin = _BEGIN.search(text)
-    if begin and len(text) <= _MENDED:
-        with suppress(Exception):  # whatever the repairer trips over, the reply cannot be read
-            yield json_repair.loads(text[begin.end() - 1 :], skip_json_loads=True)
+    if not begin or len(text) > _MENDED:
+        return
+    broken = text[begin.end() - 1 :]
+    with suppress(Exception):  # whatever the repairer trips over, the reply cannot be read
+        value = json_repair.loads(broken, skip_json_loads=True)
+        if isinstance(value, dict) == broken.startswith("{"):  # of an object cut in a name it makes a list of that name
+            yield value
 
 
 def _fit(output: type[BaseModel], payload: Any) -> BaseModel:
@@ -101,7 +106,16 @@ def _fit(output: type[BaseModel], payload: Any) -> BaseModel:
         payload = {fields[0]: payload}
     if not isinstance(payload, dict):
         raise TypeError(f"a JSON {type(payload).__name__} where an object with {', '.join(fields)} was asked for")
-    return output.model_validate(payload)
+    return output.model_validate(_storable(payload))
+
+
+def _storable(payload: Any) -> Any:
+    """Half a character, escaped as JSON allows it (an emoji that was cut), would break the files that come after."""
+    if isinstance(payload, dict):
+        return {storable(name): _storable(value) for name, value in payload.items()}
+    if isinstance(payload, list):
+        return [_storable(value) for value in payload]
+    return storable(payload) if isinstance(payload, str) else payload
 
 
 def _reason(error: Exception, reply: Reply) -> str:

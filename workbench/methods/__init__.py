@@ -11,7 +11,7 @@ from workbench.methods.base import Method
 from workbench.methods.bm25 import BM25
 from workbench.methods.dense import Dense
 from workbench.methods.hipporag2 import HippoRAG2
-from workbench.methods.spec import parse_spec
+from workbench.spec import parse_spec
 
 METHODS: dict[str, type[Method]] = {method.name: method for method in (Dense, BM25, HippoRAG2)}
 

@@ -9,6 +9,7 @@ from workbench.llm.engine import Engine
 from workbench.reading.base import Reader
 from workbench.reading.direct import Direct
 from workbench.reading.render import render
+from workbench.spec import parse_spec
 
 READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct,)}
 
@@ -17,8 +18,6 @@ __all__ = ["READERS", "Direct", "Reader", "reader", "render"]
 
 def reader(spec: str = "direct", engine: Engine | None = None, **settings: Any) -> Reader:
     """The reader of this SPEC: `direct`, `direct[k=3]`."""
-    from workbench.methods.spec import parse_spec
-
     name, given = parse_spec(spec)
     if name not in READERS:
         raise SettingError(f"no reader is called {name!r}; there are {', '.join(READERS)}")

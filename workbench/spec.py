@@ -1,4 +1,4 @@
-"""SPECs: a method with its settings as one string, which is also its label in results.
+"""SPECs: a method, a reader or an encoder with its settings as one string, which is also its label in results.
 
     spec  := name | name '[' key '=' value {',' key '=' value} ']'
     value := number | true | false | none | spec
@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.errors import SettingError
 
-_NAME = re.compile(r"[A-Za-z][\w.:/-]*")
+_NAME = re.compile(r"[\w./~][\w.:/~-]*")
 _WORDS = {"true": True, "false": False, "none": None}
 
 

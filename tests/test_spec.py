@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import SettingError
-from workbench.methods.spec import parse_spec
+from workbench.spec import parse_spec
 
 
 @pytest.mark.parametrize(
