@@ -133,7 +133,8 @@ class Evidence(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Record):
-    """What a reader made of the evidence. `failure` says why there is none; abstaining is an answer, not a failure."""
+    """What a reader made of the evidence, and which engine it asked. `failure` says why there is no answer; abstaining is an
+    answer, not a failure."""
 
     question: str
     text: str
@@ -142,6 +143,7 @@ class Answer(Record):
     reader: str = ""
     passages: tuple[str, ...] = ()
     failure: str | None = None
+    engine: str = ""
     trace: Trace | None = field(default=None, compare=False, hash=False)
 
 

@@ -102,6 +102,8 @@ def openai_engine(
     model, _, address = model.partition("@http")
     if not model:
         raise SettingError("name a model: openai:<model>, such as openai:gpt-4o-mini")
+    if "://" in model:
+        raise SettingError("the address of an endpoint begins with http:// or https://, as in openai:<model>@http://127.0.0.1:8000/v1")
     call = retrying(endpoint(f"http{address}" if address else base_url, **options), attempts=attempts)
     if record:
         call = recording(call, Recording(record))

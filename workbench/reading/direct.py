@@ -35,7 +35,14 @@ class Direct(Record):
         asked = step.Input(question, context.text, tuple((p.title, p.text) for p in context.passages))
         with trace.span("CHAIN", self.label, question=question, tokens=context.tokens) as span:
             (result,) = self.engine.run(step.STEP, [asked], trace=trace)
-            answer = Answer(question, reader=self.label, trace=trace, passages=tuple(p.id for p in context.passages), **_said(result))
+            answer = Answer(
+                question,
+                reader=self.label,
+                engine=self.engine.name,
+                passages=tuple(passage.id for passage in context.passages),
+                trace=trace,
+                **_said(result),
+            )
             span.set(answer=answer.text, abstained=answer.abstained)
         return answer
 

@@ -49,7 +49,8 @@ def _of_sentence(topic: str, sentence) -> Iterator[list[str]]:
         if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass"):
             subject = _subject(topic, token)
             for relation, obj in _complements(token):
-                yield [subject, relation, obj]
+                if obj.pos_ != "PRON":  # whom a pronoun means is not known here, except for a subject
+                    yield [subject, relation, _phrase(obj)]
         elif token.dep_ == "appos":
             yield [_phrase(token.head, skip=token), "is", _phrase(token)]
 
@@ -66,8 +67,8 @@ def _subject(topic: str, verb) -> str:
     return topic
 
 
-def _complements(verb) -> Iterator[tuple[str, str]]:
-    """(relation, object) pairs of a verb; a preposition becomes part of the relation."""
+def _complements(verb) -> Iterator[tuple]:
+    """(relation, head word of the object) pairs of a verb; a preposition becomes part of the relation."""
     passive = any(child.dep_ in ("auxpass", "nsubjpass") for child in verb.children)
     said = verb.text if passive or verb.pos_ == "AUX" else verb.lemma_
     direct = None
@@ -75,19 +76,19 @@ def _complements(verb) -> Iterator[tuple[str, str]]:
         if child.dep_ in _OBJECTS:
             direct = child
             for item in _with_conjuncts(child):
-                yield said, _phrase(item)
+                yield said, item
                 yield from _prepositions(f"{said} {item.lemma_}", item)
         elif child.dep_ in ("prep", "agent"):
             relation = f"{said} {direct.lemma_} {child.text}" if direct is not None else f"{said} {child.text}"
             for obj in _objects_of(child):
-                yield relation, _phrase(obj)
+                yield relation, obj
 
 
-def _prepositions(relation: str, noun) -> Iterator[tuple[str, str]]:
+def _prepositions(relation: str, noun) -> Iterator[tuple]:
     for child in noun.children:
         if child.dep_ == "prep":
             for obj in _objects_of(child):
-                yield f"{relation} {child.text}", _phrase(obj)
+                yield f"{relation} {child.text}", obj
 
 
 def _objects_of(preposition) -> Iterator:

@@ -12,6 +12,7 @@ from typing import Any
 
 from workbench.records import Record
 
+_RIGHT = ' class="n"'
 CLIP = 2_000  # characters of one text that a view shows
 NAME = 200  # characters of a name, an id or a label
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -24,7 +25,7 @@ STYLE = """<style>
 .hopscope.hopscope th,.hopscope.hopscope td{text-align:left;vertical-align:top;padding:.15em .7em .15em 0;
  border-bottom:1px solid var(--jp-border-color2,#8884);background:none}
 .hopscope.hopscope th{font-weight:600;white-space:nowrap}
-.hopscope.hopscope td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.hopscope.hopscope th.n,.hopscope.hopscope td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .hopscope details{margin-left:1.1em}
 .hopscope summary{cursor:pointer;margin-left:-1.1em}
 .hopscope .q{color:var(--jp-ui-font-color2,#777)}
@@ -75,7 +76,9 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table; numbers stand right, everything else is escaped text. A cell that is already HTML comes as `Markup`."""
-    head = "".join(f"<th>{esc(header)}</th>" for header in headers)
+    rows = [list(row) for row in rows]
+    numeric = [bool(rows) and all(_is_number(row[column]) or row[column] is None for row in rows) for column in range(len(headers))]
+    head = "".join(f"<th{_RIGHT * right}>{esc(header)}</th>" for header, right in zip(headers, numeric))
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -89,9 +92,13 @@ class Markup(str):
     """A string that is HTML already."""
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, Markup):
         return f"<td>{value}</td>"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f'<td class="n">{number(value)}</td>'
+    if _is_number(value):
+        return f"<td{_RIGHT}>{number(value)}</td>"
     return f"<td>{'' if value is None else esc(value)}</td>"

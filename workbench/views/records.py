@@ -133,6 +133,11 @@ def _kind(question: Question) -> str:
     return ", ".join(str(part) for part in (question.type, question.hops and f"{question.hops} hops") if part)
 
 
+def _by(answer: Answer) -> str:
+    """Reader and engine; rules are called what they are."""
+    return f"{answer.reader}, {'rules and no language model' if answer.engine == 'rules' else answer.engine}"
+
+
 def _passage(passage: Passage) -> str:
     return details(
         f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>",
