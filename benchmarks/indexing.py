@@ -2,11 +2,10 @@
 
     python benchmarks/indexing.py DATA --out FOLDER [--dtype bfloat16] [--peer]
 
-Builds the index of DATA in FOLDER (which must not exist) and prints the share of the time spent inside the encoder and the peak memory of
-the process. With `--peer` it then encodes a sample of the same texts with our batching and with sentence-transformers' own, at its best
-batch size, and prints the ratio of the two rates. Facts come from the folder's openie.jsonl where it has one; extraction by
-rules is timed apart, as a stage of its own.
-"""
+Builds the index of DATA in FOLDER (which must not exist) and prints the share of the time spent inside the encoder
+and the peak memory of the process. With `--peer` it then encodes a sample of the same texts with our batching and
+with sentence-transformers' own, at its best batch size, and prints the ratio of the two rates. Facts come from the
+folder's openie.jsonl where it has one; extraction by rules is timed apart, as a stage of its own."""
 
 import argparse
 import json
@@ -18,6 +17,9 @@ from pathlib import Path
 import workbench as wb
 from workbench.encoding import SentenceEncoder
 from workbench.index.facts import fact_text
+
+
+SIZES = (8, 16, 32, 64, 128)  # batch sizes tried with the library
 
 
 class Timed(SentenceEncoder):
@@ -79,21 +81,20 @@ def against_peer(index: wb.Index, dtype: str, sample: int) -> dict:
     for kind, texts in kinds.items():
         texts = rng.sample(texts, min(len(texts), sample // (4 if kind == "passages" else 1)))
         encoder.encode(texts[:64])
-        peers = {size: _rate(lambda size=size, texts=texts: model.encode(
-            texts, batch_size=size, normalize_embeddings=True, show_progress_bar=False), len(texts)) for size in (8, 16, 32, 64, 128)}  # fmt: skip
-        ours = _rate(lambda texts=texts: encoder.encode(texts), len(texts))
+        peers = {size: _rate(lambda part, size=size: model.encode(part, batch_size=size), texts) for size in SIZES}
+        ours = _rate(encoder.encode, texts)
         best = max(peers, key=peers.get)
         result[kind] = {"ours": ours, "peer": peers[best], "peer's best batch size": best, "ratio": ours / peers[best]}
     return result
 
 
-def _rate(call, n: int) -> float:
+def _rate(encode, texts: list[str]) -> float:
     """Texts per second, the better of two rounds."""
     best = 0.0
     for _ in range(2):
         started = time.perf_counter()
-        call()
-        best = max(best, n / (time.perf_counter() - started))
+        encode(texts)
+        best = max(best, len(texts) / (time.perf_counter() - started))
     return best
 
 

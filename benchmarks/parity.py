@@ -2,9 +2,9 @@
 
     python benchmarks/parity.py SHARED [--index indexes/musique-parity]
 
-SHARED is a folder with `datasets/musique-train-100` and `reference/hipporag2_musique50.json` (rankings of the official code). Settings
-are those of the reference: profile `released`, identity filter, ASCII phrases. Prints graph counts, agreement and recall.
-"""
+SHARED is a folder with `datasets/musique-train-100` and `reference/hipporag2_musique50.json` (rankings of the
+official code). Settings are those of the reference: profile `released`, identity filter, ASCII phrases. Prints graph
+counts, agreement and recall."""
 
 import argparse
 import json
@@ -14,9 +14,9 @@ import numpy as np
 
 import workbench as wb
 
-# The graph of the official run, from the description of the reference. Two of its numbers count otherwise than ours: its 33,038
-# directed fact pairs hold the 20 self-loops that are dropped later, and its 13,838 synonym entries leave out the
-# 382 that fall on a fact pair (with those entries counted in, the 43,194 pairs would not come out).
+# The graph of the official run, from the description of the reference. Two of its numbers count otherwise than ours:
+# its 33,038 directed fact pairs hold the 20 self-loops that are dropped later, and its 13,838 synonym entries leave
+# out the 382 that fall on a fact pair (with those entries counted in, the 43,194 pairs would not come out).
 OFFICIAL_GRAPH = {
     "nodes": 18125, "phrases": 16235, "passages": 1890, "facts": 17036, "relation_pairs_directed": 33038 - 20,
     "context_pairs": 19755, "synonym_entries_directed": 13838 + 382, "synonym_on_relation": 382, "pairs": 43194,
@@ -46,7 +46,8 @@ def measure(shared: Path, folder: Path) -> dict:
                 "largest_score_difference": max(abs(a - b) for a, b in common),
                 **{f"ours@{k}": len(gold[official["id"]] & set(ours[:k])) / len(gold[official["id"]]) for k in KS},
                 **{
-                    f"official@{k}": len(gold[official["id"]] & set(official["ranking"][:k])) / len(gold[official["id"]])
+                    f"official@{k}": len(gold[official["id"]] & set(official["ranking"][:k]))
+                    / len(gold[official["id"]])
                     for k in KS
                 },
             }
@@ -56,10 +57,15 @@ def measure(shared: Path, folder: Path) -> dict:
         "questions": len(rows),
         "graph": {name: (counts[name], value) for name, value in OFFICIAL_GRAPH.items()},
         "same_graph": all(counts[name] == value for name, value in OFFICIAL_GRAPH.items()),
-        **{n: float(np.mean([row[n] for row in rows])) for n in ("top5_equal", "top5_order", "top100_order", "facts_equal")},
+        **{
+            n: float(np.mean([row[n] for row in rows]))
+            for n in ("top5_equal", "top5_order", "top100_order", "facts_equal")
+        },
         "differing": [row["id"] for row in rows if not row["top5_equal"]],
         "score_difference": max(row["largest_score_difference"] for row in rows),
-        "recall": {k: tuple(float(np.mean([row[f"{who}@{k}"] for row in rows])) for who in ("ours", "official")) for k in KS},
+        "recall": {
+            k: tuple(float(np.mean([row[f"{who}@{k}"] for row in rows])) for who in ("ours", "official")) for k in KS
+        },
     }
 
 

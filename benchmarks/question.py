@@ -2,9 +2,9 @@
 
     python benchmarks/question.py INDEX QUESTIONS [--rounds 5]
 
-Question vectors are encoded before the clock starts and the filter is `identity`, so that neither the encoder nor a Step is in the figures.
-One BLAS thread. Median over questions of the best of `--rounds` rounds; prpack gets the same weights and reset vectors.
-"""
+Question vectors are encoded before the clock starts and the filter is `identity`, so that neither the encoder nor a
+Step is in the figures. One BLAS thread. Median over questions of the best of `--rounds` rounds; prpack gets the same
+weights and reset vectors."""
 
 import argparse
 import json
@@ -57,8 +57,12 @@ def measure(folder: Path, questions: list[str], rounds: int) -> dict:
     times = {
         "prpack": _best(lambda i: solve(resets[i]), len(questions), rounds),
         "walk alone": _best(lambda i: walk(resets[i], 0.5), len(questions), rounds),
-        "question, trace off": _best(lambda i: method.retrieve(questions[i], k=200, trace="off"), len(questions), rounds),
-        "question, trace full": _best(lambda i: method.retrieve(questions[i], k=200, trace=Trace("full")), len(questions), rounds),
+        "question, trace off": _best(
+            lambda i: method.retrieve(questions[i], k=200, trace="off"), len(questions), rounds
+        ),
+        "question, trace full": _best(
+            lambda i: method.retrieve(questions[i], k=200, trace=Trace("full")), len(questions), rounds
+        ),
     }
     exact = [np.array(solve(reset)) for reset in resets]
     return {

@@ -1,9 +1,9 @@
 """hopscope: a research workbench for multi-hop question answering over graphs.
 
-    import workbench as wb
-    data = wb.load("meridian")
-    index = wb.Index.build(data, wb.engine("rules"))
-    wb.method("hipporag2", index).retrieve("Which river …?")
+import workbench as wb
+data = wb.load("meridian")
+index = wb.Index.build(data, wb.engine("rules"))
+wb.method("hipporag2", index).retrieve("Which river …?")
 """
 
 from workbench import methods

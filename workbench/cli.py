@@ -1,4 +1,5 @@
-"""The command line: `workbench VERB`. Tables by default, JSON with `--json`; errors meant for the user have no traceback."""
+"""The command line: `workbench VERB`. Tables by default, JSON with `--json`; errors meant for the user have no
+traceback."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -26,13 +27,15 @@ out = Console(width=None if sys.stdout.isatty() else 200)  # a table that is pip
 err = Console(stderr=True)
 
 Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@BASE_URL] or replay:FILE")]
-Record = Annotated[Optional[str], typer.Option("--record", help="keep the model's answers in this file and never ask twice")]
+Record = Annotated[
+    str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
+]
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
 Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
 Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
 Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
 K = Annotated[int, typer.Option("-k", help="passages")]
-Budget = Annotated[Optional[int], typer.Option(help="cl100k tokens of context")]
+Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
@@ -47,7 +50,9 @@ def verb(function: Callable) -> Callable:
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}", highlight=False)
             raise typer.Exit(1) from None
         except OSError as error:  # a full disk, a folder that may not be written
-            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}; what was finished is kept", highlight=False)
+            err.print(
+                f"[bold red]{type(error).__name__}[/]: {escape(str(error))}; what was finished is kept", highlight=False
+            )
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             err.print("stopped; what is done is kept, and the same command goes on from there")
@@ -80,12 +85,18 @@ def methods(as_json: Json = False) -> None:
 @verb
 def index(
     data: Annotated[str, typer.Argument(help="a bundled name (meridian) or a data folder", metavar="DATA")],
-    folder: Annotated[Optional[Path], typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")
+    ] = None,
     engine: Engine = "rules",
     record: Record = None,
-    encoder: Annotated[str, typer.Option(help="a SPEC: minilm, minilm[dtype=bfloat16], a hub name or a folder")] = "minilm",
+    encoder: Annotated[
+        str, typer.Option(help="a SPEC: minilm, minilm[dtype=bfloat16], a hub name or a folder")
+    ] = "minilm",
     layers: Annotated[str, typer.Option(help="comma-separated")] = "passages,facts,synonyms",
-    settings: Annotated[Optional[list[str]], typer.Option("--set", help="a layer's setting: facts.normalise=ascii")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Build (or go on building) the index of a data set."""
@@ -101,7 +112,11 @@ def index(
     kinds = [name.strip() for name in layers.split(",")]
     built = wb.Index.build(data, _engine(engine, record), folder, encoder=encoder, layers=kinds, settings=chosen)
     rows = [
-        {"layer": kind, **{k: v for k, v in layer.items() if k not in ("settings", "content")}, "settings": layer["settings"]}
+        {
+            "layer": kind,
+            **{k: v for k, v in layer.items() if k not in ("settings", "content")},
+            "settings": layer["settings"],
+        }
         for kind, layer in built.manifest["layers"].items()
     ]
     if as_json:
@@ -163,8 +178,18 @@ def ask(
              "read": list(answer.passages), "engine": runner.name, **_evidence(evidence, False)}
         )  # fmt: skip
         return
-    by = " [dim](by rules, not by a language model)[/]" if runner.name == "rules" else f" [dim](by {escape(runner.name)})[/]"
-    said = f"failed: {answer.failure}" if answer.failure else "abstained: not found in the passages" if answer.abstained else answer.text
+    by = (
+        " [dim](by rules, not by a language model)[/]"
+        if runner.name == "rules"
+        else f" [dim](by {escape(runner.name)})[/]"
+    )
+    said = (
+        f"failed: {answer.failure}"
+        if answer.failure
+        else "abstained: not found in the passages"
+        if answer.abstained
+        else answer.text
+    )
     out.print(f"[bold]{escape(clean(said))}[/]{by}", highlight=False)
     if answer.thought:
         out.print(escape(clean(answer.thought, 400)), highlight=False)
@@ -176,18 +201,21 @@ def evaluate(
     folder: Folder,
     questions: Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")],
     method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
-    reader: Annotated[Optional[str], typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
+    reader: Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
     engine: Engine = "rules",
     record: Record = None,
-    run: Annotated[Optional[Path], typer.Option("--out", "-o", help="folder of the run; by default named after all settings")] = None,
-    limit: Annotated[Optional[int], typer.Option(help="ask only the first so many")] = None,
-    k: Annotated[Optional[int], typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
+    run: Annotated[
+        Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="ask only the first so many")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
     budget: Budget = None,
-    workers: Annotated[Optional[int], typer.Option(help="questions asked side by side")] = None,
+    workers: Annotated[int | None, typer.Option(help="questions asked side by side")] = None,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     as_json: Json = False,
 ) -> None:
-    """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's folder."""
+    """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
+    folder."""
     import workbench as wb
     from workbench.data.folder import read_questions
 
@@ -195,7 +223,15 @@ def evaluate(
     asked = read_questions(questions, set(opened.passages.row))
     chosen = [wb.method(spec, opened, runner) for spec in method]
     done = wb.evaluate(
-        asked, chosen, wb.reader(reader, runner) if reader else None, run, limit=limit, k=k, budget=budget, workers=workers, trace=trace
+        asked,
+        chosen,
+        wb.reader(reader, runner) if reader else None,
+        run,
+        limit=limit,
+        k=k,
+        budget=budget,
+        workers=workers,
+        trace=trace,
     )
     table = done.table().reset_index().to_dict("records")
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
@@ -206,16 +242,20 @@ def evaluate(
     if compared:
         shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
         _show([{name: row[name] for name in shown} for row in compared], False)
-    out.print(f"{'Made with rules, not with a language model. ' * (runner.name == 'rules')}The run is in {escape(str(done.folder))}", highlight=False)
+    if runner.name == "rules":
+        out.print("Made with rules, not with a language model.")
+    out.print(f"The run is in {escape(str(done.folder))}", highlight=False)
 
 
 @verb
 def run(
-    only: Annotated[Optional[str], typer.Option(help="only notebooks whose name begins so, such as 01")] = None,
-    settings: Annotated[Optional[list[str]], typer.Option("--set", help="a notebook's parameter: key=value")] = None,
-    data: Annotated[Optional[str], typer.Option("--data", help="the same as --set data=DATA")] = None,
+    only: Annotated[str | None, typer.Option(help="only notebooks whose name begins so, such as 01")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
+    data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
     folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
-    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = Path("build/notebooks"),
+    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = Path(
+        "build/notebooks"
+    ),
 ) -> None:
     """Execute the notebooks with papermill; figures and tables go into figures/."""
     from workbench import notebooks
@@ -259,12 +299,22 @@ def _evidence(evidence, with_trace: bool) -> dict:
         "scale": evidence.scale,
         "fallback": evidence.fallback,
         "passages": [{"id": p.id, "title": p.title, "text": p.text, "score": score} for p, score in evidence.passages],
-        "facts": [{"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts],
+        "facts": [
+            {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
+        ],
         "entities": [{"name": e.name, "score": score} for e, score in evidence.entities],
     }
     if with_trace:
         shown["trace"] = [
-            {"id": e.id, "parent": e.parent, "kind": e.kind, "step": e.step, "inputs": e.inputs, "outputs": e.outputs, "scores": e.scores}
+            {
+                "id": e.id,
+                "parent": e.parent,
+                "kind": e.kind,
+                "step": e.step,
+                "inputs": e.inputs,
+                "outputs": e.outputs,
+                "scores": e.scores,
+            }
             for e in evidence.trace
         ]
     return shown
@@ -284,7 +334,7 @@ def _show(rows: list[dict], as_json: bool) -> None:
 
 
 def _said(value: Any) -> str:
-    if value is None or isinstance(value, float | int) and not isinstance(value, bool):
+    if value is None or (isinstance(value, float | int) and not isinstance(value, bool)):
         return number(value)
     return clean(", ".join(map(str, value)) if isinstance(value, list) else value, 300)
 

@@ -32,16 +32,33 @@ class Finding(Record):
 
 def examine(folder: Path = Path()) -> list[Finding]:
     """All findings, in the order in which one would mend them. Nothing is downloaded and no endpoint is asked."""
-    return [finding for look in (_python, _packages, _encoder, _language, _machine, _endpoint, _places) for finding in look(folder)]
+    return [
+        finding
+        for look in (_python, _packages, _encoder, _language, _machine, _endpoint, _places)
+        for finding in look(folder)
+    ]
 
 
 def _python(_: Path) -> Iterable[Finding]:
     good = (3, 11) <= sys.version_info[:2] < (3, 13)
-    yield Finding("Python", platform.python_version(), good, "" if good else "use Python 3.11 or 3.12: make setup PY=python3.11")
+    yield Finding(
+        "Python", platform.python_version(), good, "" if good else "use Python 3.11 or 3.12: make setup PY=python3.11"
+    )
 
 
 def _packages(_: Path) -> Iterable[Finding]:
-    for name in ("numpy", "scipy", "pandas", "torch", "sentence-transformers", "spacy", "openai", "papermill", "jupyterlab", "chromadb"):
+    for name in (
+        "numpy",
+        "scipy",
+        "pandas",
+        "torch",
+        "sentence-transformers",
+        "spacy",
+        "openai",
+        "papermill",
+        "jupyterlab",
+        "chromadb",
+    ):
         try:
             yield Finding(name, version(name), True)
         except PackageNotFoundError:
@@ -69,7 +86,12 @@ def _language(_: Path) -> Iterable[Finding]:
 def _machine(folder: Path) -> Iterable[Finding]:
     yield Finding("cores", f"{threads.cores()} (WORKBENCH_THREADS sets another number)", True)
     free = shutil.disk_usage(folder).free / 2**30
-    yield Finding("free disk", f"{free:.1f} GiB", free > 2, "" if free > 2 else "an index of 10,000 passages takes about 0.2 GiB: free some space")
+    yield Finding(
+        "free disk",
+        f"{free:.1f} GiB",
+        free > 2,
+        "" if free > 2 else "an index of 10,000 passages takes about 0.2 GiB: free some space",
+    )
 
 
 def _endpoint(_: Path) -> Iterable[Finding]:
@@ -86,7 +108,10 @@ def _places(folder: Path) -> Iterable[Finding]:
     from workbench.data import BUNDLED, load
 
     for name in BUNDLED:
-        yield _tried(f"data {name}", lambda name=name: f"{len(load(name).passages)} passages, {len(load(name).questions)} questions")
+        yield _tried(
+            f"data {name}",
+            lambda name=name: f"{len(load(name).passages)} passages, {len(load(name).questions)} questions",
+        )
     for place in ("indexes", "runs", "figures"):
         path = folder / place
         writable = os.access(path if path.exists() else folder, os.W_OK)

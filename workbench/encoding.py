@@ -1,10 +1,9 @@
 """Texts to unit vectors.
 
-An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. The one here wraps a
-sentence-transformers model. What it adds is the batching: texts are deduplicated, sorted by their number of
+An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. The one here
+wraps a sentence-transformers model. What it adds is the batching: texts are deduplicated, sorted by their number of
 tokens, and cut into batches of equal token count, so that almost nothing is spent on padding
-(`benchmarks/encoding.py` compares the rate with the library's own batching).
-"""
+(`benchmarks/encoding.py` compares the rate with the library's own batching)."""
 
 from __future__ import annotations
 
@@ -37,7 +36,8 @@ class Encoder(Protocol):
         ...
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        """One unit vector, float32, shape (dimension,). `task` says what is searched, for encoders with instructions."""
+        """One unit vector, float32, shape (dimension,). `task` says what is searched, for encoders with
+        instructions."""
         ...
 
 
@@ -45,10 +45,9 @@ class SentenceEncoder(Record):
     """A sentence-transformers model.
 
     `model` is `"minilm"` (all-MiniLM-L6-v2 from an installed package, no download), a folder, or a hub name. Texts
-    longer than `max_tokens` are cut. `instruction` is a template with `{task}` and `{query}` for models that were trained
-    with one; without it a query is encoded like any text. `dtype="bfloat16"` is faster only where the processor has
-    matrix units for it; vectors are float32 either way.
-    """
+    longer than `max_tokens` are cut. `instruction` is a template with `{task}` and `{query}` for models that were
+    trained with one; without it a query is encoded like any text. `dtype="bfloat16"` is faster only where the
+    processor has matrix units for it; vectors are float32 either way."""
 
     def __init__(
         self,
@@ -83,9 +82,9 @@ class SentenceEncoder(Record):
         try:
             transformer = SentenceTransformer(source, device="cpu", model_kwargs={"dtype": getattr(torch, self.dtype)})
         except OSError as error:
-            raise OSError(
-                f"the encoder {self.model!r} could not be loaded: {error}. Give a folder that holds it, a hub name with the "
-                "network on, or 'minilm', which comes with the installation"
+            raise SettingError(
+                f"the encoder {self.model!r} could not be loaded: {error}. Give a folder that holds it, a hub name with "
+                "the network on, or 'minilm', which comes with the installation"
             ) from error
         transformer.max_seq_length = self.max_tokens
         return transformer
@@ -155,8 +154,8 @@ def _packaged_minilm() -> Path:
 
 
 def encoder(spec: str = "minilm", **settings) -> SentenceEncoder:
-    """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder. Asked again, it is the same object, so
-    a model is loaded once."""
+    """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder. Asked again, it is the same
+    object, so a model is loaded once."""
     name, given = parse_spec(spec)
     chosen = {**_DEFAULTS, **given, **settings}
     if chosen.keys() != _DEFAULTS.keys():

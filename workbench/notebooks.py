@@ -1,4 +1,5 @@
-"""Running the notebooks as regression runs: papermill with parameters, progress, and an HTML page of each to look at."""
+"""Running the notebooks as regression runs: papermill with parameters, progress, and an HTML page of each to look
+at."""
 
 from __future__ import annotations
 
@@ -23,14 +24,15 @@ def find(folder: str | Path = DEFAULT_FOLDER, only: str | None = None) -> list[P
     """The numbered notebooks of a folder, or those whose name begins with `only`."""
     found = sorted(path for path in Path(folder).glob("[0-9]*.ipynb") if not only or path.name.startswith(only))
     if not found:
-        raise SettingError(f"no notebook {only or ''!r} in {Path(folder).resolve()}; run this from the project's folder")
+        raise SettingError(
+            f"no notebook {only or ''!r} in {Path(folder).resolve()}; run this from the project's folder"
+        )
     return found
 
 
-def run(
-    notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = True
-) -> Path:
-    """Execute one notebook with these parameters (those it does not have are an error) and write `out/<name>.ipynb` and `.html`."""
+def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = True) -> Path:
+    """Execute one notebook with these parameters (those it does not have are an error) and write `out/<name>.ipynb`
+    and `.html`."""
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
@@ -66,7 +68,9 @@ def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | 
     known = {path: set(papermill.inspect_notebook(str(path))) for path in notebooks}
     unused = [name for name in parameters if not any(name in names for names in known.values())]
     if unused:
-        raise SettingError(f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(set().union(*known.values())))}")
+        raise SettingError(
+            f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(set().union(*known.values())))}"
+        )
     return [
         run(path, out, {name: value for name, value in parameters.items() if name in known[path]})
         for path in tqdm(notebooks, desc="notebooks", unit="notebook")
@@ -78,5 +82,3 @@ def _to_html(notebook: Path) -> None:
 
     body, _ = HTMLExporter(embed_images=True).from_filename(str(notebook))
     notebook.with_suffix(".html").write_text(body, encoding="utf-8")
-
-

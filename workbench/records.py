@@ -133,8 +133,8 @@ class Evidence(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Record):
-    """What a reader made of the evidence, and which engine it asked. `failure` says why there is no answer; abstaining is an
-    answer, not a failure."""
+    """What a reader made of the evidence, and which engine it asked. `failure` says why there is no answer;
+    abstaining is an answer, not a failure."""
 
     question: str
     text: str

@@ -1,7 +1,7 @@
 """SPECs: a method, a reader or an encoder with its settings as one string, which is also its label in results.
 
-    spec  := name | name '[' key '=' value {',' key '=' value} ']'
-    value := number | true | false | none | spec
+spec  := name | name '[' key '=' value {',' key '=' value} ']'
+value := number | true | false | none | spec
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ def parse_spec(spec: str) -> tuple[str, dict[str, Any]]:
     """(name, settings): `hipporag2[damping=0.5]` → ("hipporag2", {"damping": 0.5})."""
     name, bracket, rest = spec.strip().partition("[")
     if not _NAME.fullmatch(name) or (bracket and not rest.endswith("]")):
-        raise SettingError(f"{spec!r} is not a SPEC; write name or name[key=value,…], such as hipporag2[profile=released]")
+        raise SettingError(
+            f"{spec!r} is not a SPEC; write name or name[key=value,…], such as hipporag2[profile=released]"
+        )
     settings: dict[str, Any] = {}
     for pair in _split(rest[:-1]) if bracket else []:
         key, equals, value = pair.partition("=")

@@ -29,8 +29,8 @@ def text_hash(text: str) -> str:
 def ascii_phrase(text: str) -> str:
     """Phrase identity of the released HippoRAG 2: lower case, everything but A-Z a-z 0-9 a space, ends stripped.
 
-    Inner runs of spaces stay, as they do there: `S.O.B.` → `s o b`, `Râul` → `r ul`, any other script → the empty string.
-    """
+    Inner runs of spaces stay, as they do there: `S.O.B.` → `s o b`, `Râul` → `r ul`, any other script → the empty
+    string."""
     return _NOT_ASCII_WORD.sub(" ", text.lower()).strip()
 
 
@@ -39,7 +39,9 @@ def unicode_phrase(text: str) -> str:
 
     What holds marks alone, as an emoji's invisible selector does, is no word.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())  # folding takes letters apart
+    folded = unicodedata.normalize(
+        "NFKC", unicodedata.normalize("NFKC", text).casefold()
+    )  # folding takes letters apart
     kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded)
     return " ".join(word for word in kept.split() if any(map(str.isalnum, word)))
 

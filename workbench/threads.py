@@ -1,9 +1,8 @@
 """One thread policy for the process: torch gets the cores, every other pool gets one thread.
 
-Left alone, torch, OpenBLAS and llama.cpp each start a thread per core and then wait for each other by spinning. Here the
-large matrix products (encoding, nearest neighbours) go through torch; the small ones, one question at a time, are faster on one thread
-anyway. Set `WORKBENCH_THREADS` to give torch another number.
-"""
+Left alone, torch, OpenBLAS and llama.cpp each start a thread per core and then wait for each other by spinning. Here
+the large matrix products (encoding, nearest neighbours) go through torch; the small ones, one question at a time, are
+faster on one thread anyway. Set `WORKBENCH_THREADS` to give torch another number."""
 
 from __future__ import annotations
 

@@ -109,7 +109,8 @@ class Trace(Record):
         return self.level != "off"
 
     def span(self, kind: str, step: str, **inputs: Any):
-        """Open an event as a child of the one now open. An exception inside is recorded as its failure and goes on."""
+        """Open an event as a child of the one now open. An exception inside is recorded as its failure and goes
+        on."""
         return self._span(kind, step, inputs) if self else _NO_SPAN
 
     @contextmanager
@@ -128,7 +129,9 @@ class Trace(Record):
             self._parent = event.parent
             scores = tuple((self._keep(name), score) for name, score in span._scores)
             outputs = self._keep(span._outputs)
-            self._events[event.id] = replace(event, outputs=outputs, scores=scores, tokens=span._tokens, seconds=seconds)
+            self._events[event.id] = replace(
+                event, outputs=outputs, scores=scores, tokens=span._tokens, seconds=seconds
+            )
 
     def _keep(self, value: Any) -> Any:
         """Plain values, copied: what the caller changes later stays out of the trace."""
@@ -163,7 +166,8 @@ class Trace(Record):
         return [event for event in self if event.parent == parent]
 
     def step_paths(self) -> dict[int, str]:
-        """Event id → its place, such as `hipporag2 / filter facts`, numbered (`#2`) from the second of the same name on."""
+        """Event id → its place, such as `hipporag2 / filter facts`, numbered (`#2`) from the second of the same name
+        on."""
         paths: dict[int, str] = {}
         seen: dict[str, int] = {}
         for event in self:
@@ -216,7 +220,8 @@ class Trace(Record):
         lines = [json.dumps(header), *(json.dumps({"text": n, "value": t}) for n, t in texts.items()), *events]
         path = FilePath(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Every line is ASCII (json escapes the rest), so any text survives, lone surrogates and control characters included.
+        # Every line is ASCII (json escapes the rest), so any text survives, lone surrogates and control characters
+        # included.
         path.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")
         return path
 
@@ -229,13 +234,19 @@ class Trace(Record):
             raise DataError(f"{path} is not a saved trace, or a damaged one ({error}); record it again") from None
         header = lines[0] if lines and isinstance(lines[0], dict) else {}
         if "trace" not in header:
-            raise DataError(f"{path} is not a saved trace: its first line should be a header like {{\"trace\": {FORMAT}}}")
+            raise DataError(
+                f'{path} is not a saved trace: its first line should be a header like {{"trace": {FORMAT}}}'
+            )
         if header["trace"] > FORMAT:
-            raise DataError(f"{path} has trace format {header['trace']}; this version reads up to {FORMAT}: upgrade hopscope")
+            raise DataError(
+                f"{path} has trace format {header['trace']}; this version reads up to {FORMAT}: upgrade hopscope"
+            )
         texts = {line["text"]: line["value"] for line in lines if "text" in line}
         events = [_unplain(_put_texts_back(line["event"], texts)) for line in lines if "event" in line]
         if len(events) != header["events"]:
-            raise DataError(f"{path} is cut short: it holds {len(events)} of {header['events']} events; record it again")
+            raise DataError(
+                f"{path} is cut short: it holds {len(events)} of {header['events']} events; record it again"
+            )
         return cls(header["level"], events)
 
 
@@ -310,7 +321,8 @@ def _hashed(value: Any) -> Any:
 
 
 def _stored(value: Any, texts: dict[str, str]) -> Any:
-    """The value with each long text moved into `texts`. A key of the caller's that begins with `$` gets a second one."""
+    """The value with each long text moved into `texts`. A key of the caller's that begins with `$` gets a second
+    one."""
     if isinstance(value, str) and len(value) > LONG:
         texts[name := text_hash(value)] = value
         return {"$text": name}

@@ -22,6 +22,6 @@ def load(data: str | Path) -> Dataset:
     if not folder.is_dir():
         raise DataError(
             f"{str(data)!r} is neither a bundled data set ({', '.join(BUNDLED)}) nor a folder. "
-            "A folder needs a corpus.jsonl with one {\"id\", \"title\", \"text\"} a line; see docs/data.md"
+            'A folder needs a corpus.jsonl with one {"id", "title", "text"} a line; see docs/data.md'
         )
     return read_folder(folder)

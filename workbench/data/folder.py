@@ -1,8 +1,7 @@
 """The folder format: `corpus.jsonl`, and perhaps `questions*.jsonl` and `openie.jsonl`. See `docs/data.md`.
 
-Reading is strict about what would silently spoil a number (duplicate ids, gold passages that are not in the corpus) and
-says file, line and remedy.
-"""
+Reading is strict about what would silently spoil a number (duplicate ids, gold passages that are not in the corpus)
+and says file, line and remedy."""
 
 from __future__ import annotations
 
@@ -89,14 +88,13 @@ def read_corpus(path: Path) -> list[Passage]:
         _once(seen, passage_id, "passage", where)
         passages.append(Passage(passage_id, title, text))
     if not passages:
-        raise DataError(f"{path} holds no passage; it needs one {{\"id\", \"title\", \"text\"}} a line")
+        raise DataError(f'{path} holds no passage; it needs one {{"id", "title", "text"}} a line')
     return passages
 
 
-def read_questions(
-    path: Path, known: set[str] | None = None, seen: dict[str, str] | None = None
-) -> list[Question]:
-    """Questions of one file. With `known` passage ids, gold that is not among them is an error: recall would be wrong.
+def read_questions(path: Path, known: set[str] | None = None, seen: dict[str, str] | None = None) -> list[Question]:
+    """Questions of one file. With `known` passage ids, gold that is not among them is an error: recall would be
+    wrong.
 
     `seen` (question id → place) is shared by the files of a folder, so that their ids stay apart.
     """
@@ -160,7 +158,9 @@ def _rows(path: Path) -> Iterator[tuple[str, dict]]:
             try:
                 line = raw.decode("utf-8-sig" if line_number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise DataError(f"{where} is not UTF-8 ({error.reason} at byte {error.start}); save the file as UTF-8") from None
+                raise DataError(
+                    f"{where} is not UTF-8 ({error.reason} at byte {error.start}); save the file as UTF-8"
+                ) from None
             if not line.strip():
                 continue
             try:
@@ -211,5 +211,7 @@ def _objects(row: dict, name: str, where: str) -> tuple[dict, ...]:
 def _once(seen: dict[str, str], identifier: str, what: str, where: str) -> None:
     """Remember where an id was used; the second time is an error."""
     if identifier in seen:
-        raise DataError(f"{where}: the {what} id {identifier!r} stands already in {seen[identifier]}; ids must be unique")
+        raise DataError(
+            f"{where}: the {what} id {identifier!r} stands already in {seen[identifier]}; ids must be unique"
+        )
     seen[identifier] = where

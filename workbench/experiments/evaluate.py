@@ -1,8 +1,7 @@
 """Ask many questions of many methods, and write a run that can be stopped and resumed at any point.
 
-Rows are written in the order of questions and methods, each flushed before the next counts as done. With the `rules` and
-`replay` engines everything but `timings.jsonl` has the same bytes in every run, resumed or not.
-"""
+Rows are written in the order of questions and methods, each flushed before the next counts as done. With the `rules`
+and `replay` engines everything but `timings.jsonl` has the same bytes in every run, resumed or not."""
 
 from __future__ import annotations
 
@@ -45,11 +44,11 @@ def evaluate(
 ) -> Run:
     """Run every method (and the reader, if one is given) over the questions, and return the run.
 
-    `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by default as many as the
-    engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine that cannot go on stops
-    the run; the same call goes on where it stopped. `out` is by default a folder in `runs/` that is named after the data and
-    after everything that determines the rows; a folder that holds another run is refused.
-    """
+    `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by
+    default as many as the engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine
+    that cannot go on stops the run; the same call goes on where it stopped. `out` is by default a folder in `runs/`
+    that is named after the data and after everything that determines the rows; a folder that holds another run is
+    refused."""
     questions = list(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
@@ -219,7 +218,8 @@ def _start(folder: Path, config: dict) -> int:
         before = json.loads(path.read_text(encoding="utf-8"))
         differing = [name for name in config if before.get(name) != json.loads(text)[name]]
         raise SettingError(
-            f"{folder} holds another run (it differs in {', '.join(differing)}); choose another folder, or delete this one"
+            f"{folder} holds another run (it differs in {', '.join(differing)}); "
+            "choose another folder, or delete this one"
         )
     write_atomically(path, text)
     done = read_rows(folder / "results.jsonl", mend=True)

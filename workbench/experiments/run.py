@@ -1,4 +1,5 @@
-"""A run on disk, and what can be read off it. `docs/architecture.md` lists the files; their field names are stable."""
+"""A run on disk, and what can be read off it. `docs/architecture.md` lists the files; their field names are
+stable."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ class Run(Record):
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         if not (self.folder / "run.json").exists():
-            raise SettingError(f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})")
+            raise SettingError(
+                f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})"
+            )
         self.config: dict = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
 
     @classmethod
@@ -45,7 +48,8 @@ class Run(Record):
 
     @cached_property
     def rows(self) -> list[dict]:
-        """The rows of results.jsonl: question_id, method, ranking, nodes, context, answer, abstained, scores, failure, usage."""
+        """The rows of results.jsonl: question_id, method, ranking, nodes, context, answer, abstained, scores,
+        failure, usage."""
         return read_rows(self.folder / "results.jsonl")
 
     def frame(self) -> pd.DataFrame:
@@ -63,7 +67,8 @@ class Run(Record):
         }
 
     def table(self) -> pd.DataFrame:
-        """Means over the questions: a row per method, a column per measure, then how many were asked, abstained on, failed."""
+        """Means over the questions: a row per method, a column per measure, then how many were asked, abstained on,
+        failed."""
         rows = {}
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]
@@ -77,8 +82,8 @@ class Run(Record):
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
     def compare(self, baseline: str | None = None, measures: Sequence[str] | None = None) -> pd.DataFrame:
-        """Each method against the baseline (the first method): difference of means with a 95 % bootstrap interval, p of the paired
-        randomisation test, and p corrected after Holm over all rows of the table."""
+        """Each method against the baseline (the first method): difference of means with a 95 % bootstrap interval, p
+        of the paired randomisation test, and p corrected after Holm over all rows of the table."""
         baseline = baseline or self.methods[0]
         rows = []
         for measure in measures or self.measures:

@@ -13,8 +13,8 @@ def paired_test(a: Sequence[float], b: Sequence[float], *, resamples: int = RESA
     """Two-sided p of the paired randomisation test on the mean difference (Fisher; Smucker et al., CIKM 2007).
 
     Under the null each question's difference might as well have the other sign. With n ≤ 13 differing questions all
-    2ⁿ sign patterns are tried, otherwise `resamples` random ones; the observed pattern counts among them, so p is never 0.
-    """
+    2ⁿ sign patterns are tried, otherwise `resamples` random ones; the observed pattern counts among them, so p is
+    never 0."""
     differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     differences = differences[differences != 0]  # equal pairs change no pattern's sum
     n = len(differences)

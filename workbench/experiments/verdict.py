@@ -21,7 +21,8 @@ class Check:
 
 @dataclass(repr=False)
 class Verdict(Record):
-    """`verdict.check("recall above dense", 0.71, "> 0.65", lambda v: v > 0.65)`; `facts` are numbers without an expectation."""
+    """`verdict.check("recall above dense", 0.71, "> 0.65", lambda v: v > 0.65)`; `facts` are numbers without an
+    expectation."""
 
     title: str
     checks: list[Check] = field(default_factory=list)
@@ -42,7 +43,12 @@ class Verdict(Record):
     def save(self, path: str | Path) -> Path:
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = {"title": self.title, "holds": self.holds, "checks": [vars(c) for c in self.checks], "facts": self.facts}
+        content = {
+            "title": self.title,
+            "holds": self.holds,
+            "checks": [vars(c) for c in self.checks],
+            "facts": self.facts,
+        }
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         return path
 

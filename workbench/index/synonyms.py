@@ -142,7 +142,7 @@ def _kept(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) -> _
     lost[old.sources[targets < 0]] = True
     whole = np.zeros(len(facts.phrases), dtype=bool)
     whole[row[(row >= 0) & ~(reached_cap & lost)]] = True
-    alive &= whole[sources] & whole[targets]  # all pairs of the others are found anew
+    alive[alive] = whole[sources[alive]] & whole[targets[alive]]  # all pairs of the others are found anew
     return _Kept(np.stack([sources[alive], targets[alive], old.similarities[alive].astype(np.float64)]), whole)
 
 

@@ -1,8 +1,7 @@
 """The measures, by name. One file each, with its definition and source; `measure("recall@5")` gives one to call.
 
-A measure gets a question and what was made of it, and gives a number, or None where it is not defined (no gold passages, no
-gold answer): such a question does not count, and tables say how many did.
-"""
+A measure gets a question and what was made of it, and gives a number, or None where it is not defined (no gold
+passages, no gold answer): such a question does not count, and tables say how many did."""
 
 from __future__ import annotations
 

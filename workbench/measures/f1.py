@@ -1,4 +1,5 @@
-"""f1: overlap of the words of the answer and of a gold answer, normalised as for `em`, as bags (SQuAD; HippoRAG 2, spec A9).
+"""f1: overlap of the words of the answer and of a gold answer, normalised as for `em`, as bags (SQuAD; HippoRAG 2,
+spec A9).
 
     precision = common / words of the answer, recall = common / words of the gold answer, f1 = 2 p r / (p + r)
 """

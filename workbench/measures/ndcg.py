@@ -1,7 +1,7 @@
 """ndcg@k: how high the gold passages stand, with binary gain (Järvelin and Kekäläinen, 2002).
 
-    dcg@k  = Σ over gold passages at ranks i ≤ k of 1 / log₂(i + 1)
-    ndcg@k = dcg@k / the dcg@k of a ranking with all gold passages first
+dcg@k  = Σ over gold passages at ranks i ≤ k of 1 / log₂(i + 1)
+ndcg@k = dcg@k / the dcg@k of a ranking with all gold passages first
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ __all__ = ["BM25", "METHODS", "Dense", "HippoRAG2", "Method", "method"]
 
 
 def method(spec: str, index: Index, engine: Engine | None = None, **settings: Any) -> Method:
-    """The method that a SPEC names: `hipporag2`, `hipporag2[profile=paper,damping=0.6]`; `settings` win over the SPEC's."""
+    """The method that a SPEC names: `hipporag2`, `hipporag2[profile=paper,damping=0.6]`; `settings` win over the
+    SPEC's."""
     name, given = parse_spec(spec)
     if name not in METHODS:
         raise SettingError(f"no method is called {name!r}; there are {', '.join(METHODS)}")

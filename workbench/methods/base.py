@@ -50,7 +50,9 @@ class Method(Record):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         """The evidence, at most k passages best first. Events go into `trace`; the caller adds it to the evidence."""
 
-    def retrieve(self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace | str = "full") -> Evidence:
+    def retrieve(
+        self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace | str = "full"
+    ) -> Evidence:
         """The evidence for a question: at most `k` passages, of at most `budget` cl100k tokens together.
 
         `trace` is a level (`off`, `ids`, `full`) or a trace to write into. An empty question finds nothing.

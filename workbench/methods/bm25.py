@@ -14,7 +14,8 @@ from workbench.trace import Trace
 
 
 class BM25(Method):
-    """Passages that share no word with the question are not returned. Words are runs of letters and digits, case folded."""
+    """Passages that share no word with the question are not returned. Words are runs of letters and digits, case
+    folded."""
 
     name = "bm25"
     paper = "Robertson et al., Okapi at TREC-3 (1994); variant of Lucene (Kamphuis et al., 2020)"

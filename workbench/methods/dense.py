@@ -1,4 +1,5 @@
-"""Dense retrieval: passages by the cosine between their vector and the question's. The baseline of every paper here."""
+"""Dense retrieval: passages by the cosine between their vector and the question's. The baseline of every paper
+here."""
 
 from __future__ import annotations
 
@@ -26,4 +27,6 @@ class Dense(Method):
             vector = self.index.encode_query(question, "passages")
         cosines = self._vectors @ vector
         best = top(cosines, k)
-        return Evidence(question, self.label, self.scale, ranked([self._passages.passages[row] for row in best], cosines[best]))
+        return Evidence(
+            question, self.label, self.scale, ranked([self._passages.passages[row] for row in best], cosines[best])
+        )

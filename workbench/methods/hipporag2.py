@@ -1,7 +1,7 @@
 """HippoRAG 2: a question is linked to facts, and a random walk from their phrases ranks the passages.
 
-Follows "From RAG to Memory: Non-Parametric Continual Learning for Large Language Models" (arXiv 2502.14802), sections 3 and G.1, and the
-authors' code (OSU-NLP-Group/HippoRAG, commit c617143).
+Follows "From RAG to Memory: Non-Parametric Continual Learning for Large Language Models" (arXiv 2502.14802), sections
+3 and G.1, and the authors' code (OSU-NLP-Group/HippoRAG, commit c617143).
 
 Where the two differ, or the paper is silent, the profiles say who is followed:
 
@@ -10,10 +10,10 @@ Where the two differ, or the paper is silent, the profiles say who is followed:
     merge           overwrite     sum       weight of a pair that is both related and synonymous
     filter_match    closest       exact     how the filter's answer is mapped back to the candidates
 
-`released` is the default: the published numbers were made with the code. Left out: the DSPy-tuned filter prompt (ours is shorter) and
-task instructions, unless the encoder has them. Different from the code: equal scores are ordered by rank instead of by
-hash; the reason for falling back to dense retrieval is recorded, and an engine failure is told apart from an empty answer (trap T13).
-"""
+`released` is the default: the published numbers were made with the code. Left out: the DSPy-tuned filter prompt (ours
+is shorter) and task instructions, unless the encoder has them. Different from the code: equal scores are ordered by
+rank instead of by hash; the reason for falling back to dense retrieval is recorded, and an engine failure is told
+apart from an empty answer (trap T13)."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class HippoRAG2(Method):
 
     @dataclass(frozen=True)
     class Settings:
-        """Defaults of paper and code (spec A8). `filter` is `step` (the engine is asked) or `identity` (all candidates are
-        kept). `filter_floor` is the least string similarity at which a fact that the filter changed is still taken for the candidate
-        closest to it. `tolerance` is the L1 change at which the walk stops."""
+        """Defaults of paper and code (spec A8). `filter` is `step` (the engine is asked) or `identity` (all
+        candidates are kept). `filter_floor` is the least string similarity at which a fact that the filter changed is
+        still taken for the candidate closest to it. `tolerance` is the L1 change at which the walk stops."""
 
         profile: str = "released"
         linking_top_k: int = 5
@@ -78,7 +78,9 @@ class HippoRAG2(Method):
                 if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
                     raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
             if not 0 <= self.damping < 1:
-                raise SettingError(f"damping={self.damping!r}; it is the probability of following an edge, from 0 to below 1")
+                raise SettingError(
+                    f"damping={self.damping!r}; it is the probability of following an edge, from 0 to below 1"
+                )
             if not self.passage_weight >= 0:
                 raise SettingError(f"passage_weight={self.passage_weight!r}; it should be 0 or more")
 
@@ -103,7 +105,9 @@ class HippoRAG2(Method):
             return self.fall_back(question, passages, k, reason, trace)
         seeds = self.seed_phrases(kept, trace)
         if not self.settings.passage_weight and not any(weight for _, weight in seeds):  # trap T11
-            return self.fall_back(question, passages, k, "the kept facts have no weight and passages are no seeds", trace)
+            return self.fall_back(
+                question, passages, k, "the kept facts have no weight and passages are no seeds", trace
+            )
         mass = self.walk(seeds, passages, trace)
         return self.rank(question, mass, seeds, kept, k)
 
@@ -141,9 +145,8 @@ class HippoRAG2(Method):
     def match(self, said: Sequence[Sequence[str]], facts: Sequence[tuple[str, str, str]]) -> list[int]:
         """Positions of the candidates that the filter named, without repetition, at most `linking_top_k`.
 
-        `closest` maps each to the most similar candidate, from `filter_floor` on: with floor 0, as in the released code, an
-        invented fact becomes a real one (trap T14). `exact` takes literal copies only.
-        """
+        `closest` maps each to the most similar candidate, from `filter_floor` on: with floor 0, as in the released
+        code, an invented fact becomes a real one (trap T14). `exact` takes literal copies only."""
         texts = [str(fact) for fact in facts]
         chosen: list[int] = []
         for fact in said:
@@ -175,14 +178,21 @@ class HippoRAG2(Method):
         """Step 4: the phrases of the kept facts, with their reset weights."""
         with trace.span("CHAIN", "seed phrases", specificity=self.settings.specificity) as span:
             seeds = phrase_seeds(
-                kept.rows, kept.scores, self._facts.subjects, self._facts.objects, self._passages_of, self.settings.seed_phrases
+                kept.rows,
+                kept.scores,
+                self._facts.subjects,
+                self._facts.objects,
+                self._passages_of,
+                self.settings.seed_phrases,
             )
             span.score((self._facts.phrases[row], weight) for row, weight in seeds) if trace else None
         return seeds
 
     def walk(self, seeds: list[tuple[int, float]], passages: np.ndarray, trace: Trace) -> Mass:
         """Step 6: personalised PageRank from phrase seeds and, weakly, from *all* passages (trap T3)."""
-        with trace.span("CHAIN", "walk", damping=self.settings.damping, passage_weight=self.settings.passage_weight) as span:
+        with trace.span(
+            "CHAIN", "walk", damping=self.settings.damping, passage_weight=self.settings.passage_weight
+        ) as span:
             reset = np.zeros(self._walk.n)
             phrases = len(self._facts.phrases)
             for phrase, weight in seeds:

@@ -4,12 +4,12 @@
 
 d is the probability of following an edge (trap T9); the mass of dangling nodes goes back to r (trap T10).
 
-Because the dangling mass returns to r itself, p is a multiple of q = r + d Wᵀ D⁻¹ q. So q is iterated, which needs no bookkeeping of
-dangling nodes, and divided by its sum in the end. Two things make it fast and change nothing else: nodes are kept in the order of their
-degree, so that neighbouring rows of the matrix have the same length (measured: a product takes a third of the time), and on undirected graphs, where
-Wᵀ D⁻¹ has real eigenvalues in [-1, 1], each iterate is combined with the one before (Chebyshev's semi-iteration, Golub and Varga 1961), which
-gains a factor (1 + √(1-d²)) / d a step instead of 1 / d: at d = 0.5, 3.7 instead of 2.
-"""
+Because the dangling mass returns to r itself, p is a multiple of q = r + d Wᵀ D⁻¹ q. So q is iterated, which needs no
+bookkeeping of dangling nodes, and divided by its sum in the end. Two things make it fast and change nothing else:
+nodes are kept in the order of their degree, so that neighbouring rows of the matrix have the same length (measured: a
+product takes a third of the time), and on undirected graphs, where Wᵀ D⁻¹ has real eigenvalues in [-1, 1], each
+iterate is combined with the one before (Chebyshev's semi-iteration, Golub and Varga 1961), which gains a factor (1 +
+√(1-d²)) / d a step instead of 1 / d: at d = 0.5, 3.7 instead of 2."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from workbench.errors import SettingError
 
 
 class Mass(NamedTuple):
-    """`p` float64 (n,), summing to one; how many products it took; the L1 norm of the last change, as a share of the mass."""
+    """`p` float64 (n,), summing to one; how many products it took; the L1 norm of the last change, as a share of the
+    mass."""
 
     p: np.ndarray
     iterations: int
@@ -43,14 +44,17 @@ class Walk:
         self.undirected = bool(abs(weights - weights.T).sum() <= 1e-12 * max(1.0, weights.sum()))
         strength = np.asarray(weights.sum(axis=1)).ravel()
         inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
-        arrivals = sp.csr_array(weights.T.tocsr() * inverse[np.newaxis, :])  # Wᵀ D⁻¹: column i is where a walker at i goes
+        arrivals = sp.csr_array(
+            weights.T.tocsr() * inverse[np.newaxis, :]
+        )  # Wᵀ D⁻¹: column i is where a walker at i goes
         self._order = np.argsort(np.diff(arrivals.indptr), kind="stable")
         self._matrix = _with_small_indices(arrivals[self._order][:, self._order])
 
     def __call__(
         self, reset: np.ndarray, damping: float = 0.5, *, tolerance: float = 1e-6, max_iterations: int = 1000
     ) -> Mass:
-        """p for one reset vector, float (n,). Stops when the change is below `tolerance` (L1, as a share of the mass).
+        """p for one reset vector, float (n,). Stops when the change is below `tolerance` (L1, as a share of the
+        mass).
 
         Negative and NaN entries of `reset` count as zero; at least one must be positive.
         """
@@ -81,7 +85,9 @@ def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most
     return q, iteration, residual
 
 
-def _chebyshev(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int) -> tuple[np.ndarray, int, float]:
+def _chebyshev(
+    matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int
+) -> tuple[np.ndarray, int, float]:
     """The same q from q₊ = ω (r + d Wᵀ D⁻¹ q - q₋) + q₋ with ω₁ = 1, ω₂ = 2 / (2 - d²), ω₊ = 1 / (1 - d² ω / 4)."""
     before, q, omega = np.zeros_like(r), r.copy(), 1.0
     for iteration in range(1, most + 1):

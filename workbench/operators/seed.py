@@ -19,9 +19,9 @@ def phrase_seeds(
 
         w_e = (1 / n_e) Σ s_f / |P_e|    over the n_e places that phrase e has in the kept facts
 
-    `passages_of` holds |P_e| per phrase; None leaves the division out, as the paper does (trap T2). Equal weights, which are common,
-    are ordered by row, that is by the phrase; in the released code their order differs from run to run (trap T15).
-    """
+    `passages_of` holds |P_e| per phrase; None leaves the division out, as the paper does (trap T2). Equal weights,
+    which are common, are ordered by row, that is by the phrase; in the released code their order differs from run to
+    run (trap T15)."""
     total: dict[int, float] = {}
     places: dict[int, int] = {}
     for fact, score in zip(facts, scores):

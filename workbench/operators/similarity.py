@@ -15,7 +15,8 @@ def minmax(scores: np.ndarray) -> np.ndarray:
 
 
 def top(scores: np.ndarray, k: int) -> np.ndarray:
-    """Rows of the k highest scores, best first; equal scores in the order of their rows, so that a ranking is repeatable."""
+    """Rows of the k highest scores, best first; equal scores in the order of their rows, so that a ranking is
+    repeatable."""
     if k >= len(scores):
         return np.argsort(-scores, kind="stable")
     worst = np.partition(scores, len(scores) - k)[len(scores) - k]

@@ -1,9 +1,8 @@
 """Rule body of the `answer` Step: the named span that best fits the kind of answer asked for.
 
-Simple on purpose: what is asked for is read off the question word; a candidate is a named entity or a title of the passages, of
-a fitting kind and not in the question; it is worth the share of the question's content words that its sentence and its
-passage hold. Yes-or-no questions are not answered by these rules, which abstain on them.
-"""
+Simple on purpose: what is asked for is read off the question word; a candidate is a named entity or a title of the
+passages, of a fitting kind and not in the question; it is worth the share of the question's content words that its
+sentence and its passage hold. Yes-or-no questions are not answered by these rules, which abstain on them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Rule bodies of extraction: named entities and triples of encyclopedic English, from spaCy's parse.
 
-Simple on purpose. What it does: the subject of each clause (a pronoun or none stands for the title), its verb, and what hangs on the verb:
-objects, complements, agents, prepositional phrases, and the same of conjoined verbs; apposition as `is`; and every
-named entity of a sentence that no triple holds is tied to the title by the sentence's verb.
-"""
+Simple on purpose. What it does: the subject of each clause (a pronoun or none stands for the title), its verb, and
+what hangs on the verb: objects, complements, agents, prepositional phrases, and the same of conjoined verbs;
+apposition as `is`; and every named entity of a sentence that no triple holds is tied to the title by the sentence's
+verb."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def _of_sentence(topic: str, sentence) -> Iterator[list[str]]:
 
 
 def _subject(topic: str, verb) -> str:
-    """The verb's own subject, or that of the verb it is conjoined with; the title where there is none or a pronoun."""
+    """The verb's own subject, or that of the verb it is conjoined with; the title where there is none or a
+    pronoun."""
     while verb is not None:
         for child in verb.children:
             if child.dep_ in _SUBJECTS:
@@ -102,7 +103,8 @@ def _with_conjuncts(token) -> list:
 
 
 def _phrase(token, skip=None) -> str:
-    """The noun phrase of a head word: its entity if it lies in one, else its words without clauses and further phrases."""
+    """The noun phrase of a head word: its entity if it lies in one, else its words without clauses and further
+    phrases."""
     for entity in token.doc.ents:
         if entity.start <= token.i < entity.end:
             return _bare(entity.text)

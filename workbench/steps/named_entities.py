@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
 from workbench.rules import extraction
@@ -17,13 +17,11 @@ class Input:
 
 
 class Output(BaseModel):
-    named_entities: list[str]
+    """Years come as numbers from some models; anything else that is no string is left to fail."""
 
-    @field_validator("named_entities", mode="before")
-    @classmethod
-    def _strings(cls, value):
-        """Numbers and years come as numbers from some models; anything else that is no string is left to fail."""
-        return [str(item) if isinstance(item, int | float) else item for item in value] if isinstance(value, list) else value
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    named_entities: list[str]
 
 
 _SYSTEM = """You list the named entities of a passage: people, places, organisations, works, products, events, dates, \

@@ -1,7 +1,7 @@
 """How things look: a record goes in, HTML or text comes out. No view computes what it shows.
 
-`html(thing)` and `text(thing)` are single-dispatch functions; a new record registers its look in one of the files here.
-"""
+`html(thing)` and `text(thing)` are single-dispatch functions; a new record registers its look in one of the files
+here."""
 
 from workbench.views import index as _index
 from workbench.views import records as _records

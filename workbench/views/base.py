@@ -75,9 +75,13 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; numbers stand right, everything else is escaped text. A cell that is already HTML comes as `Markup`."""
+    """A table; numbers stand right, everything else is escaped text. A cell that is already HTML comes as
+    `Markup`."""
     rows = [list(row) for row in rows]
-    numeric = [bool(rows) and all(_is_number(row[column]) or row[column] is None for row in rows) for column in range(len(headers))]
+    numeric = [
+        bool(rows) and all(_is_number(row[column]) or row[column] is None for row in rows)
+        for column in range(len(headers))
+    ]
     head = "".join(f"<th{_RIGHT * right}>{esc(header)}</th>" for header, right in zip(headers, numeric))
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

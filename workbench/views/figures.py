@@ -73,7 +73,9 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
         axes.plot(rank, rank, marker="D" if passage.id in gold else "o", color=colour, linestyle="")
     axes.set_yticks(range(1, len(shown) + 1), [_plain(p.title or p.text, 40) for p, _ in shown])
     axes.invert_yaxis()
-    axes.set_xlabel(f"rank: filled by {evidence.method}, hollow by {other.method}" + ("; diamonds are gold" if gold else ""))
+    axes.set_xlabel(
+        f"rank: filled by {evidence.method}, hollow by {other.method}" + ("; diamonds are gold" if gold else "")
+    )
     axes.set_title(_plain(evidence.question, 90), loc="left", fontsize=9)
     return Picture(figure, f"ranks of the best {len(shown)} passages of {evidence.method} and of {other.method}")
 
@@ -90,7 +92,9 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
     if curves:
         axes.legend(frameon=False)
     else:
-        axes.text(0.5, 0.5, "no gold passages: recall is not defined", transform=axes.transAxes, ha="center", color=GREY)
+        axes.text(
+            0.5, 0.5, "no gold passages: recall is not defined", transform=axes.transAxes, ha="center", color=GREY
+        )
     return Picture(figure, f"{measure} over k of {', '.join(curves) or 'no method'}")
 
 

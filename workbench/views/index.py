@@ -13,7 +13,9 @@ _LINE = 120  # characters of a text in a table
 @text.register
 def _(data: Dataset) -> str:
     counts = ", ".join(f"{number(count)} {what}" for what, count in _counts(data).items())
-    return f"Dataset {clean(data.name, NAME)!r}: {counts}" + (f"; from {clean(data.folder, NAME)}" if data.folder else "")
+    return f"Dataset {clean(data.name, NAME)!r}: {counts}" + (
+        f"; from {clean(data.folder, NAME)}" if data.folder else ""
+    )
 
 
 @html.register

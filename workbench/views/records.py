@@ -22,7 +22,9 @@ def _(passage: Passage) -> str:
 @text.register
 def _(question: Question) -> str:
     kind = _kind(question)
-    return f"Question {clean(question.id, NAME)}: {clean(question.question, 300)}" + (f" [{clean(kind, NAME)}]" if kind else "")
+    return f"Question {clean(question.id, NAME)}: {clean(question.question, 300)}" + (
+        f" [{clean(kind, NAME)}]" if kind else ""
+    )
 
 
 @html.register
@@ -78,7 +80,9 @@ def _(evidence: Evidence) -> str:
     if evidence.fallback:
         lines.append(f"  fall-back: {clean(evidence.fallback, 200)}")
     for rank, (passage, score) in enumerate(evidence.passages[:SHOWN], 1):
-        lines.append(f"  {rank:3} {number(score):>9}  {clean(passage.id, 40)}  {clean(passage.title or passage.text, 70)}")
+        lines.append(
+            f"  {rank:3} {number(score):>9}  {clean(passage.id, 40)}  {clean(passage.title or passage.text, 70)}"
+        )
     if len(evidence.passages) > SHOWN:
         lines.append(f"  … {len(evidence.passages) - SHOWN} more passages")
     if evidence.facts:
@@ -90,9 +94,7 @@ def _(evidence: Evidence) -> str:
 
 @html.register
 def _(evidence: Evidence) -> str:
-    rows = [
-        (rank, score, Markup(_passage(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)
-    ]
+    rows = [(rank, score, Markup(_passage(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)]
     facts = [(Markup(_triple(triple)), score) for triple, score in evidence.facts]
     entities = [(clean(entity.name, NAME), clean(entity.type, NAME), score) for entity, score in evidence.entities]
     paths = [(_chain(path), score) for path, score in evidence.paths]

@@ -45,7 +45,9 @@ def _(verdict: Verdict) -> str:
 
 @html.register
 def _(verdict: Verdict) -> str:
-    rows = [(Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected) for c in verdict.checks]
+    rows = [
+        (Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected) for c in verdict.checks
+    ]
     said = "all checks hold" if verdict.holds else "<span class='bad'>some checks fail</span>"
     return page(
         f"<p><b>{esc(verdict.title)}</b>: {said}</p>",

@@ -43,7 +43,10 @@ def _(event: Event) -> str:
 def _(diff: TraceDiff) -> str:
     if not diff:
         return "TraceDiff: no difference"
-    rows = [f"  {clean(place, NAME)}: {clean(what, NAME)}: {clean(a, 60)} → {clean(b, 60)}" for place, what, a, b in diff.rows]
+    rows = [
+        f"  {clean(place, NAME)}: {clean(what, NAME)}: {clean(a, 60)} → {clean(b, 60)}"
+        for place, what, a, b in diff.rows
+    ]
     return "\n".join([f"TraceDiff: {len(diff.rows)} differences", *rows[:30]])
 
 
@@ -51,7 +54,9 @@ def _(diff: TraceDiff) -> str:
 def _(diff: TraceDiff) -> str:
     if not diff:
         return page("<p>no difference</p>")
-    return page(table(["place", "what", "left", "right"], [tuple(clean(cell, 300) for cell in row) for row in diff.rows]))
+    return page(
+        table(["place", "what", "left", "right"], [tuple(clean(cell, 300) for cell in row) for row in diff.rows])
+    )
 
 
 def tree(trace: Trace, open_depth: int = 1) -> str:
@@ -73,11 +78,17 @@ def _event(event: Event, inner: str, open: bool = False) -> str:
         marks += f" <span class='q'>{event.seconds * 1000:,.1f} ms</span>"
     if event.tokens:
         marks += f" <span class='q'>{esc(_short(event.tokens), NAME)} tokens</span>"
-    body = table(["", ""], [*_rows("in", event.inputs), *_rows("out", event.outputs)]) if event.inputs or event.outputs else ""
+    body = (
+        table(["", ""], [*_rows("in", event.inputs), *_rows("out", event.outputs)])
+        if event.inputs or event.outputs
+        else ""
+    )
     if event.scores:
         best = [(clean(name, NAME), score) for name, score in event.scores[:SHOWN]]
         body += table([f"best of {len(event.scores)}", "score"], best)
-    return details(f"<span class='tag'>{esc(event.kind, NAME)}</span> {esc(event.step, NAME)}{marks}", body, inner, open=open)
+    return details(
+        f"<span class='tag'>{esc(event.kind, NAME)}</span> {esc(event.step, NAME)}{marks}", body, inner, open=open
+    )
 
 
 def _rows(side: str, values: Mapping[str, Any]) -> list[tuple[str, str]]:
