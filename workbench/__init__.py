@@ -13,8 +13,9 @@ from workbench.experiments import Run, Verdict, evaluate
 from workbench.index import Index
 from workbench.llm import engine
 from workbench.methods import method
+from workbench.places import home
 from workbench.reading import reader
 from workbench.trace import Trace
 
 __version__ = "0.1.0"
-__all__ = ["Index", "Run", "Trace", "Verdict", "encoder", "engine", "evaluate", "load", "method", "methods", "reader"]
+__all__ = ["Index", "Run", "Trace", "Verdict", "encoder", "engine", "evaluate", "home", "load", "method", "methods", "reader"]

@@ -22,6 +22,7 @@ from workbench.index.index import versions
 from workbench.index.store import key_of, write_atomically
 from workbench.llm.meter import collect
 from workbench.methods import Method
+from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.records import Answer, Evidence, Question
 from workbench.text import text_hash
@@ -56,7 +57,7 @@ def evaluate(
     measures = [name for name in measures if reader is not None or name not in measures_.ANSWER]
     k = k or max(20, measures_.deepest(measures))
     config = _config(questions, methods, reader, measures, k, budget, trace)
-    folder = Path(out or f"runs/{config['data']['name']}-{key_of(**config)}")
+    folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
     done = _start(folder, config)
     jobs = [(question, name) for question in questions for name in methods]
     workers = workers or max(getattr(method.engine, "workers", 1) for method in methods.values())

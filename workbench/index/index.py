@@ -29,6 +29,7 @@ from workbench.index import extractions, facts, passages, synonyms
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
+from workbench.places import home
 from workbench.records import Passage, Record
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Index(Record):
         """
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder or "minilm") if encoder is None or isinstance(encoder, str) else encoder
-        store = Store(folder or Path("indexes") / data.name)
+        store = Store(folder or home() / "indexes" / data.name)
         _check_kinds(settings or ())
         with store.lock():
             manifest = store.read_manifest()

@@ -25,8 +25,8 @@ from workbench.trace import Trace
 class ChatEngine(Record):
     """Runs Steps by asking a chat model, `concurrency` requests at a time.
 
-    `call` is the outermost wrapper. An unparsable or refused answer is that input's failure; an endpoint that is gone, or
-    refuses the key, stops the run with an `EngineError` after the requests in flight.
+    `call` is the outermost wrapper. An unparsable or refused answer is that input's failure; an endpoint that is gone,
+    or refuses the key, stops the run with an `EngineError` after the requests in flight.
     """
 
     def __init__(self, name: str, model: str, call: Call, *, concurrency: int = 8, seed: int = 0):
@@ -103,7 +103,7 @@ def openai_engine(
     if not model:
         raise SettingError("name a model: openai:<model>, such as openai:gpt-4o-mini")
     if "://" in model:
-        raise SettingError("the address of an endpoint begins with http:// or https://, as in openai:<model>@http://127.0.0.1:8000/v1")
+        raise SettingError("the address of an endpoint begins with http: openai:<model>@http://127.0.0.1:8000/v1")
     call = retrying(endpoint(f"http{address}" if address else base_url, **options), attempts=attempts)
     if record:
         call = recording(call, Recording(record))

@@ -1,7 +1,7 @@
 """The innermost call: one request to an OpenAI-compatible chat endpoint.
 
-The key lives in the client object alone. Everything that comes back, answers and error messages, has it blotted out before
-anybody sees it: endpoints do echo headers.
+The key lives in the client object alone. Everything that comes back, answers and error messages, has it blotted out
+before anybody sees it: endpoints do echo headers.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def endpoint(
 ) -> Call:
     """A call to the endpoint at `base_url` (OPENAI_BASE_URL, or OpenAI's own).
 
-    `structured` says how JSON is asked for: by schema (default), as any JSON object, or by the prompt alone, for servers
-    that know neither. `timeout` is in seconds, per request.
+    `structured` says how JSON is asked for: by schema (default), as any JSON object, or by the prompt alone, for
+    servers that know neither. `timeout` is in seconds, per request.
     """
     import openai
 
@@ -46,13 +46,13 @@ def endpoint(
             "openai:<model>@http://127.0.0.1:8000/v1"
         )
     if not re.fullmatch("[!-~]+", key):  # the client's error about it would quote it
-        raise SettingError("the key for the endpoint holds a space, a line break or a letter that no key has: set it again")
+        raise SettingError("the key for the endpoint holds a space, a line break or a letter not ASCII: set it again")
     address, login = _address(url)
     client = openai.OpenAI(api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login)
     blot = _blotter(key, url, login)
 
     def ask(request: Request) -> Any:
-        """The client's answer, or the fault that its error means; one raised here would carry that error, key and all."""
+        """The client's answer, or the fault that its error means: raised here, it would carry the error, key and all."""
         try:
             return client.chat.completions.create(
                 model=request.model,
@@ -147,7 +147,7 @@ def _status_error(error, request: Request, blot: Callable[[str], str]) -> Except
         return EngineRefused(f"the endpoint refuses the key (HTTP {status}): {said}")
     if status == 404:
         return EngineRefused(f"the endpoint does not know the model {request.model!r} or the path (HTTP 404): {said}")
-    hint = "; if the server does not know JSON schemas, use structured='json_object' or 'none'" if request.schema else ""
+    hint = "; if the server knows no JSON schemas, use structured='json_object' or 'none'" if request.schema else ""
     return CallFailed(f"HTTP {status}: {said}{hint}")
 
 

@@ -64,7 +64,8 @@ def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]
     if not trace:
         return
     for result in results:
-        with trace.span("LLM", step.name, engine=engine, messages=[dict(message) for message in result.messages]) as span:
+        messages = [dict(message) for message in result.messages]
+        with trace.span("LLM", step.name, engine=engine, messages=messages) as span:
             if result.failure:
                 span.set(failure=result.failure, text=result.text)
             else:
@@ -80,8 +81,8 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     openai:MODEL[@BASE_URL]       any OpenAI-compatible endpoint; the key from `api_key` or OPENAI_API_KEY
     replay:FILE                   recorded answers only
 
-    `options` go to the engine: for `openai` `record=FILE`, `concurrency=8`, `attempts=5`, `structured="json_schema"`, … (see
-    `workbench.llm.chat.ChatEngine` and `workbench.llm.endpoint.endpoint`).
+    `options` go to the engine: for `openai` `record=FILE`, `concurrency=8`, `attempts=5`, `structured="json_schema"`, …
+    (see `workbench.llm.chat.openai_engine` and `workbench.llm.endpoint.endpoint`).
     """
     if not isinstance(spec, str):
         return spec

@@ -70,7 +70,8 @@ class Meter(Record):
 
     def as_dict(self, *, seconds: bool = True) -> dict[str, dict]:
         rows = {step: asdict(usage) for step, usage in sorted(self.steps.items())}
-        return rows if seconds else {step: {k: v for k, v in row.items() if k != "seconds"} for step, row in rows.items()}
+        left_out = set() if seconds else {"seconds"}
+        return {step: {name: row[name] for name in row if name not in left_out} for step, row in rows.items()}
 
     def frame(self) -> pd.DataFrame:
         return pd.DataFrame.from_dict(self.as_dict(), orient="index", columns=list(asdict(Usage())))

@@ -1,5 +1,7 @@
-"""Reading a reply: strict JSON, else the JSON inside fences or prose, else repaired JSON, else a failure. Nothing is ever
-evaluated as code (traps T17, T18)."""
+"""Reading a reply: strict JSON, else the JSON inside fences or prose, else repaired JSON, else a failure.
+
+Nothing is ever evaluated as code (traps T17, T18).
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,7 @@ def _repaired(text: str) -> Iterator[Any]:
 
 
 def _fit(output: type[BaseModel], payload: Any) -> BaseModel:
-    """Validate; a bare list is taken for the only field of an output that has one (models often leave the wrapping out)."""
+    """Validate; a bare list is taken for the only field of an output that has one: models leave the wrapping out."""
     fields = list(output.model_fields)
     if isinstance(payload, list) and len(fields) == 1:
         payload = {fields[0]: payload}

@@ -1,7 +1,7 @@
 """Recordings: an sqlite3 file of requests and replies, so that a run can be resumed, replayed and shared.
 
-A reply is stored as good only if the request accepts it (it parsed); a bad one is stored too, to be looked at, and never
-answers anything. Nothing of the key or the server's address is in the file.
+A reply is stored as good only if the request accepts it (it parsed); a bad one is stored too, to be looked at, and
+never answers anything. Nothing of the key or the server's address is in the file.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class Recording:
             )
 
     def requests(self, step: str | None = None, good: bool = True, limit: int = 2000) -> list[dict]:
-        query = "SELECT request FROM replies WHERE good = ?" + (" AND step = ?" if step else "") + " ORDER BY key LIMIT ?"
-        values = [int(good), *([step] if step else []), limit]
+        where, values = ("good = ? AND step = ?", [int(good), step]) if step else ("good = ?", [int(good)])
+        query = f"SELECT request FROM replies WHERE {where} ORDER BY key LIMIT ?"
         with self._lock:
-            return [json.loads(row[0]) for row in self._connection.execute(query, values)]
+            return [json.loads(row[0]) for row in self._connection.execute(query, [*values, limit])]
 
     def models(self) -> list[str]:
         with self._lock:
@@ -115,11 +115,13 @@ def _nearest(store: Recording, request: Request) -> str:
         return difflib.SequenceMatcher(None, asked, other["messages"][-1]["content"], autojunk=False).quick_ratio()
 
     nearest, content = max(recorded, key=likeness), request.content()
-    settings = [f"{name} {nearest[name]!r}, asked {content[name]!r}" for name in _SETTINGS if nearest[name] != content[name]]
-    if settings:
-        return f"The nearest differs in {'; '.join(settings)}"
+    differing = [name for name in _SETTINGS if nearest[name] != content[name]]
+    if differing:
+        said = "; ".join(f"{name} {nearest[name]!r}, asked {content[name]!r}" for name in differing)
+        return f"The nearest differs in {said}"
     if nearest["schema"] != content["schema"]:
         return "The nearest differs in the schema of its answer: it was recorded with another version of the Step"
-    told, wanted = ("\n".join(m["content"] for m in messages) for messages in (nearest["messages"], content["messages"]))
+    told, wanted = ("\n".join(m["content"] for m in said["messages"]) for said in (nearest, content))
     at = next((i for i, (a, b) in enumerate(zip(told, wanted)) if a != b), min(len(told), len(wanted)))
-    return f"The nearest differs from character {at} on: recorded {told[at : at + 80]!r}, asked {wanted[at : at + 80]!r}"
+    told, wanted = told[at : at + 80], wanted[at : at + 80]
+    return f"The nearest differs from character {at} on: recorded {told!r}, asked {wanted!r}"

@@ -12,7 +12,7 @@ from workbench.llm.call import Call, CallFailed, Reply, Request
 
 
 class Transient(Exception):
-    """A fault that may pass. `wait` is what the endpoint asked for, in seconds; `unreachable` that nobody answered at all."""
+    """A fault that may pass. `wait` is what the endpoint asked for, in seconds; `unreachable` that nobody answered."""
 
     def __init__(self, message: str, *, wait: float | None = None, unreachable: bool = False):
         super().__init__(message)
@@ -20,9 +20,14 @@ class Transient(Exception):
 
 
 def retrying(
-    call: Call, *, attempts: int = 5, longest: float = 60.0, first: float = 1.0, sleep: Callable[[float], None] = time.sleep
+    call: Call,
+    *,
+    attempts: int = 5,
+    longest: float = 60.0,
+    first: float = 1.0,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Call:
-    """Wait 1, 2, 4 … seconds (with jitter, at most `longest`), or as long as the endpoint's Retry-After says, then ask again."""
+    """Wait 1, 2, 4 … seconds (with jitter), or what the endpoint's Retry-After says, at most `longest`; ask again."""
     backoff = tenacity.wait_exponential_jitter(initial=first, max=longest, jitter=first)
 
     def wait(state: tenacity.RetryCallState) -> float:
@@ -43,7 +48,8 @@ def retrying(
         except Transient as fault:
             if fault.unreachable:
                 raise EngineUnavailable(
-                    f"{fault} (asked {attempts} times); what is done is kept: run the same again when the endpoint is back"
+                    f"{fault} (asked {attempts} times); "
+                    "what is done is kept: run the same again when the endpoint is back"
                 ) from fault
             raise CallFailed(f"{fault} (asked {attempts} times)") from fault
 

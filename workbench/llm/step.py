@@ -1,7 +1,7 @@
 """A Step: one thing that a language model is asked, as a typed function over a batch.
 
-A Step has a name, an input type, an output type (pydantic), a prompt, and a rule body which does the same job without a model.
-The Steps themselves are in `workbench/steps/`, one file each.
+A Step has a name, an input type, an output type (pydantic), a prompt, and a rule body which does the same job without a
+model. The Steps themselves are in `workbench/steps/`, one file each.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Message = dict[str, str]  # {"role": "system" | "user" | "assistant", "content":
 class Step(Record, Generic[I, O]):
     """`prompt(input)` gives the messages; `rule(inputs)` gives one output per input.
 
-    `read` turns free text into an output, for Steps whose answer is prose; without it the answer is JSON of the output's schema.
-    Raise `version` whenever the meaning of the answer changes: it is part of the identity of what is made with the Step.
+    `read` turns free text into an output, for Steps whose answer is prose; without it the answer is JSON of the
+    output's schema. Raise `version` whenever the meaning of the answer changes: what is made with the Step names it.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Step(Record, Generic[I, O]):
 
     @cached_property
     def schema(self) -> dict | None:
-        """JSON schema of the output in the strict form that endpoints ask for: every field required, nothing else allowed."""
+        """JSON schema of the output in the strict form of the endpoints: every field required, nothing else allowed."""
         return None if self.read else _strict(self.output.model_json_schema())
 
     def __repr__(self) -> str:
@@ -107,4 +107,5 @@ def _strict(schema: Any) -> Any:
         # The names of properties are not keywords: one called "title" must survive.
         strict["properties"] = {name: _strict(value) for name, value in schema["properties"].items()}
         strict |= {"required": list(schema["properties"]), "additionalProperties": False}
+        strict.pop("description", None)  # the docstring of the class, which is for readers of the code
     return strict

@@ -1,4 +1,4 @@
-"""Everything that a language model is asked: one file per Step, with its input, its output, its prompt and its rule body."""
+"""Everything that a language model is asked: one file per Step, with its input, output, prompt and rule body."""
 
 from workbench.llm.step import Step
 
