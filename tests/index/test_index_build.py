@@ -37,8 +37,8 @@ def weight(index: Index, a: str, b: str, merge: str = "overwrite") -> float:
 
 def test_phrases_are_the_ends_of_triples_and_sorted(tiny_index):
     assert tiny_index.facts.phrases == [
-        "lake mira", "nora whitlock", "old orsby harbour pier", "orsby", "orsby harbour pier", "quell", "quell town hall",
-        "river aldra", "the quell town hall", "東京",
+        "lake mira", "nora whitlock", "old orsby harbour pier", "orsby", "orsby harbour pier", "quell",
+        "quell town hall", "river aldra", "the quell town hall", "東京",
     ]  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def test_superseded_layers_are_removed(tiny, tiny_index):
 def test_layers_are_built_when_they_are_needed(tiny, tmp_path):
     index = build(tiny, tmp_path, layers=("passages",))
     assert list(index.manifest["layers"]) == ["passages"]
-    with pytest.raises(IndexFault, match=r"no layer 'facts' \(it has passages\); add it with index.ensure\(\['facts'\]"):
+    with pytest.raises(IndexFault, match=r"no layer 'facts' \(it has passages\); add it with index.ensure"):
         _ = index.facts
     # The data given to `ensure` are those of the index, which has no extractions: an engine makes them.
     engine = TinyEngine()

@@ -206,7 +206,9 @@ def test_an_id_is_used_once(tiny_index, new):
     assert files(tiny_index.folder) == before
 
 
-@pytest.mark.parametrize(("ids", "said"), [(["p1", "p99"], "no passage has the id 'p99'"), ([f"p{n}" for n in range(1, 9)], "at least one")])
+@pytest.mark.parametrize(
+    ("ids", "said"), [(["p1", "p99"], "no passage has the id 'p99'"), ([f"p{n}" for n in range(1, 9)], "at least one")]
+)
 def test_what_is_not_there_cannot_be_deleted_nor_can_everything(tiny_index, ids, said):
     before = files(tiny_index.folder)
     with pytest.raises(IndexFault, match=said):

@@ -26,7 +26,7 @@ Answer = tuple[int, dict[str, str], Any]
 
 
 class ChatServer:
-    """Listens until `stop`. `seen` are the requests in the order of their arrival, `most` the most in flight at once."""
+    """Listens until `stop`. `seen` are the requests in the order of arrival, `most` the most in flight at once."""
 
     def __init__(self, answer: Callable[[dict], Answer]):
         self.answer, self.seen, self.most = answer, [], 0
@@ -67,7 +67,8 @@ def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):  # speaks HTTP/1.0: a connection per request, so none outlives `stop`
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, headers, body = chat.take({**asked, "authorization": self.headers["Authorization"], "path": self.path})
+            asked |= {"authorization": self.headers["Authorization"], "path": self.path}
+            status, headers, body = chat.take(asked)
             sent, length = (body.sent, 10_000) if isinstance(body, Cut) else (_bytes(body), len(_bytes(body)))
             if isinstance(body, Cut) and not sent:
                 return

@@ -91,7 +91,7 @@ def test_a_cut_reply_is_read_in_part_or_not_at_all(good):
             names = parse(NAMES, Reply(good[:end], finish="length"))[0].names
         except Unreadable:
             continue
-        assert all(whole.startswith(name) for name, whole in zip(names, ["Ada", "Bo"], strict=False)) and len(names) <= 2
+        assert len(names) <= 2 and all(map(str.startswith, ["Ada", "Bo"], names))
 
 
 def test_half_a_character_becomes_storable():
@@ -103,7 +103,9 @@ def test_nan_is_not_strict_json_and_stays_the_word_it_was():
     assert parse(NAMES, Reply('{"names": ["Ada", NaN]}')) == (Names(names=["Ada", "NaN"]), "repaired")
 
 
-@pytest.mark.parametrize("frame", ["{}", '{{"names": [{}]}}', "[{}]", "```python\n{}\n```", '{{"names": {}', "Answer: {}"])
+@pytest.mark.parametrize(
+    "frame", ["{}", '{{"names": [{}]}}', "[{}]", "```python\n{}\n```", '{{"names": {}', "Answer: {}"]
+)
 def test_nothing_is_ever_evaluated(frame, tmp_path):
     """Traps T17 and T18: the released code hands replies to `eval`."""
     marker = tmp_path / "run"
@@ -148,8 +150,8 @@ def test_a_hostile_reply_is_refused_soon(step, text):
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 JSON_SOUP = st.lists(
     st.sampled_from(
-        ["{", "}", "[", "]", '"', "'", ",", ":", "\\", "\n", "```", "```json", "NaN", "1e999", "null", "\ud800", "\\ud800", "//",
-         '"names"', '"named_entities"', "Answer:", "answer :", "Thought:", "0x", "-", "\x00", "1" * 5000]
+        ["{", "}", "[", "]", '"', "'", ",", ":", "\\", "\n", "```", "```json", "NaN", "1e999", "null", "\ud800",
+         "\\ud800", '"names"', '"named_entities"', "Answer:", "answer :", "Thought:", "//", "0x", "-", "\x00", "1" * 5000]
     ),
     max_size=40,
 ).map("".join)  # fmt: skip

@@ -1,0 +1,285 @@
+"""A build may be stopped anywhere, by anything: the last good index stays, and the next build loses nothing."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tiny import CountingEncoder, TinyEncoder, TinyEngine, files, same_content, tiny_dataset
+
+from workbench.errors import IndexFault
+from workbench.index import Index, extractions, vectors
+
+DATA = replace(tiny_dataset(), extractions=None)
+SMALLER = replace(DATA, passages=DATA.passages[:2])
+BLOCK = 30  # characters
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Many blocks and groups even in a tiny corpus, so that there are many places to stop at."""
+    monkeypatch.setattr(vectors, "BLOCK_CHARACTERS", BLOCK)
+    monkeypatch.setattr(extractions, "GROUP", 2)
+
+
+def build(folder, data=DATA, engine=None, encoder=None) -> Index:
+    return Index.build(data, engine or TinyEngine(), folder, encoder=encoder or CountingEncoder(), progress=False)
+
+
+@pytest.fixture
+def undisturbed(tmp_path) -> tuple[dict[str, bytes], CountingEncoder, TinyEngine]:
+    """The files of a build over an older index which nothing stopped, and what was asked for it."""
+    folder, encoder, engine = older(tmp_path / "undisturbed"), CountingEncoder(), TinyEngine()
+    build(folder, engine=engine, encoder=encoder)
+    assert len(encoder.calls) > 10 and len(engine.calls) == 6
+    return files(folder), encoder, engine
+
+
+def older(folder: Path) -> Path:
+    """An index of fewer passages, which stands in the folder before the build that is stopped."""
+    build(folder, SMALLER)
+    return folder
+
+
+def assert_still_there(folder: Path) -> None:
+    """What stood before the build is what is found after it was stopped, unless it was stopped after its end."""
+    opened = Index.open(folder)
+    assert opened.passages.passages in (list(SMALLER.passages), list(DATA.passages))
+    assert len(opened.graph.passages_of) == len(opened.facts.phrases)
+
+
+# -- stopped by whoever is asked ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_stopped_at_any_call_of_the_encoder(tmp_path, undisturbed, error):
+    expected, whole, _ = undisturbed
+    for call in range(len(whole.calls)):
+        folder = older(tmp_path / str(call))
+        with pytest.raises(error, match="injected"):
+            build(folder, encoder=CountingEncoder(call, error))
+        assert len(Index.open(folder).passages.passages) == len(SMALLER.passages)
+        encoder, engine = CountingEncoder(), TinyEngine()
+        build(folder, engine=engine, encoder=encoder)
+        assert files(folder) == expected
+        assert encoder.calls == whole.calls[call:], "finished blocks are not encoded again, nor the rest otherwise"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_stopped_at_any_call_of_the_engine(tmp_path, undisturbed, error):
+    expected, _, whole = undisturbed
+    for call in range(len(whole.calls)):
+        folder = older(tmp_path / str(call))
+        with pytest.raises(error, match="injected"):
+            build(folder, engine=TinyEngine(call, error))
+        assert len(Index.open(folder).passages.passages) == len(SMALLER.passages)
+        engine = TinyEngine()
+        build(folder, engine=engine)
+        assert files(folder) == expected
+        assert engine.calls == whole.calls[call - call % 2 :], "finished groups are not asked again"
+
+
+def test_stopped_again_and_again(tmp_path, undisturbed):
+    expected, whole, _ = undisturbed
+    folder, asked = older(tmp_path / "index"), []
+    while True:
+        encoder = CountingEncoder(1, KeyboardInterrupt)
+        try:
+            build(folder, engine=TinyEngine(), encoder=encoder)
+        except KeyboardInterrupt:
+            asked += encoder.calls
+        else:
+            break
+    assert asked + encoder.calls == whole.calls
+    assert files(folder) == expected
+
+
+# -- stopped between any two things done to the disk ----------------------------------------------------------------
+
+DISK = (
+    (os, "replace"),
+    (os, "fsync"),
+    (os, "posix_fallocate"),
+    (Path, "mkdir"),
+    (Path, "write_text"),
+    (Path, "unlink"),
+    (pq, "write_table"),
+    (shutil, "rmtree"),
+)
+
+
+def stop_at(monkeypatch, step: int | None, error: BaseException) -> Counter:
+    """Let the `step`-th of the things done to the disk raise; the counter says how many were reached."""
+    reached: Counter = Counter()
+
+    def guarded(done):
+        def do(*args, **kwargs):
+            reached["steps"] += 1
+            if reached["steps"] - 1 == step:
+                raise error
+            return done(*args, **kwargs)
+
+        return do
+
+    for owner, name in DISK:
+        monkeypatch.setattr(owner, name, guarded(getattr(owner, name)))
+    return reached
+
+
+@pytest.mark.parametrize(
+    "error",
+    [KeyboardInterrupt("stopped"), OSError(errno.ENOSPC, "No space left on device")],
+    ids=["killed", "full disk"],
+)
+def test_stopped_before_any_step_on_the_disk(tmp_path, undisturbed, monkeypatch, error):
+    expected, whole_encoder, whole_engine = undisturbed
+    for step in itertools.count():
+        folder, encoder, engine = older(tmp_path / str(step)), CountingEncoder(), TinyEngine()
+        with monkeypatch.context() as patch:
+            reached = stop_at(patch, step, error)
+            try:
+                build(folder, engine=engine, encoder=encoder)
+            except (KeyboardInterrupt, OSError) as raised:
+                assert raised is error
+        assert_still_there(folder)
+        build(folder, engine=engine, encoder=encoder)
+        assert files(folder) == expected
+        again = Counter(encoder.texts) - Counter(whole_encoder.texts)
+        assert sum(map(len, again)) < BLOCK + max(map(len, encoder.texts)), "at most the block that was on its way"
+        assert len(engine.asked) <= len(whole_engine.asked) + 2, "at most the group that was on its way"
+        if reached["steps"] <= step:
+            break
+    assert step > 50
+
+
+# -- killed ---------------------------------------------------------------------------------------------------------
+
+SLOW_BUILD = """
+    import dataclasses, sys, time
+    from tiny import *
+    from workbench.index import Index, extractions, vectors
+
+    vectors.BLOCK_CHARACTERS, extractions.GROUP = 30, 2
+
+    class SlowEncoder(TinyEncoder):
+        def encode(self, texts):
+            time.sleep(0.02)
+            return super().encode(texts)
+
+    class SlowEngine(TinyEngine):
+        def run(self, step, inputs, *, trace=None):
+            time.sleep(0.02)
+            return super().run(step, inputs, trace=trace)
+
+    print("begins", flush=True)
+    data = dataclasses.replace(tiny_dataset(), extractions=None)
+    Index.build(data, SlowEngine(), sys.argv[1], encoder=SlowEncoder(), progress=False)
+"""
+
+
+def build_and_kill(folder: Path, after: float) -> int:
+    """Run a build in a process of its own and kill it some seconds after it began; its exit status."""
+    places = [str(Path(__file__).parents[up]) for up in (1, 2)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+    command = [sys.executable, "-c", textwrap.dedent(SLOW_BUILD), str(folder)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"begins\n"
+        time.sleep(after)
+        process.send_signal(signal.SIGKILL)
+        return process.wait()
+
+
+def kill_repeatedly(folder: Path, times: int, seed: int) -> None:
+    moments = random.Random(seed)
+    statuses = [build_and_kill(folder, moments.uniform(0.02, 0.4)) for _ in range(times)]
+    assert -signal.SIGKILL in statuses
+    build(folder)
+    build(fresh := folder.with_name(f"{folder.name}-fresh"))
+    assert files(folder) == files(fresh)
+
+
+def test_killed_at_random_moments(tmp_path):
+    kill_repeatedly(tmp_path / "index", times=3, seed=20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_killed_at_many_random_moments(tmp_path, seed):
+    kill_repeatedly(tmp_path / "index", times=4, seed=seed)
+
+
+# -- damaged --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [1, 30, 200])
+def test_a_torn_last_line_costs_one_passage(tmp_path, cut):
+    folder = tmp_path / "index"
+    with pytest.raises(RuntimeError):
+        build(folder, engine=TinyEngine(fail_at=6))  # three groups of two are done
+    (part,) = folder.glob("extractions-*.part/table.jsonl.part")
+    raw = part.read_bytes()
+    part.write_bytes(raw[:-cut])
+    lost = len(raw.splitlines()) - raw[:-cut].count(b"\n")
+    engine = TinyEngine()
+    build(folder, engine=engine)
+    assert engine.asked == [passage.title for passage in DATA.passages[6 - lost :]]
+    build(tmp_path / "fresh")
+    assert files(folder) == files(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"format": 1}', "\udcff"])
+def test_a_damaged_manifest_is_said_to_be_and_is_mended_without_work(tmp_path, content):
+    build(tmp_path)
+    before, manifest = files(tmp_path), tmp_path / "manifest.json"
+    manifest.write_bytes(content.encode("utf-8", "surrogateescape"))
+    for use in (Index.open, build):
+        with pytest.raises(IndexFault, match=r"manifest.json is damaged .*delete this one file and build"):
+            use(tmp_path)
+    manifest.unlink()  # as the message says
+    encoder, engine = CountingEncoder(), TinyEngine()
+    build(tmp_path, engine=engine, encoder=encoder)
+    assert encoder.calls == engine.calls == [] and files(tmp_path) == before
+
+
+def test_a_newer_format_is_not_guessed_at(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"format": 99, "layers": {}}')
+    with pytest.raises(IndexFault, match="format 99; this version reads up to 1: upgrade"):
+        Index.open(tmp_path)
+
+
+def test_a_truncated_file_of_any_layer_is_said_to_be_and_is_mended_by_what_is_said(tmp_path):
+    index = build(tmp_path)
+    before = files(tmp_path)
+    for name in sorted(path for path in before if "/" in path):
+        layer = tmp_path / Path(name).parent
+        raw = before[name]
+        for length in {0, 1, len(raw) // 2, raw.rfind(b"\n", 0, -1) + 1, len(raw) - 2}:
+            (tmp_path / name).write_bytes(raw[:length])
+            for use in (Index.open, build):
+                with pytest.raises(IndexFault, match=r"cannot be read.*delete that folder and build") as error:
+                    use(tmp_path)
+                assert str(layer) in str(error.value)
+        shutil.rmtree(layer)  # as the message says
+        assert same_content(build(tmp_path), index)
+        assert {path: files(tmp_path)[path] for path in before} == before
+
+
+def test_a_missing_layer_is_said_to_be(tmp_path):
+    build(tmp_path)
+    (facts,) = tmp_path.glob("facts-*")
+    shutil.rmtree(facts)
+    with pytest.raises(IndexFault, match=r"layer 'facts' in .*cannot be read"):
+        Index.open(tmp_path)

@@ -1,0 +1,210 @@
+"""Recordings: what was answered is kept, a replay needs no server, and only good answers count."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from chat_server import by_schema, completion, error, question
+from small_steps import BOOK, NAMES, SAID, Names
+
+from workbench.errors import EngineError, RecordingMiss, SettingError
+from workbench.llm import engine
+from workbench.llm.call import Reply, Request
+from workbench.llm.record import Recording, recording, replaying
+from workbench.trace import Trace
+
+REQUEST = Request("names", "m", ({"role": "user", "content": "Name the stars of the sky."},), NAMES.schema, 0.0, 512)
+GOOD, BAD = Reply('["Vega"]', prompt_tokens=2), Reply("no")
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Recording(tmp_path / "run.sqlite")
+    yield store
+    store.close()
+
+
+# -- record, then replay ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [NAMES, BOOK, SAID], ids=lambda step: step.name)
+def test_a_replay_gives_the_same_results_without_a_server(step, serve, ask, tmp_path):
+    """A published run can be looked at by anybody, without a key and with the same bytes."""
+    server = serve(lambda asked: completion("Answer: x \ud83d\u2028") if step is SAID else by_schema(asked))
+    record, inputs = tmp_path / "run.sqlite", ["Ada", "\ud800 Bo", "naïve 名 \x00"]
+    recorded = ask(server, record=record, seed=0).run(step, inputs)
+    server.stop()
+    replay, trace = engine(f"replay:{record}"), Trace()
+    assert replay.run(step, inputs, trace=trace) == recorded
+    assert not any(result.failure for result in recorded)
+    assert replay.name == "replay:test-model" and trace[0].inputs["engine"] == "replay:test-model"
+
+
+def test_two_replays_have_the_same_bytes(serve, ask, tmp_path):
+    ask(serve(by_schema), record=tmp_path / "run.sqlite").run(NAMES, ["a", "b"])
+    saved = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        copy = tmp_path / name / "copy.sqlite"
+        copy.write_bytes((tmp_path / "run.sqlite").read_bytes())
+        trace = Trace()
+        engine(f"replay:{copy}").run(NAMES, ["a", "b"], trace=trace)
+        saved.append(trace.save(tmp_path / name / "trace.jsonl").read_bytes())
+    assert saved[0] == saved[1]
+
+
+def test_equal_inputs_side_by_side_have_the_answer_that_a_replay_gives(serve, ask, tmp_path):
+    """Both are asked for before either is recorded, and a model may answer them differently."""
+    together, record = threading.Barrier(4), tmp_path / "run.sqlite"
+
+    def moody(asked):
+        return completion(f'["{together.wait(10)}"]')
+
+    recorded = ask(serve(moody), concurrency=4, record=record).run(NAMES, ["a"] * 4)
+    assert engine(f"replay:{record}").run(NAMES, ["a"] * 4) == recorded
+
+
+def test_what_is_recorded_is_not_asked_again(serve, ask, tmp_path):
+    server = serve(by_schema)
+    for _ in range(2):
+        ask(server, record=tmp_path / "run.sqlite").run(NAMES, ["a", "b"])
+    assert sorted(server.questions) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "bad", [completion("no JSON"), completion(""), completion('{"x"', finish="length"), error(400)], ids=str
+)
+def test_what_failed_is_asked_again(bad, serve, ask, tmp_path):
+    """A failure that were kept would stay for ever."""
+    server = serve(lambda asked: bad if question(asked) == "b" and len(server.seen) <= 2 else by_schema(asked))
+    first, second = (ask(server, record=tmp_path / "run.sqlite").run(NAMES, ["a", "b"]) for _ in range(2))
+    assert first[1].failure and second[1].value == Names(names=["b"])
+    assert sorted(server.questions) == ["a", "b", "b"]
+
+
+def test_a_bad_answer_is_kept_to_be_looked_at(store):
+    store.put(REQUEST, BAD, good=False)
+    assert store.get(REQUEST) is None and len(store) == 0
+    assert store.requests(good=False) == [REQUEST.content()]
+
+
+@pytest.mark.parametrize("later", [(BAD, False), (Reply('["Deneb"]'), True)], ids=["bad", "good"])
+def test_a_good_answer_is_never_replaced(later, store):
+    """Two runs may write into one file; what the first has read must stay what a replay reads."""
+    store.put(REQUEST, BAD, good=False)
+    store.put(REQUEST, GOOD, good=True)
+    store.put(REQUEST, *later)
+    assert store.get(REQUEST) == replace(GOOD, recorded=True)
+
+
+@pytest.mark.parametrize("text", ["\x00", "\ud800", "名 \U0001f600 \u2028", "'; DROP TABLE replies", "x" * 999_999])
+def test_any_text_is_kept_as_it_was(text, store):
+    store.put(REQUEST, Reply(text), good=True)
+    assert store.get(REQUEST).text == text
+
+
+# -- a miss -----------------------------------------------------------------------------------------------------------
+
+OTHER_SKY = ({"role": "user", "content": "Name the stars of the seas."},)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"model": "n"}, "model 'm', asked 'n'"),
+        ({"temperature": 0.5}, r"temperature 0\.0, asked 0\.5"),
+        ({"seed": 1, "max_tokens": 9}, "max_tokens 512, asked 9; seed 0, asked 1"),
+        ({"messages": OTHER_SKY}, r"character 23 on: recorded 'ky\.', asked 'eas\.'"),
+        ({"messages": ({"role": "system", "content": "Be brief."}, *REQUEST.messages)}, r"asked 'Be brief"),
+        ({"schema": BOOK.schema}, "schema of its answer"),
+        ({"step": "book"}, r"no good answer of this Step at all \(2 of others\)"),
+    ],
+)
+def test_a_miss_names_what_differs_from_the_nearest(change, said, store):
+    """Whoever changes a prompt by a word must not have to guess why a replay ended."""
+    store.put(REQUEST, GOOD, good=True)
+    store.put(replace(REQUEST, messages=({"role": "user", "content": "Quite another thing"},)), GOOD, good=True)
+    with pytest.raises(RecordingMiss, match=said):
+        replaying(store)(replace(REQUEST, **change))
+
+
+def test_a_miss_says_that_the_answer_was_not_good(store):
+    store.put(REQUEST, BAD, good=False)
+    with pytest.raises(RecordingMiss, match="could not be read"):
+        replaying(store)(REQUEST)
+
+
+def test_a_miss_stops_a_replay(serve, ask, tmp_path):
+    """The gap is in the file and not in an input: a failed Result would pass for an answer of the model."""
+    ask(serve(by_schema), record=tmp_path / "run.sqlite").run(NAMES, ["a"])
+    with pytest.raises(RecordingMiss, match="asked 'b'"):
+        engine(f"replay:{tmp_path / 'run.sqlite'}").run(NAMES, ["a", "b"])
+
+
+# -- many threads -----------------------------------------------------------------------------------------------------
+
+
+def test_sixteen_threads_share_a_recording(store):
+    """Each asks for requests of its own and for those of all others at once."""
+    together = threading.Barrier(16)
+    call = recording(lambda request: Reply(request.messages[0]["content"]), store)
+
+    def work(thread: int) -> bool:
+        together.wait(10)
+        texts = [*map(str, range(20)), f"of thread {thread}"]
+        return all(call(replace(REQUEST, messages=({"role": "user", "content": text},))).text == text for text in texts)
+
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(work, range(16)))
+    assert len(store) == 20 + 16
+
+
+def test_two_connections_share_a_file(tmp_path):
+    """Two notebooks may record into one file at the same time."""
+    stores = [Recording(tmp_path / "run.sqlite") for _ in range(2)]
+
+    def write(number: int) -> None:
+        stores[number % 2].put(replace(REQUEST, seed=number), GOOD, good=True)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(60)))
+    assert [len(store) for store in stores] == [60, 60]
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["replay:{}", "openai:m@http://127.0.0.1:9/v1"])
+def test_a_file_that_is_no_recording_is_named(spec, tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("no database " * 100)
+    with pytest.raises(EngineError, match=r"notes\.txt is not a recording"):
+        engine(spec.format(notes), **({} if spec.startswith("replay") else {"record": notes}))
+    assert notes.read_text() == "no database " * 100
+
+
+def test_a_folder_is_no_recording(tmp_path):
+    with pytest.raises(EngineError, match="is not a recording"):
+        engine(f"replay:{tmp_path}")
+
+
+def test_a_recording_that_is_missing_says_how_to_make_one(tmp_path):
+    with pytest.raises(EngineError, match=r"none\.sqlite does not exist.*record="):
+        engine(f"replay:{tmp_path / 'none.sqlite'}")
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_recording_of_several_models_needs_one_named(store):
+    for model in ("m", "n"):
+        store.put(replace(REQUEST, model=model), GOOD, good=True)
+    with pytest.raises(SettingError, match="m, n; say which one"):
+        engine(f"replay:{store.path}")
+    assert engine(f"replay:{store.path}", model="n").model == "n"
+
+
+def test_the_folder_of_a_recording_is_made(tmp_path):
+    Recording(tmp_path / "a" / "b" / "run.sqlite").put(REQUEST, GOOD, good=True)
+    assert len(Recording(tmp_path / "a" / "b" / "run.sqlite", create=False)) == 1

@@ -1,0 +1,63 @@
+"""What a Step says of itself: the schema that it asks for, in the strict form, and what identifies it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
+from small_steps import NAMES, SAID
+
+
+class Inner(BaseModel):
+    """Its fields are named as keywords of JSON schemas are."""
+
+    title: str
+    default: int = 3
+    properties: list[str] = Field(default_factory=list, title="Shown")
+
+
+class Outer(BaseModel):
+    required: list[Inner]
+    kind: Literal["a", "b"] | None = Field(None, description="a or b")
+    counted: SkipJsonSchema[int] = 0
+
+
+def test_every_object_is_closed_and_every_field_required_however_deep():
+    """Endpoints refuse a schema that is not strict; a property named "title" is no title, and no docstring is sent."""
+    inner = {
+        "type": "object",
+        "properties": {
+            "title": {"type": "string"},
+            "default": {"type": "integer"},
+            "properties": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["title", "default", "properties"],
+        "additionalProperties": False,
+    }
+    assert replace(NAMES, output=Outer).schema == {
+        "$defs": {"Inner": inner},
+        "type": "object",
+        "properties": {
+            "required": {"type": "array", "items": {"$ref": "#/$defs/Inner"}},
+            "kind": {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}], "description": "a or b"},
+        },
+        "required": ["required", "kind"],
+        "additionalProperties": False,
+    }
+
+
+def test_free_text_has_no_schema():
+    assert SAID.schema is None
+
+
+def test_a_new_version_is_another_identity():
+    """What was made with one version of a Step must not pass for the other's."""
+    assert (NAMES.identity, replace(NAMES, version=2).identity) == ("names v1", "names v2")
+
+
+def test_the_prompt_hash_names_the_wording():
+    from workbench.steps import answer, triples
+
+    assert answer.STEP.prompt_hash == replace(answer.STEP, version=9).prompt_hash != triples.STEP.prompt_hash

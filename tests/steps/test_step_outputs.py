@@ -1,0 +1,129 @@
+"""How the Steps read what a model says: the answer after its cue, the facts that are facts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from workbench.llm.call import Reply
+from workbench.llm.parse import parse
+from workbench.steps import answer, fact_filter, named_entities, triples
+
+# -- answer -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Thought: He was.\nAnswer: Alderby", "Alderby"),
+        ("Thought: one answer: Rome? No.\nAnswer: Alderby", "Alderby"),
+        ("ANSWER : Alderby.", "Alderby"),
+        ("**Answer:** Alderby", "Alderby"),
+        ('Answer: "Alderby".', "Alderby"),
+        ("Answer: `Alderby`\nI am sure.", "Alderby"),
+        ("Answer:\n\n  Alderby  \n", "Alderby"),
+        ("Final answer: 3 May 1994", "3 May 1994"),
+        ("Answer: yes", "yes"),
+        ("Answer: 名前", "名前"),
+        ("Answer: __import__('os')", "__import__('os')"),
+    ],
+)
+def test_the_answer_stands_after_the_last_cue(text, said):
+    """Trap T19: split at the first cue, a thought that holds the word becomes the answer."""
+    assert (answer.read(text).answer, answer.read(text).abstained) == (said, False)
+
+
+@given(st.text(max_size=80), st.from_regex(r"[A-Za-z0-9][A-Za-z0-9 ]*[A-Za-z0-9]", fullmatch=True))
+def test_no_thought_spoils_the_answer(thought, said):
+    found = answer.read(f"{thought}\nAnswer: {said}")
+    assert found.answer == ("" if said.casefold() == "unknown" else said)
+
+
+@pytest.mark.parametrize("said", ["unknown", "Unknown.", "**UNKNOWN**", '"unknown"', "", "   ", ".", "\n"])
+def test_unknown_or_nothing_is_an_abstention(said):
+    """Abstaining is measured apart from a wrong answer, so the word itself must never stand as one."""
+    found = answer.read(f"Thought: It is not there.\nAnswer: {said}")
+    assert (found.answer, found.abstained, found.thought) == ("", True, "It is not there.")
+
+
+@pytest.mark.parametrize("text", ["", "Alderby", "Thought: the answer is Alderby", "answers: Alderby", "Antwort: x"])
+def test_without_the_cue_there_is_no_answer(text):
+    """A whole reply taken for an answer would be scored as a long wrong one instead of as a failure."""
+    with pytest.raises(ValueError, match="Answer:"):
+        answer.read(text)
+
+
+def test_the_thought_is_what_stands_before():
+    assert answer.read("Thought: a. Answer: b? No.\nAnswer: c").thought == "a. Answer: b? No."
+
+
+# -- triples ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (["Ada", "born in", 1815], [["Ada", "born in", "1815"]]),
+        (["Ada", "is", 1.75], [["Ada", "is", "1.75"]]),
+        (["Ada", "is"], []),
+        (["Ada", "is", "a", "b"], []),
+        (["Ada", "is", None], []),
+        (["Ada", "is", True], []),
+        (["Ada", "is", ["a"]], []),
+        (["Ada", "is", {"a": 1}], []),
+        ([], []),
+        ("abc", []),
+        ({"subject": "Ada"}, []),
+        (None, []),
+        (5, []),
+    ],
+)
+def test_what_is_no_triple_is_dropped_and_counted(given, kept):
+    """One malformed member must not cost the passage its other facts, and must not go unseen."""
+    found = triples.Output(triples=[["Bo", "knows", "Ada"], given, ["Ada", "knows", "Bo"]])
+    assert found.triples == [["Bo", "knows", "Ada"], *kept, ["Ada", "knows", "Bo"]]
+    assert found.dropped == 1 - len(kept)
+
+
+@pytest.mark.parametrize("value", [{"triples": "none"}, {"triples": None}, {"facts": []}, {}])
+def test_what_is_no_list_of_triples_fails(value):
+    with pytest.raises(ValidationError):
+        triples.Output.model_validate(value)
+
+
+def test_a_model_cannot_set_the_count_itself():
+    assert parse(triples.STEP, Reply('{"triples": [], "dropped": 99}'))[0].dropped == 0
+
+
+# -- the others -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("step", "text", "expected"),
+    [
+        (named_entities.STEP, '{"named_entities": ["Ada", 1815, 1.5]}', ["Ada", "1815", "1.5"]),
+        (fact_filter.STEP, '{"facts": [["ada", "born in", 1815]]}', [["ada", "born in", "1815"]]),
+    ],
+)
+def test_numbers_become_strings(step, text, expected):
+    """Years come as numbers from many models; the rest of the answer is good."""
+    (value,) = parse(step, Reply(text))[0].model_dump().values()
+    assert value == expected
+
+
+@pytest.mark.parametrize("member", ["null", "true", "[]", "{}"])
+@pytest.mark.parametrize(
+    ("step", "frame"), [(named_entities.STEP, '{"named_entities": [%s]}'), (fact_filter.STEP, '{"facts": [[%s]]}')]
+)
+def test_what_is_neither_text_nor_number_fails(step, frame, member):
+    with pytest.raises(ValueError, match="string"):
+        parse(step, Reply(frame % member))
+
+
+def test_the_fact_filter_s_rule_keeps_the_order_and_not_too_many():
+    """Candidates come best first."""
+    facts = tuple(("ada", "knows", name) for name in "abcdefg")
+    (kept,) = fact_filter.rule([fact_filter.Input("Whom does Ada know?", facts, (0.5,) * 7)])
+    assert kept.facts == [list(fact) for fact in facts[: fact_filter.MOST]]
