@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 from tqdm.auto import tqdm
 
@@ -54,99 +54,131 @@ def evaluate(
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
         raise SettingError("evaluate needs at least one question and one method")
-    measures = [name for name in measures if reader is not None or name not in measures_.ANSWER]
-    k = k or max(20, measures_.deepest(measures))
-    config = _config(questions, methods, reader, measures, k, budget, trace)
+    measures = tuple(name for name in measures if reader is not None or name not in measures_.ANSWER)
+    plan = Plan(methods, reader, measures, k or max(20, measures_.deepest(measures)), budget, trace)
+    config = plan.config(questions)
     folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
     done = _start(folder, config)
     jobs = [(question, name) for question in questions for name in methods]
     workers = workers or max(getattr(method.engine, "workers", 1) for method in methods.values())
-
-    def ask(job: tuple[Question, str]) -> _Row:
-        question, name = job
-        return _ask(question, name, methods[name], reader, measures, k, budget, trace)
-
     with (
         (folder / "results.jsonl").open("a", encoding="ascii") as results,
         (folder / "timings.jsonl").open("a", encoding="ascii") as timings,
         tqdm(total=len(jobs), initial=done, desc="evaluate", unit="question", disable=not progress) as bar,
     ):
-        for row in _in_order(ask, jobs[done:], workers):
-            row.write(folder, results, timings)
+        for outcome in _in_order(lambda job: plan.ask(*job), jobs[done:], workers):
+            _write(outcome, folder, results, timings)
             bar.update()
     run = Run(folder)
     run.save_summaries()
     return run
 
 
-class _Row:
-    """What became of one question and method: the row, its timings, its trace and its context."""
+class Outcome(NamedTuple):
+    """What became of one question and method: its row, seconds per stage, trace, and what the reader saw."""
 
-    def __init__(self, row: dict, seconds: dict[str, float], trace: Trace, context: str | None):
-        self.row, self.seconds, self.trace, self.context = row, seconds, trace, context
-
-    def write(self, folder: Path, results, timings) -> None:
-        """The row goes last, so that it never names a file which is not there."""
-        if self.context is not None:
-            (folder / "contexts" / self.row["context"]).write_text(self.context, encoding="utf-8")
-        if self.trace:
-            self.trace.save(folder / "traces" / trace_name(self.row["question_id"], self.row["method"]))
-        named = {name: self.row[name] for name in ("question_id", "method")}
-        timings.write(json.dumps({**named, "seconds": self.seconds}) + "\n")
-        timings.flush()
-        results.write(json.dumps(self.row) + "\n")
-        results.flush()
+    row: dict
+    seconds: dict[str, float]
+    trace: Trace
+    context: str | None
 
 
-def _ask(
-    question: Question,
-    name: str,
-    method: Method,
-    reader: Reader | None,
-    measures: Sequence[str],
-    k: int,
-    budget: int | None,
-    level: str,
-) -> _Row:
-    """One question. It is asked by its text: its gold is looked at only when the scores are taken."""
-    trace = Trace("ids" if level == "off" else level)  # timings are read off the trace, which is then not kept
-    evidence, answer, failure = None, None, None
-    with collect() as usage:
-        try:
-            evidence = method.retrieve(question.question, k, budget=budget, trace=trace)
-            answer = reader.read(question.question, evidence, trace=trace) if reader else None
-            failure = answer.failure if answer else None
-        except EngineError:
-            raise
-        except Exception as error:
-            failure = f"{type(error).__name__}: {error}"
-    context = reader.context(evidence).text if reader and evidence else None
-    row = {
-        "question_id": question.id,
-        "method": name,
-        "ranking": [[passage_id, score] for passage_id, score in evidence.ranking] if evidence else [],
-        "nodes": evidence.nodes if evidence else [],
-        "context": f"{text_hash(context)}.txt" if context is not None else None,
-        "answer": answer.text if answer else None,
-        "abstained": answer.abstained if answer else None,
-        "scores": _scores(question, measures, evidence, answer, reader is not None),
-        "failure": failure,
-        "fallback": evidence.fallback if evidence else None,
-        "usage": usage.as_dict(seconds=False),
+@dataclass(frozen=True)
+class Plan:
+    """How questions are asked. `config` says it in JSON; `ask` does it."""
+
+    methods: Mapping[str, Method]
+    reader: Reader | None
+    measures: Sequence[str]
+    k: int
+    budget: int | None
+    trace: str
+
+    def ask(self, question: Question, name: str) -> Outcome:
+        """One question. It is asked by its text; its gold is looked at only when the scores are taken."""
+        trace = Trace("ids" if self.trace == "off" else self.trace)  # timings are read off it even if it is not kept
+        evidence, answer, failure = None, None, None
+        with collect() as usage:
+            try:
+                evidence = self.methods[name].retrieve(question.question, self.k, budget=self.budget, trace=trace)
+                answer = self.reader.read(question.question, evidence, trace=trace) if self.reader else None
+                failure = answer.failure if answer else None
+            except EngineError:
+                raise
+            except Exception as error:
+                failure = f"{type(error).__name__}: {error}"
+        context = self.reader.context(evidence).text if self.reader and evidence else None
+        row = {
+            "question_id": question.id,
+            "method": name,
+            "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
+            "nodes": evidence.nodes if evidence else [],
+            "context": f"{text_hash(context)}.txt" if context is not None else None,
+            "answer": answer.text if answer else None,
+            "abstained": answer.abstained if answer else None,
+            "scores": self.score(question, evidence, answer),
+            "failure": failure,
+            "fallback": evidence.fallback if evidence else None,
+            "usage": usage.as_dict(seconds=False),
+        }
+        return Outcome(row, trace.seconds(), Trace("off") if self.trace == "off" else trace, context)
+
+    def score(self, question: Question, evidence: Evidence | None, answer: Answer | None) -> dict[str, float | None]:
+        """A failure scores 0 wherever the measure is defined; it does not go missing."""
+        ranking = [passage_id for passage_id, _ in evidence.ranking] if evidence else []
+        said = (answer.text if answer else "") if self.reader else None
+        return {name: measures_.measure(name)(question, measures_.Outcome(ranking, said)) for name in self.measures}
+
+    def config(self, questions: Sequence[Question]) -> dict[str, Any]:
+        """All that determines the rows, and what makes them comparable with others."""
+        methods = list(self.methods.values())
+        engines = {method.engine.name for method in methods} | ({self.reader.engine.name} if self.reader else set())
+        steps = {step for method in methods for step in method.steps} | ({"answer"} if self.reader else set())
+        return {
+            "format": 1,
+            "data": methods[0].index.manifest["data"],
+            "questions": {"n": len(questions), "hash": key_of(questions=[asdict(question) for question in questions])},
+            "engine": ", ".join(sorted(engines)),
+            "methods": {name: _described(method) for name, method in self.methods.items()},
+            "reader": self.reader.label if self.reader else None,
+            "prompts": _prompts(steps),
+            "measures": list(self.measures),
+            "k": self.k,
+            "budget": self.budget,
+            "trace": self.trace,
+            "versions": versions(),
+        }
+
+
+_IDENTITY = ("key", "settings", "made_by", "failures")  # of a layer; how much work it was does not matter
+
+
+def _described(method: Method) -> dict[str, Any]:
+    manifest = method.index.manifest
+    return {
+        "label": method.label,
+        "paper": method.paper,
+        "scale": method.scale,
+        "settings": {name: getattr(value, "label", value) for name, value in asdict(method.settings).items()},
+        "encoder": manifest["encoder"]["name"],
+        "layers": {kind: {n: layer[n] for n in _IDENTITY if n in layer} for kind, layer in manifest["layers"].items()},
     }
-    return _Row(row, trace.seconds(), Trace("off") if level == "off" else trace, context)
 
 
-def _scores(
-    question: Question, measures: Sequence[str], evidence: Evidence | None, answer: Answer | None, read: bool
-) -> dict[str, float | None]:
-    """A failure scores 0 wherever the measure is defined; it does not go missing."""
-    ranking = [passage_id for passage_id, _ in evidence.ranking] if evidence else []
-    outcome = measures_.Outcome(ranking, (answer.text if answer else "") if read else None)
-    return {name: measures_.measure(name)(question, outcome) for name in measures}
+def _write(outcome: Outcome, folder: Path, results: TextIO, timings: TextIO) -> None:
+    """The row goes last, so that it never names a file which is not there."""
+    row = outcome.row
+    if outcome.context is not None:
+        (folder / "contexts" / row["context"]).write_text(outcome.context, encoding="utf-8")
+    if outcome.trace:
+        outcome.trace.save(folder / "traces" / trace_name(row["question_id"], row["method"]))
+    seconds = {"question_id": row["question_id"], "method": row["method"], "seconds": outcome.seconds}
+    for out, line in ((timings, seconds), (results, row)):
+        out.write(json.dumps(line) + "\n")
+        out.flush()
 
 
-def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[_Row]:
+def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[Outcome]:
     """Results in the order of the jobs, at most `workers` at a time and few waiting, so that a stop loses little."""
     if workers == 1:
         yield from map(ask, jobs)
@@ -161,44 +193,6 @@ def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[_Row]:
             waiting += [pool.submit(ask, job) for job in islice(rest, 1)]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _config(
-    questions: Sequence[Question],
-    methods: Mapping[str, Method],
-    reader: Reader | None,
-    measures: Sequence[str],
-    k: int,
-    budget: int | None,
-    trace: str,
-) -> dict[str, Any]:
-    """All that determines the rows, and what makes them comparable with others."""
-    some = next(iter(methods.values()))
-    engines = {method.engine.name for method in methods.values()} | ({reader.engine.name} if reader else set())
-    steps = {step for method in methods.values() for step in method.steps} | ({"answer"} if reader else set())
-    return {
-        "format": 1,
-        "data": some.index.manifest["data"],
-        "questions": {"n": len(questions), "hash": key_of(questions=[asdict(question) for question in questions])},
-        "engine": ", ".join(sorted(engines)),
-        "methods": {
-            name: {"label": method.label, "paper": method.paper, "scale": method.scale,
-                   "settings": {k: getattr(v, "label", v) for k, v in vars_of(method.settings).items()},
-                   "index": method.index.manifest["layers"] | {"encoder": method.index.manifest["encoder"]["name"]}}
-            for name, method in methods.items()
-        },
-        "reader": reader.label if reader else None,
-        "prompts": _prompts(steps),
-        "measures": list(measures),
-        "k": k,
-        "budget": budget,
-        "trace": trace,
-        "versions": versions(),
-    }  # fmt: skip
-
-
-def vars_of(settings: Any) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in settings.__dataclass_fields__}
 
 
 def _prompts(steps: Iterable[str]) -> dict[str, str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
+from workbench.llm.engine import Engine
+from workbench.reading.render import Context
 from workbench.records import Answer, Evidence
 from workbench.trace import Trace
 
@@ -13,7 +15,12 @@ class Reader(Protocol):
 
     name: ClassVar[str]
     label: str
+    engine: Engine
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer: ...
+    def context(self, evidence: Evidence) -> Context:
+        """What the engine will be shown."""
+        ...
 
-    def __init__(self, engine: Any = None, **settings: Any): ...
+    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+        """The answer; events go into `trace`, by default the evidence's own."""
+        ...
