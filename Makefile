@@ -13,7 +13,7 @@ setup: .venv/.ok
 .venv/.ok: pyproject.toml constraints.txt
 	$(PY) -m venv .venv
 	@echo "Installing into .venv (about two minutes) …"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	@touch $@
 
 run: setup

@@ -63,6 +63,14 @@ def _no_network():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_flushing():
+    """Waiting for the disk takes a third of a small build, and a test that loses its power has failed anyway."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 def _only_loopback(connect):
     def guarded(self, address):
         if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(address[0]):

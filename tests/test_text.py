@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.text import ascii_phrase, joined, storable, text_hash, unicode_phrase
+from workbench.text import ascii_phrase, storable, text_hash, unicode_phrase
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates included
 
@@ -76,13 +76,6 @@ def test_storable_text_can_be_written_and_only_halves_are_touched(text):
     stored.encode("utf-8")
     assert len(stored) == len(text)
     assert all(a == b or (b == "\ufffd" and "\ud800" <= a <= "\udfff") for a, b in zip(text, stored))
-
-
-@pytest.mark.parametrize(
-    ("text", "whole"), [("\ud83d\ude00", "😀"), ("\ude00\ud83d", "\ude00\ud83d"), ("a\ud83d", "a\ud83d"), ("é😀", "é😀")]
-)
-def test_two_halves_become_a_character_and_one_half_stays(text, whole):
-    assert joined(text) == whole
 
 
 def test_a_hash_names_any_text():

@@ -1,4 +1,4 @@
-"""A corpus small enough to be worked out by hand; an encoder and an engine that need no model; ways to compare indexes."""
+"""A corpus small enough to be worked out by hand, an encoder and an engine without a model, ways to compare indexes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.trace import Trace
 
 
 class TinyEncoder:
-    """Words and pairs of neighbouring words, hashed into 64 counts: equal texts get equal bits, shared words get close."""
+    """Words and pairs of neighbours, hashed into 64 counts: equal texts get equal bits, shared words bring closer."""
 
     name = "tiny"
     dimension = 64

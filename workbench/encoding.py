@@ -55,7 +55,7 @@ class SentenceEncoder(Record):
         *,
         dtype: str = "float32",
         max_tokens: int = 256,
-        batch_tokens: int = 4096,
+        batch_tokens: int = 2048,
         instruction: str | None = None,
     ):
         if dtype not in DTYPES:

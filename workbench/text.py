@@ -7,18 +7,12 @@ import re
 import unicodedata
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
 
 
 def storable(text: str) -> str:
     """Lone surrogates (half characters, which no UTF-8 file can hold) become U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
-
-
-def joined(text: str) -> str:
-    """Two surrogates that make up one character become it, as JSON would have it; lone ones stay."""
-    return _SURROGATE_PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
 def text_hash(text: str) -> str:
@@ -39,11 +33,13 @@ def unicode_phrase(text: str) -> str:
 
     What holds marks alone, as an emoji's invisible selector does, is no word.
     """
-    folded = unicodedata.normalize(
-        "NFKC", unicodedata.normalize("NFKC", text).casefold()
-    )  # folding takes letters apart
+    folded = _composed(_composed(text).casefold())  # folding takes some letters apart again
     kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded)
     return " ".join(word for word in kept.split() if any(map(str.isalnum, word)))
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
 
 
 PHRASE_RULES = {"unicode": unicode_phrase, "ascii": ascii_phrase}

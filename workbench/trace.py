@@ -23,7 +23,7 @@ import pandas as pd
 
 from workbench.errors import DataError, SettingError
 from workbench.records import Record
-from workbench.text import joined, text_hash
+from workbench.text import text_hash
 
 LEVELS = ("off", "ids", "full")
 KINDS = ("CHAIN", "RETRIEVER", "EMBEDDING", "RERANKER", "LLM", "TOOL", "EVALUATOR")
@@ -301,14 +301,14 @@ def _unplain(event: dict) -> Event:
 def _jsonable(value: Any) -> Any:
     """Plain JSON values: mappings, lists, strings, numbers; arrays and their scalars become lists and numbers."""
     if isinstance(value, Mapping):
-        return {joined(str(key)): _jsonable(item) for key, item in value.items()}
+        return {str(key): _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_jsonable(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted(map(_jsonable, value), key=repr)  # members of different types have no other order
     if hasattr(value, "tolist"):
         return _jsonable(value.tolist())
-    return value if value is None or isinstance(value, int | float) else joined(str(value))
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _hashed(value: Any) -> Any:

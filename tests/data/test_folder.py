@@ -133,11 +133,15 @@ def test_an_error_names_file_line_and_remedy(folder, name, content, line, said):
 
 def test_question_ids_are_unique_over_all_files(folder):
     (folder / "questions-2.jsonl").write_bytes(lines(QUESTION))
-    with pytest.raises(DataError, match=r"questions.jsonl, line 1: .*'q1' stands already in .*questions-2.jsonl, line 1"):
+    with pytest.raises(
+        DataError, match=r"questions.jsonl, line 1: .*'q1' stands already in .*questions-2.jsonl, line 1"
+    ):
         load(folder)
 
 
-@pytest.mark.parametrize(("content", "said"), [(None, "is missing; see docs/data.md"), (b"\n", "holds no passage; it needs")])
+@pytest.mark.parametrize(
+    ("content", "said"), [(None, "is missing; see docs/data.md"), (b"\n", "holds no passage; it needs")]
+)
 def test_there_must_be_a_corpus(folder, content, said):
     (folder / "corpus.jsonl").unlink() if content is None else (folder / "corpus.jsonl").write_bytes(content)
     with pytest.raises(DataError, match=said) as error:

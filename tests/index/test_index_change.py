@@ -53,13 +53,13 @@ def passage_of(number: int, said: list) -> Passage:
     return Passage(f"p{number}", f"Title {number % 2}", ". ".join(" ".join(triple) for triple in said))
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(pools, st.sets(st.integers(0, 5), min_size=1), changes, layer_settings)
-# A phrase whose full list loses a member must look further down; the phrase it then finds was there all along.
+# A phrase whose full list loses its member must look further down: `a b` was there all along.
 @example(
-    [[("a b c", "is", "a b c d")], [("a b", "is", "a b c")], [("b c", "is", "x")]],
+    [[("a b c", "is", "a b c d")], [("a b", "is", "a b c")], [("x", "is", "x")]],
     {0, 1, 2},
-    [{0}, {0}],
+    [{0}],
     {"facts": {"normalise": "unicode"}, "synonyms": {"threshold": 0.3, "cap": 1, "k": 4, "min_characters": 0}},
 )
 def test_any_way_to_a_list_of_passages_gives_one_index(pool, start, steps, chosen):

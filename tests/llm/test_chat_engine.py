@@ -118,10 +118,11 @@ def test_any_input_can_be_sent(value):
     assert len(message["content"].encode().decode()) == len(value)
 
 
-def test_half_a_character_reaches_the_server(serve, ask):
-    server = serve(by_schema)
-    (result,) = ask(server).run(NAMES, ["\ud83d Ada"])
-    assert result.value.names == ["\ufffd Ada"]
+def test_half_a_character_is_mended_on_both_ways(serve, ask):
+    """A server that cuts an emoji in two sends half of it."""
+    (sent,) = ask(serve(by_schema)).run(NAMES, ["\ud83d Ada"])
+    (came,) = ask(serve(lambda asked: completion("Answer: Ada \ud83d"))).run(SAID, ["x"])
+    assert (sent.value.names, came.value.said, came.text) == (["\ufffd Ada"], "Ada \ufffd", "Answer: Ada \ufffd")
 
 
 # -- one bad input ----------------------------------------------------------------------------------------------------

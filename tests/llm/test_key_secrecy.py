@@ -87,6 +87,14 @@ def test_an_echo_of_the_key_is_blotted_out_everywhere(step, answer, login, serve
     assert server.host.encode() not in kept
 
 
+def test_a_redirect_to_the_key_does_not_show_it(serve, ask):
+    """Logs are left out here: httpcore writes the headers of any response to its DEBUG log, beyond our reach."""
+    server = serve(lambda asked: (302, {"Location": f"http://host:{KEY}/"}, ""))
+    with pytest.raises(EngineError, match="location header") as fault:
+        ask(server, api_key=KEY).run(NAMES, ["a"])
+    assert_no_secret(everything(fault.value))
+
+
 def test_what_is_blotted_out_is_marked(serve, ask):
     """Somebody who looks for a name that is gone must see why."""
     (result,) = ask(serve(lambda asked: completion(json.dumps([f"Ada {KEY}", "Bo"]))), api_key=KEY).run(NAMES, ["a"])

@@ -29,7 +29,7 @@ READ = [
     (NAMES, '```json\n["Ada", "Bo"]\n```', "fenced", ADA),
     (NAMES, f"Here you are:\n{GOOD}\nAnything else?", "fenced", ADA),
     (NAMES, 'The names are ["Ada", "Bo"].', "fenced", ADA),
-    (NAMES, f"As [1] and [2] say: {GOOD}", "fenced", ADA),
+    (NAMES, f'As [1] and ["Cy"] say: {GOOD}', "fenced", ADA),
     (NAMES, f"I thought {{hard}} [sic]. {GOOD}", "fenced", ADA),
     (NAMES, '{"names": ["Ada", "Bo"', "repaired", ADA),
     (NAMES, '["Ada", "Bo', "repaired", ADA),
@@ -68,7 +68,10 @@ def test_the_level_is_counted_in_the_result(level, serve, ask):
         (BOOK, '["Emma", 3]', "list"),
         (BOOK, '{"title": "Emma", "pages": NaN}', "pages"),
         (NAMES, json.dumps({"names": ["x" * 200_000]}), "200,0"),
+        (NAMES, "[\\" * 1_000, "no JSON"),
+        (NAMES, "[" * 600 + "]" * 600, "recursion"),
         (SAID, "Ada", "Answer:"),
+        (SAID, "Answer: " + "x" * 200_000, "200,0"),
     ],
 )
 def test_what_cannot_be_read_says_why(step, text, said):
@@ -150,14 +153,14 @@ def test_a_hostile_reply_is_refused_soon(step, text):
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 JSON_SOUP = st.lists(
     st.sampled_from(
-        ["{", "}", "[", "]", '"', "'", ",", ":", "\\", "\n", "```", "```json", "NaN", "1e999", "null", "\ud800",
-         "\\ud800", '"names"', '"named_entities"', "Answer:", "answer :", "Thought:", "//", "0x", "-", "\x00", "1" * 5000]
+        [*"{}[]\"',:\\\n-\x00\ud800", "\\ud800", "```", "```json", "NaN", "1e999", "null", "//", "0x", "1" * 5000,
+         '"names"', '"named_entities"', "Answer:", "answer :", "Thought:"]
     ),
     max_size=40,
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(ANY_TEXT | JSON_SOUP, st.sampled_from(["stop", "length"]))
 @pytest.mark.parametrize("step", [NAMES, named_entities.STEP, SAID, answer.STEP], ids=lambda step: step.name)
 def test_any_text_is_read_or_unreadable(step, text, finish):

@@ -14,7 +14,7 @@ import json
 import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -322,6 +322,7 @@ def _settings(kind: str, settings_class: type, values: Mapping):
         raise SettingError(f"layer {kind!r} has {known}; {dict(values)!r} does not fit") from None
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions that can change what an index or a run holds."""
     names = ("hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy")

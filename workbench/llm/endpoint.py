@@ -52,7 +52,7 @@ def endpoint(
     blot = _blotter(key, url, login)
 
     def ask(request: Request) -> Any:
-        """The client's answer, or the fault that its error means: raised here, it would carry the error, key and all."""
+        """The client's answer, or the fault that its error means; raised here it would carry that error and its key."""
         try:
             return client.chat.completions.create(
                 model=request.model,
@@ -97,7 +97,9 @@ def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
     except ValueError:
         usable = False
     if not usable:
-        raise SettingError(f"{where(url)!r} is not the address of an endpoint; it should be like http://127.0.0.1:8000/v1")
+        raise SettingError(
+            f"{where(url)!r} is not the address of an endpoint; it should be like http://127.0.0.1:8000/v1"
+        )
     user, _, host = parts.netloc.rpartition("@")
     if not user:
         return url, {}

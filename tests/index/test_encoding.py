@@ -1,0 +1,127 @@
+"""Texts to vectors: a vector belongs to its text, whatever stands beside it in a batch."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import workbench as wb
+from workbench.encoding import Encoder, SentenceEncoder, batches, encoder
+from workbench.errors import SettingError
+
+TEXTS = [passage.content for passage in wb.load("meridian").passages[:12]]
+SCRIPTS = ["Râul Drava", "東京は日本の首都", "नदी", "نهر", "Двина", "🏳\ufe0f\u200d🌈"]
+AWKWARD = ["\ud800 half", "", " ", "<|endoftext|>", "[SEP]"]
+
+
+@pytest.fixture(scope="module")
+def minilm() -> SentenceEncoder:
+    return encoder()
+
+
+@pytest.fixture(scope="module")
+def vectors(minilm) -> np.ndarray:
+    return minilm.encode(TEXTS)
+
+
+def test_it_is_an_encoder(minilm):
+    assert isinstance(minilm, Encoder)
+    assert (minilm.name, minilm.dimension) == ("minilm[max_tokens=256]", 384)
+
+
+def test_vectors_are_unit_rows(vectors):
+    assert vectors.shape == (12, 384) and vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_order_is_kept_and_a_vector_does_not_depend_on_its_batch(minilm, vectors):
+    shuffled = random.Random(1).sample(range(len(TEXTS)), len(TEXTS))
+    assert np.allclose(minilm.encode([TEXTS[row] for row in shuffled]), vectors[shuffled], atol=1e-5)
+    assert np.allclose(minilm.encode(TEXTS[3:4]), vectors[3:4], atol=1e-5)
+    assert np.allclose(minilm.encode([*SCRIPTS, *TEXTS[:2]])[-2:], vectors[:2], atol=1e-5)
+
+
+def test_different_texts_have_different_vectors(vectors):
+    assert (vectors @ vectors.T)[~np.eye(12, dtype=bool)].max() < 0.99
+
+
+def test_a_repeated_text_is_encoded_once(minilm, monkeypatch):
+    seen: list[str] = []
+    tokenise = minilm._token_ids
+    monkeypatch.setattr(minilm, "_token_ids", lambda texts: seen.extend(texts) or tokenise(texts))
+    found = minilm.encode(["b", "a", "b", "b"])
+    assert seen == ["b", "a"]
+    assert np.array_equal(found[0], found[2]) and np.array_equal(found[0], found[3])
+    assert not np.allclose(found[0], found[1])
+
+
+def test_no_text_gives_no_row(minilm):
+    assert minilm.encode([]).shape == (0, 384)
+
+
+def test_any_text_of_any_script_has_a_vector(minilm):
+    found = minilm.encode(SCRIPTS + AWKWARD)
+    assert np.isfinite(found).all() and np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+
+
+def test_a_very_long_text_is_cut_at_max_tokens(minilm):
+    beginning = "river " * 254  # with the two special tokens that makes 256
+    long, cut = minilm.encode([beginning + "lake mountain " * 20_000, beginning])
+    assert np.allclose(long, cut, atol=1e-5)
+    short = encoder(max_tokens=16).encode(["river " * 14 + "lake", "river " * 14])
+    assert np.allclose(short[0], short[1], atol=1e-5)
+
+
+def test_other_settings_have_another_name():
+    others = [encoder(max_tokens=16), encoder(dtype="bfloat16"), encoder(instruction="{query}")]
+    assert len({encoder().name, *(other.name for other in others)}) == 4
+
+
+def test_a_spec_names_an_encoder_which_is_loaded_once():
+    assert encoder("minilm") is encoder()
+    assert encoder("minilm[dtype=bfloat16]") is encoder(dtype="bfloat16")
+    with pytest.raises(SettingError, match="dtype, max_tokens, instruction"):
+        encoder("minilm[size=3]")
+
+
+def test_an_instruction_is_put_before_queries_alone(minilm, vectors):
+    asking = encoder(instruction="Instruct: {task}\nQuery: {query}")
+    asking.__dict__["_transformer"] = minilm._transformer  # the same model need not be loaded twice
+    assert np.allclose(asking.encode(TEXTS[:1]), vectors[:1], atol=1e-5)
+    query = asking.encode_query("Which {river}?", "find facts")
+    assert np.allclose(query, minilm.encode(["Instruct: find facts\nQuery: Which {river}?"])[0], atol=1e-5)
+    plain = minilm.encode_query("Which {river}?", "find facts")
+    assert np.allclose(plain, minilm.encode(["Which {river}?"])[0], atol=1e-5)
+
+
+def test_bfloat16_gives_nearly_the_same_vectors(vectors):
+    found = encoder(dtype="bfloat16").encode(TEXTS)
+    assert found.dtype == np.float32
+    assert (found * vectors).sum(axis=1).min() > 0.999
+
+
+def test_what_cannot_be_loaded_says_what_can():
+    with pytest.raises(SettingError, match="float32, bfloat16"):
+        SentenceEncoder(dtype="float16")
+    with pytest.raises(SettingError, match=r"'/no/such/model' could not be loaded.*'minilm', which comes with"):
+        SentenceEncoder("/no/such/model").encode(["x"])
+
+
+@given(st.lists(st.integers(0, 300), max_size=60), st.integers(1, 1000))
+def test_batches_hold_every_row_once_within_the_budget(lengths, budget):
+    made = batches(lengths, budget)
+    assert sorted(row for batch in made for row in batch) == list(range(len(lengths)))
+    for batch in made:
+        assert len(batch) == 1 or len(batch) * max(lengths[row] for row in batch) <= budget
+    order = [lengths[row] for batch in made for row in batch]
+    assert order == sorted(order, reverse=True)
+
+
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=60), st.integers(1, 1000))
+def test_a_batch_takes_all_that_fits(lengths, budget):
+    made = batches(lengths, budget)
+    assert all((len(batch) + 1) * lengths[batch[0]] > budget for batch in made[:-1])
