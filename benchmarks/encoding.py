@@ -2,9 +2,9 @@
 
     python benchmarks/encoding.py INDEX [--sample 1500] [--questions FILE]
 
-Encodes a sample of the passages, phrases and facts of an index with our batching and with sentence-transformers' own at
-each of several batch sizes, in one process with the same threads, and prints the ratio to the best of them. With questions,
-also the cosine of bfloat16 vectors to float32 ones, its rate, and how much of the ten best passages stays.
+Encodes a sample of the passages, phrases and facts of an index with our batching and with sentence-transformers' own
+at each of several batch sizes, in one process with the same threads, and prints the ratio to the best of them. With
+questions, also the cosine of bfloat16 vectors to float32 ones, its rate, and how much of the ten best passages stays.
 """
 
 import argparse

@@ -30,19 +30,26 @@ def test_methods(workbench):
 
 
 def test_retrieve_and_ask(workbench, meridian_index):
-    found = json.loads(workbench("retrieve", meridian_index.folder, "Who built the viaduct?", "-k", 3, "--trace", "--json").stdout)
+    found = json.loads(
+        workbench("retrieve", meridian_index.folder, "Who built the viaduct?", "-k", 3, "--trace", "--json").stdout
+    )
     assert len(found["passages"]) == 3
     assert found["trace"][0]["step"] == "hipporag2"
     said = json.loads(workbench("ask", meridian_index.folder, "Who built the viaduct?", "-m", "bm25", "--json").stdout)
     assert said["engine"] == "rules"
     assert set(said["read"]) <= {passage["id"] for passage in said["passages"]}
-    assert "by rules, not by a language model" in workbench("ask", meridian_index.folder, "Who built the viaduct?").output
+    assert (
+        "by rules, not by a language model" in workbench("ask", meridian_index.folder, "Who built the viaduct?").output
+    )
 
 
 def test_index_evaluate_and_resume(workbench, tmp_path):
     corpus = tmp_path / "town"
     corpus.mkdir()
-    rows = [{"id": f"p{i}", "title": f"Bridge {i}", "text": f"Bridge {i} in Halden was built by Karl Weiss in 190{i}."} for i in range(3)]
+    rows = [
+        {"id": f"p{i}", "title": f"Bridge {i}", "text": f"Bridge {i} in Halden was built by Karl Weiss in 190{i}."}
+        for i in range(3)
+    ]
     (corpus / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     question = {"id": "q", "question": "Who built Bridge 1?", "answers": ["Karl Weiss"], "support": ["p1"]}
     (corpus / "questions.jsonl").write_text(json.dumps(question) + "\n")
@@ -50,7 +57,21 @@ def test_index_evaluate_and_resume(workbench, tmp_path):
     built = json.loads(workbench("index", corpus, "-o", folder, "--set", "facts.normalise=ascii", "--json").stdout)
     assert built["counts"]["passages"] == 3
     for _ in range(2):
-        words = ("evaluate", folder, "-q", corpus / "questions.jsonl", "-m", "dense", "-m", "bm25", "-r", "direct", "-o", run, "--json")
+        words = (
+            "evaluate",
+            folder,
+            "-q",
+            corpus / "questions.jsonl",
+            "-m",
+            "dense",
+            "-m",
+            "bm25",
+            "-r",
+            "direct",
+            "-o",
+            run,
+            "--json",
+        )
         done = json.loads(workbench(*words).stdout)
         assert done["table"][0]["em"] == 1
     assert {row["method"] for row in done["compare"]} == {"bm25"}
@@ -85,7 +106,9 @@ def test_doctor_finds_this_machine_well(workbench, monkeypatch):
 
 
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
-    monkeypatch.setattr("workbench.encoding._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm")))
+    monkeypatch.setattr(
+        "workbench.encoding._packaged_minilm", lambda: (_ for _ in ()).throw(ModuleNotFoundError("minilm"))
+    )
     from workbench.encoding import _encoder
 
     _encoder.cache_clear()

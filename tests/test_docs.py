@@ -32,7 +32,9 @@ def test_the_method_that_is_added(meridian_index):
     assert [event.step for event in evidence.trace if event.parent == 0] == ["bm25", "order by cosine"]
 
 
-@pytest.mark.parametrize("document", [path.relative_to(ROOT) for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]], ids=str)
+@pytest.mark.parametrize(
+    "document", [path.relative_to(ROOT) for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]], ids=str
+)
 def test_links_lead_somewhere(document):
     for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
         assert "://" in link or (ROOT / document).parent.joinpath(link).exists(), link

@@ -1,4 +1,4 @@
-"""The notebooks: without outputs in git, executable with papermill, with parameters, on the bundled and on other data."""
+"""The notebooks: without outputs in git, executed with papermill and parameters, on the bundled and on other data."""
 
 import json
 import subprocess
@@ -46,7 +46,14 @@ def run_in(tmp_path, monkeypatch):
 def test_build_graph_on_the_bundled_corpus(run_in, tmp_path):
     executed = run_in("01_build_graph.ipynb", limit=4)
     written = {path.name for path in (tmp_path / "figures" / "meridian").iterdir()}
-    assert written == {"01_counts.csv", "01_degrees.png", "01_ranking.png", "01_recall.png", "01_retrieval.csv", "01_verdict.json"}
+    assert written == {
+        "01_counts.csv",
+        "01_degrees.png",
+        "01_ranking.png",
+        "01_recall.png",
+        "01_retrieval.csv",
+        "01_verdict.json",
+    }
     assert json.loads((tmp_path / "figures" / "meridian" / "01_verdict.json").read_text())["holds"]
     outputs = [output for cell in nbformat.read(executed, as_version=4).cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
@@ -57,7 +64,11 @@ def test_build_graph_on_the_bundled_corpus(run_in, tmp_path):
 def test_build_graph_on_a_folder_without_questions(run_in, tmp_path):
     folder = tmp_path / "notes"
     folder.mkdir()
-    texts = ("Mora founded the Halden Theatre in 1931.", "Karl Weiss designed the theatre.", "Halden lies on the Glomma.")
+    texts = (
+        "Mora founded the Halden Theatre in 1931.",
+        "Karl Weiss designed the theatre.",
+        "Halden lies on the Glomma.",
+    )
     rows = [{"id": str(i), "title": "", "text": text} for i, text in enumerate(texts)]
     (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run_in("01_build_graph.ipynb", data=str(folder), question="Who designed the theatre in Halden?")

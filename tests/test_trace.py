@@ -17,7 +17,11 @@ LONG_TEXT = "The river Aldra rises in the slate uplands. " * 4
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates and control characters included
 long_text = st.builds(lambda text: (text or "x") * (LONG + 1), any_text)
 scalars = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | any_text | long_text
-keys = any_text | long_text | st.sampled_from(["$text", "$", "$$text", "text", "failure"])
+keys = (
+    st.text()
+    | st.text(min_size=1).map(lambda text: text * (LONG + 1))
+    | st.sampled_from(["$text", "$", "$$text", "text", "failure"])
+)
 values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(keys, inner), max_leaves=8)
 fields = st.dictionaries(keys, values, max_size=3)
 
@@ -163,7 +167,7 @@ def test_an_unknown_level_names_the_known_ones():
 @given(fields, fields, st.lists(st.tuples(any_text | long_text, st.floats()), max_size=3))
 @example({"a": {"$text": "x"}}, {"$text": [1]}, [])
 @example({"a": {"$text": {"$text": LONG_TEXT}}}, {"b": LONG_TEXT, "c": {"$text": "c69c5a2a1f2a1fc0"}}, [])
-@example({"a": "\u2028\x85\x1c\x00\x1b[31m\ud800"}, {"b": "\ud83d\ude00" * LONG, "\ud83d\ude00": float("nan")}, [])
+@example({"a": "\u2028\x85\x1c\x00\x1b[31m\ud800"}, {"b": "\ud83d\ude00" * LONG, "\ud83d": float("nan")}, [])
 def test_any_values_come_back_as_they_were(tmp_path, inputs, outputs, scores):
     trace = recorded(inputs, outputs, scores)
     opened = Trace.open(trace.save(tmp_path / "trace.jsonl"))

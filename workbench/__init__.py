@@ -18,4 +18,17 @@ from workbench.reading import reader
 from workbench.trace import Trace
 
 __version__ = "0.1.0"
-__all__ = ["Index", "Run", "Trace", "Verdict", "encoder", "engine", "evaluate", "home", "load", "method", "methods", "reader"]
+__all__ = [
+    "Index",
+    "Run",
+    "Trace",
+    "Verdict",
+    "encoder",
+    "engine",
+    "evaluate",
+    "home",
+    "load",
+    "method",
+    "methods",
+    "reader",
+]

@@ -83,7 +83,7 @@ class SentenceEncoder(Record):
             transformer = SentenceTransformer(source, device="cpu", model_kwargs={"dtype": getattr(torch, self.dtype)})
         except OSError as error:
             raise SettingError(
-                f"the encoder {self.model!r} could not be loaded: {error}. Give a folder that holds it, a hub name with "
+                f"the encoder {self.model!r} could not be loaded: {error}. Give its folder, a hub name with "
                 "the network on, or 'minilm', which comes with the installation"
             ) from error
         transformer.max_seq_length = self.max_tokens

@@ -45,9 +45,13 @@ def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, 
     target = out / notebook.name
     try:
         papermill.execute_notebook(
-            str(notebook), str(target), parameters=parameters, kernel_name="python3", cwd=str(Path.cwd()), progress_bar=progress,
-            log_output=False,
-        )  # fmt: skip
+            str(notebook),
+            str(target),
+            parameters=parameters,
+            kernel_name="python3",
+            cwd=str(Path.cwd()),
+            progress_bar=progress,
+        )
     except PapermillExecutionError as error:
         raise NotebookFailed(
             f"{notebook.name}, cell {error.cell_index}: {error.ename}: {error.evalue}\nThe executed copy is {target}"

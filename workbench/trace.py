@@ -30,8 +30,8 @@ KINDS = ("CHAIN", "RETRIEVER", "EMBEDDING", "RERANKER", "LLM", "TOOL", "EVALUATO
 LONG = 80  # characters; a longer text is stored once, under its hash
 FORMAT = 1
 COLUMNS = (
-    "id", "parent", "depth", "kind", "step", "inputs", "outputs", "scores", "prompt_tokens", "completion_tokens", "seconds",
-    "failure",
+    "id", "parent", "depth", "kind", "step", "inputs", "outputs", "scores", "prompt_tokens", "completion_tokens",
+    "seconds", "failure",
 )  # fmt: skip
 
 

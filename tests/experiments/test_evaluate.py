@@ -16,9 +16,21 @@ from workbench.llm.meter import Meter
 from workbench.methods.base import Method
 from workbench.records import Evidence
 
-FIELDS = {
-    "question_id", "method", "ranking", "nodes", "context", "answer", "abstained", "scores", "failure", "fallback", "usage",
-}  # fmt: skip
+FIELDS = set(
+    [
+        "question_id",
+        "method",
+        "ranking",
+        "nodes",
+        "context",
+        "answer",
+        "abstained",
+        "scores",
+        "failure",
+        "fallback",
+        "usage",
+    ]
+)
 
 
 class Broken(Method):
@@ -185,7 +197,8 @@ sys.path.insert(0, sys.argv[1])
 import workbench as wb
 from tiny import TinyEncoder, tiny_dataset
 index = wb.Index.open(sys.argv[2], TinyEncoder())
-wb.evaluate(tiny_dataset().questions * 1, [wb.method(m, index) for m in ("hipporag2", "dense", "bm25")], out=sys.argv[3], progress=False)
+methods = [wb.method(name, index) for name in ("hipporag2", "dense", "bm25")]
+wb.evaluate(tiny_dataset().questions, methods, out=sys.argv[3], progress=False)
 print("finished", flush=True)
 """
 

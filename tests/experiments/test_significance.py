@@ -18,7 +18,9 @@ def test_by_hand():
 def test_against_scipy(n):
     rng = np.random.default_rng(n)
     a, b = rng.random(n).round(1), rng.random(n).round(1)
-    peer = permutation_test((a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", vectorized=True, rng=1)
+    peer = permutation_test(
+        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", vectorized=True, rng=1
+    )
     assert paired_test(a, b) == pytest.approx(peer.pvalue, abs=0.02)
 
 

@@ -35,7 +35,9 @@ def test_metadata_can_be_filtered_by(tiny_index, client):
 
 def test_follows_insert_and_delete(tiny_index, client):
     derive(tiny_index, ["passages"], client)
-    changed = tiny_index.delete(["p8"], progress=False).insert([Passage("p9", "Mill", "A mill.")], RulesEngine(), progress=False)
+    changed = tiny_index.delete(["p8"], progress=False).insert(
+        [Passage("p9", "Mill", "A mill.")], RulesEngine(), progress=False
+    )
     derive(changed, ["passages"], client)
     assert set(client.get_collection("passages").get()["ids"]) == set(changed.passages.row)
 

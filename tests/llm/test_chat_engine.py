@@ -122,7 +122,9 @@ def test_half_a_character_is_mended_on_both_ways(serve, ask):
     """A server that cuts an emoji in two sends half of it."""
     (sent,) = ask(serve(by_schema)).run(NAMES, ["\ud83d Ada"])
     (came,) = ask(serve(lambda asked: completion("Answer: Ada \ud83d"))).run(SAID, ["x"])
+    (failed,) = ask(serve(lambda asked: error(400, "no \ud83d"))).run(SAID, ["x"])
     assert (sent.value.names, came.value.said, came.text) == (["\ufffd Ada"], "Ada \ufffd", "Answer: Ada \ufffd")
+    assert failed.failure.encode()
 
 
 # -- one bad input ----------------------------------------------------------------------------------------------------

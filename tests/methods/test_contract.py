@@ -78,7 +78,9 @@ def test_the_budget_holds_and_takes_leading_passages(method):
 
 def test_the_same_question_gives_the_same_bytes(method, tmp_path):
     files = [method.retrieve(QUESTIONS[0]).trace.save(tmp_path / name) for name in "ab"]
-    fresh = wb.method(method.label, wb.Index.open(method.index.folder)).retrieve(QUESTIONS[0]).trace.save(tmp_path / "c")
+    fresh = (
+        wb.method(method.label, wb.Index.open(method.index.folder)).retrieve(QUESTIONS[0]).trace.save(tmp_path / "c")
+    )
     assert files[0].read_bytes() == files[1].read_bytes() == fresh.read_bytes()
 
 

@@ -62,7 +62,9 @@ def test_equals_the_definition_computed_densely(tiny_index, profile):
     weights = graph.weights("overwrite" if profile == "released" else "sum").toarray()
     p = dense_solution(weights, reset, 0.5)[graph.phrases :]
 
-    found = wb.method(f"hipporag2[profile={profile},filter=identity,tolerance=1e-14]", tiny_index).retrieve(QUESTION, k=8)
+    found = wb.method(f"hipporag2[profile={profile},filter=identity,tolerance=1e-14]", tiny_index).retrieve(
+        QUESTION, k=8
+    )
     expected = {passage.id: p[row] for row, passage in enumerate(tiny_index.passages.passages)}
     assert dict(found.ranking) == pytest.approx(expected, abs=1e-7)
     assert found.nodes == [facts.phrases[phrase] for phrase in seeds]
@@ -137,7 +139,10 @@ def test_scores_are_scaled_over_all_facts_not_over_the_candidates(tiny_index):
 def test_a_single_fact_is_no_division_by_zero(tiny, tiny_encoder, tmp_path):
     from dataclasses import replace
 
-    one = replace(tiny, extractions=tuple(replace(r, triples=r.triples[:1] if r.passage_id == "p4" else ()) for r in tiny.extractions))
+    one = replace(
+        tiny,
+        extractions=tuple(replace(r, triples=r.triples[:1] if r.passage_id == "p4" else ()) for r in tiny.extractions),
+    )
     index = wb.Index.build(one, None, tmp_path / "one", encoder=tiny_encoder, progress=False)
     method = wb.method("hipporag2[filter=identity]", index)
     assert method.link_facts(QUESTION, Trace()) == Linked([0], [1.0])

@@ -14,7 +14,8 @@ def seeds(scores, passages_of=PASSAGES_OF, limit=5):
 
 
 def test_the_mean_of_score_over_passage_count():
-    # phrase 0: 1.0/1; phrase 1: (1.0/2 + 0.8/2) / 2; phrase 2: 0.8/4; phrase 3: (0.5 + 0.5) / 2, being twice in its fact
+    # phrase 0: 1.0/1; phrase 1: (1.0/2 + 0.8/2) / 2; phrase 2: 0.8/4; phrase 3: (0.5 + 0.5) / 2, being twice in its
+    # fact
     assert dict(seeds([1.0, 0.8, 0.5])) == pytest.approx({0: 1.0, 1: 0.45, 2: 0.2, 3: 0.5})
 
 

@@ -30,7 +30,9 @@ def test_every_named_entity_is_in_some_triple():
     assert "Prague" in found
 
 
-@pytest.mark.parametrize("text", ["", "   ", "?!", "東京は日本の首都である。", "x" * 5000, "\x00\u202e🦊", "a. b. c. d."])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "?!", "東京は日本の首都である。", "x" * 5000, "\x00\u202e🦊", "a. b. c. d."]
+)
 def test_any_text_gives_well_formed_triples(text):
     for title in ("", "Title"):
         for triple in triples(text, title):

@@ -1,8 +1,7 @@
 """Chroma collections derived from an index: for metadata filters, for other programs, and as a server.
 
-The matrices of the index stay the truth. Chroma's approximate neighbours differ from build to build and miss some (measured: recall@100
-of .73 on 100,000 vectors), so no method reads them.
-"""
+The matrices of the index stay the truth. Chroma's approximate neighbours differ from build to build and miss some
+(measured: recall@100 of .73 on 100,000 vectors), so no method reads them. """
 
 from __future__ import annotations
 
@@ -16,15 +15,17 @@ from workbench.index.index import Index
 from workbench.index.store import key_of
 from workbench.text import text_hash
 
+_COSINE = {"hnsw": {"space": "cosine"}}
 KINDS = ("passages", "phrases", "facts")
 
 
 def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None):
-    """Write the collections `<kind>` of an index into `client` (by default a folder `chroma/` beside the layers) and return the client.
+    """Write the collections `<kind>` of an index into `client` (by default a folder `chroma/` beside the layers) and
+    return the client.
 
-    Ids: the passage's id, else the hash of the phrase or of the fact's text. A collection made from the same layer is left as it is; one
-    made from an older state is brought up to date: what has gone is deleted, the rest written over.
-    """
+    Ids: the passage's id, else the hash of the phrase or of the fact's text. A collection made from the same layer is
+    left as it is; one made from an older state is brought up to date: what has gone is deleted, the rest written
+    over. """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise SettingError(f"{unknown[0]!r} cannot be derived; choose from {', '.join(KINDS)}")
@@ -32,7 +33,7 @@ def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None):
     for kind in kinds:
         ids, texts, vectors, metadata = _rows(index, kind)
         made_from = key_of(kind=kind, layers=index.manifest["layers"], encoder=index.manifest["encoder"]["name"])
-        collection = client.get_or_create_collection(kind, embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
+        collection = client.get_or_create_collection(kind, embedding_function=None, configuration=_COSINE)
         if (collection.metadata or {}).get("made_from") == made_from:
             continue
         gone = sorted(set(collection.get(include=[])["ids"]) - set(ids))

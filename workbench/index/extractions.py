@@ -57,8 +57,8 @@ class ExtractionsLayer(Layer):
         missing = [passage for content, passage in new.items() if not _good(done.get(content), wanted)]
         if missing and build.engine is None:
             raise IndexFault(
-                f"{len(missing)} passages have no extraction (the first is {missing[0].id!r}) and no engine was given to "
-                "make one; pass engine=wb.engine('rules'), or put the records into openie.jsonl"
+                f"{len(missing)} passages have no extraction (the first is {missing[0].id!r}) and no engine was given "
+                "to make one; pass engine=wb.engine('rules'), or put the records into openie.jsonl"
             )
         with (folder / "table.jsonl.part").open("a", encoding="ascii") as out:
             for passage, record in _extract(missing, build):
@@ -74,7 +74,7 @@ class ExtractionsLayer(Layer):
         (folder / "table.jsonl").write_text("".join(lines), encoding="ascii")
         (folder / "table.jsonl.part").unlink()
         return {
-            "content": text_hash("".join(lines)),  # what the layers above depend on, in however many attempts it was made
+            "content": text_hash("".join(lines)),  # what the layers above depend on, however the records were come by
             "extracted": len(new),
             "made_by": sorted({record.made_by for record in records}),
             "failures": sum(record.failure is not None for record in records),
@@ -129,7 +129,7 @@ def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, E
 
 
 def _content(passage: Passage) -> str:
-    """What an extraction was made from; title and text apart, because the same words in the other part read otherwise."""
+    """What an extraction was made from; title and text apart, because the same words read otherwise in the other."""
     return text_hash(json.dumps([passage.title, passage.text]))
 
 
@@ -154,5 +154,5 @@ def _read(path: Path, mend: bool = False) -> list[tuple[str, Extraction]]:
 
 
 def _record(row: dict) -> tuple[str, Extraction]:
-    triples = tuple(map(tuple, row["triples"]))
-    return row["content"], Extraction(row["passage_id"], tuple(row["entities"]), triples, row["made_by"], row["failure"])
+    entities, triples = tuple(row["entities"]), tuple(map(tuple, row["triples"]))
+    return row["content"], Extraction(row["passage_id"], entities, triples, row["made_by"], row["failure"])

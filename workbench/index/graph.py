@@ -24,7 +24,8 @@ MERGES = ("overwrite", "sum")
 class Graph(Record):
     """Phrase nodes are 0 … n_e-1, passage nodes n_e … n_e+n_p-1.
 
-    relation   (n_e, n_e) symmetric: c(a, b), in how many passages a fact joins a and b, summed over such facts; no self-loops
+    relation   (n_e, n_e) symmetric: c(a, b), how many passages state a fact that joins a and b, summed over such facts;
+               no self-loops
     context    (n_p, n_e): 1 where a triple of the passage holds the phrase
     synonym    (n_e, n_e) directed: the cosine, where the row's phrase found the column's
     """
@@ -73,10 +74,10 @@ class Graph(Record):
         return self.phrases + self.passages
 
     def weights(self, merge: str = "overwrite") -> sp.csr_array:
-        """Effective undirected weights, shape (nodes, nodes): relation 2c, synonym the sum of both directions, context 1.
+        """Effective undirected weights, (nodes, nodes): relation 2c, synonym the sum of both directions, context 1.
 
-        Where a directed pair is both, `overwrite` lets the cosine replace the count, as the released code does when both come
-        from one build; `sum` adds them.
+        Where a directed pair is both, `overwrite` lets the cosine replace the count, as the released code does when
+        both come from one build; `sum` adds them.
         """
         if merge not in MERGES:
             raise SettingError(f"merge={merge!r} is unknown; choose one of {', '.join(MERGES)}")

@@ -4,8 +4,8 @@
     index = Index.open("indexes/meridian")
     index = index.insert(passages, engine); index = index.delete(["p7"])
 
-An `Index` is a value: it shows the state in which it was opened. `insert` and `delete` change the folder and return the new
-state; a method built on the old value goes on giving the old answers.
+An `Index` is a value: it shows the state in which it was opened. `insert` and `delete` change the folder and return the
+new state; a method built on the old value goes on giving the old answers.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Index(Record):
         self.manifest = self.store.read_manifest()
         if not self.manifest["layers"]:
             raise IndexFault(
-                f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, engine, "
-                f"{str(folder)!r}) or `workbench index DATA --out {folder}`"
+                f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, "
+                f"engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
             )
         self._layers = {kind: _open(self.store, kind, named["key"]) for kind, named in self.manifest["layers"].items()}
         self._encoder = encoder
@@ -89,9 +89,9 @@ class Index(Record):
     ) -> Index:
         """Build what is missing of the layers asked for (and of those below them), and open the index.
 
-        `folder` is `indexes/<name of the data>` by default. `settings` gives a layer other settings than its defaults, such as
-        `{"facts": {"normalise": "ascii"}}`. The engine is needed only if the data bring no extractions for some passage. A build
-        that was stopped goes on where it was.
+        `folder` is `indexes/<name of the data>` by default. `settings` gives a layer other settings than its defaults,
+        such as `{"facts": {"normalise": "ascii"}}`. The engine is needed only if the data bring no extractions for some
+        passage. A build that was stopped goes on where it was.
         """
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder or "minilm") if encoder is None or isinstance(encoder, str) else encoder
@@ -128,7 +128,8 @@ class Index(Record):
         extractions: Sequence[Extraction] = (),
         progress: bool = True,
     ) -> Index:
-        """Add passages at the end of the corpus. Only they are encoded, extracted (or taken from `extractions`) and compared.
+        """Add passages at the end of the corpus. Only they are encoded, compared and, where `extractions` has nothing
+        for them, extracted.
 
         Adding many at once costs little more than adding one, because each call writes the layers anew.
         """

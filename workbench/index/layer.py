@@ -1,8 +1,8 @@
 """What a layer is. Each kind of layer is one class in a file of this folder, listed in `index.py`.
 
-A layer is a function of the passages, its settings and the layers below, and of nothing else. `identity` says which these
-are; `build` writes files into a folder, taking from `old`, the layer of the same kind that stood before, whatever work is still
-good; the constructor opens those files.
+A layer is a function of the passages, its settings and the layers below, and of nothing else. `identity` says which
+these are; `build` writes files into a folder, taking from `old`, the layer of the same kind that stood before, whatever
+work is still good; the constructor opens those files.
 """
 
 from __future__ import annotations
@@ -41,15 +41,16 @@ class Layer(Record):
 
     @classmethod
     def identity(cls, build: Build, settings: Any) -> dict:
-        """All that determines the content, besides the settings and the layers below (which are added by the caller)."""
+        """All that determines the content besides the settings and the layers below, which the caller adds."""
         return {}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Any, old: Layer | None) -> dict:
-        """Write the layer's files into `folder` and return what is worth saying of it (counts, made_by). A `content` among
-        it stands for the layer in the keys of those above, instead of its own key."""
+        """Write the layer's files into `folder` and return what is worth saying of it (counts, made_by). A `content`
+        among it stands for the layer in the keys of those above, instead of its own key."""
         raise NotImplementedError
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.said: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))  # settings, and what `build` said
+        # The settings, and what `build` said.
+        self.said: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))

@@ -65,5 +65,8 @@ def _check(passages: tuple[Passage, ...]) -> None:
         if passage.id in seen:
             raise DataError(f"the passage id {passage.id!r} occurs twice; ids must be unique")
         if any(storable(part) != part for part in (passage.id, passage.title, passage.text)):
-            raise DataError(f"passage {passage.id!r} holds half a character, which no file can hold; pass it through storable()")
+            raise DataError(
+                f"passage {passage.id!r} holds half a character (a lone surrogate), which no file can hold; "
+                "pass its texts through workbench.text.storable"
+            )
         seen.add(passage.id)

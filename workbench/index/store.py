@@ -1,8 +1,8 @@
 """Layers on disk, such that a killed process, a full disk or a second process loses nothing.
 
-A layer is written into `<kind>-<key>.part/`, flushed to disk and renamed to `<kind>-<key>/`: a folder without the suffix is
-whole. When all layers that were asked for stand, `manifest.json` is replaced in one step. What the manifest does not name
-does not count, except that the next build finds it and need not make it again.
+A layer is written into `<kind>-<key>.part/`, flushed to disk and renamed to `<kind>-<key>/`: a folder without the
+suffix is whole. When all layers that were asked for stand, `manifest.json` is replaced in one step. What the manifest
+does not name does not count, except that the next build finds it and need not make it again.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Store:
             ) from None
         if manifest["format"] > FORMAT:
             raise IndexFault(
-                f"{self.folder} has index format {manifest['format']}; this version reads up to {FORMAT}: upgrade hopscope"
+                f"{self.folder} has index format {manifest['format']}; this version reads up to {FORMAT}: "
+                "upgrade hopscope"
             )
         return manifest
 
@@ -71,7 +72,9 @@ class Store:
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            raise IndexFault(f"another process is building {self.folder}; wait for it, or choose another folder") from None
+            raise IndexFault(
+                f"another process is building {self.folder}; wait for it, or choose another folder"
+            ) from None
         try:
             yield
         finally:
@@ -121,9 +124,7 @@ def write_table(path: Path, **columns: Any) -> None:
 def read_table(path: Path, *, strings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Columns of a Parquet file: numpy arrays, or lists for those named in `strings`."""
     table = pq.read_table(path)
-    return {
-        name: table[name].to_pylist() if name in strings else table[name].to_numpy() for name in table.column_names
-    }
+    return {name: table[name].to_pylist() if name in strings else table[name].to_numpy() for name in table.column_names}
 
 
 def map_vectors(path: Path) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Layer `synonyms`: pairs of phrases whose vectors are close (HippoRAG 2, spec A4).
 
 Exact cosine neighbours, block by block, each pair computed once. On a rebuild, a phrase that was there before keeps its
-list: what was deleted is taken out, new phrases are merged in; only a list that had reached the cap and lost a member is
-computed again.
+list: what was deleted is taken out, new phrases are merged in; only a list that had reached the cap and lost a member
+is computed again.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 
-BLOCK = 1024  # rows of one matrix product
+BLOCK = 512  # rows of one matrix product
 SLACK = 1e-5  # by how much a matrix product may miss a cosine
 PAIRS = 16_384  # pairs whose vectors are held side by side
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Defaults are the released code's: neighbours of cosine `threshold` or more among the `k` nearest (itself counted),
-    at most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may be the end of one."""
+    """The released code's defaults: neighbours of cosine `threshold` or more among the `k` nearest (itself counted), at
+    most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one."""
 
     threshold: float = 0.8
     k: int = 2047
@@ -85,9 +85,7 @@ class SynonymsLayer(Layer):
         return f"SynonymsLayer({len(self.sources):,} entries)"
 
 
-def close_pairs(
-    vectors: np.ndarray, queries: np.ndarray, threshold: float, *, progress: bool = False
-) -> np.ndarray:
+def close_pairs(vectors: np.ndarray, queries: np.ndarray, threshold: float, *, progress: bool = False) -> np.ndarray:
     """All (source, target, cosine) of at least `threshold` in which source or target is one of the rows `queries`.
 
     float64, shape (3, n); both directions of a pair are there, a row with itself is not. Work: |queries| x n products,
@@ -118,7 +116,7 @@ def close_pairs(
 
 
 def _cosines(vectors: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Pair by pair: the last bits of a matrix product depend on its shape, and would decide ties otherwise after a change."""
+    """Pair by pair: the last bits of a matrix product depend on its shape, and could decide ties anew on a rebuild."""
     chunks = [slice(start, start + PAIRS) for start in range(0, len(sources), PAIRS)]
     found = [np.einsum("ij,ij->i", vectors[sources[chunk]], vectors[targets[chunk]]) for chunk in chunks]
     return np.concatenate([np.zeros(0, dtype=np.float32), *found])

@@ -3,9 +3,11 @@ build that was stopped goes on at the first block that is not finished."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +58,7 @@ def encode_to(
         for position, block in enumerate(blocks[done:], done + 1):
             matrix[block] = encoder.encode([texts[row] for row in block])
             matrix.flush()
+            _give_memory_back()
             write_atomically(progress_file, json.dumps({"job": job, "done": position}))
             bar.update(len(block))
     matrix.flush()
@@ -71,6 +74,13 @@ def _create(path: Path, shape: tuple[int, int]) -> np.ndarray:
         with path.open("r+b") as file:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     return matrix
+
+
+def _give_memory_back() -> None:
+    """Freed memory back to the system. Each batch has another shape, and glibc keeps what each one left: without this
+    the process grows by half a gigabyte on a corpus of 2,000 passages (`benchmarks/indexing.py`)."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def _blocks(rows: Sequence[int], texts: Sequence[str]) -> list[list[int]]:

@@ -11,7 +11,6 @@ import os
 import re
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -128,8 +127,8 @@ def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
     if not isinstance(content, str | None):
         raise CallFailed(f"{_NO_COMPLETION}: its content is a {type(content).__name__} and no text")
     return Reply(
-        text=blot(storable(content or "")),
-        finish=blot(storable(str(getattr(choice, "finish_reason", None) or "stop"))),
+        text=blot(content or ""),
+        finish=blot(str(getattr(choice, "finish_reason", None) or "stop")),
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
         seconds=seconds,
@@ -142,7 +141,7 @@ def _count(usage: Any, name: str) -> int:
 
 
 def _status_error(error, request: Request, blot: Callable[[str], str]) -> Exception:
-    status, said = error.status_code, _shorten(blot(str(error)))  # a key that the cut parts would not be found
+    status, said = error.status_code, _shorten(blot(str(error)))  # a key that the cut divides would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
     if status in (401, 403):
@@ -167,7 +166,7 @@ def _shorten(text: str, limit: int = 500) -> str:
 
 
 def _blotter(key: str, url: str | None, login: dict[str, str]) -> Callable[[str], str]:
-    """Replaces the key, and the login in the address, wherever they turn up.
+    """Replaces the key, and the login in the address, wherever they turn up in a text, and half characters with them.
 
     A short one, most likely a placeholder such as "x", goes only as a word of its own: other words hold it by chance.
     """
@@ -176,4 +175,5 @@ def _blotter(key: str, url: str | None, login: dict[str, str]) -> Callable[[str]
     basic = login.get("Authorization", "").removeprefix("Basic ")
     secrets = sorted({key, password, unquote(password), basic} - {"", _NO_KEY}, key=len, reverse=True)
     forms = [re.escape(s) if len(s) >= _SHORT else rf"(?<!\w){re.escape(s)}(?!\w)" for s in secrets]
-    return partial(re.compile("|".join(forms)).sub, "[key]") if forms else str
+    found = re.compile("|".join(forms) or "(?!)")  # without a secret: what is found nowhere
+    return lambda text: found.sub("[key]", storable(text))
