@@ -196,11 +196,11 @@ def test_an_answer_with_odd_surroundings_is_an_answer(odd, serve, ask):
 
 def test_a_server_too_slow_for_one_input_fails_that_input(serve, ask):
     def slow(asked):
-        time.sleep(0.5 * (question(asked) == "slow"))
+        time.sleep(1.0 * (question(asked) == "slow"))
         return by_schema(asked)
 
-    slow_one, quick = ask(serve(slow), timeout=0.2).run(NAMES, ["slow", "quick"])
-    assert "no answer within 0.2 s" in slow_one.failure and quick.value == Names(names=["quick"])
+    slow_one, quick = ask(serve(slow), timeout=0.5).run(NAMES, ["slow", "quick"])
+    assert "no answer within 0.5 s" in slow_one.failure and quick.value == Names(names=["quick"])
 
 
 # -- what stops a run -------------------------------------------------------------------------------------------------

@@ -21,8 +21,6 @@ from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 
 BLOCK = 512  # rows of one matrix product
-SLACK = 1e-5  # by how much a matrix product may miss a cosine
-PAIRS = 16_384  # pairs whose vectors are held side by side
 
 
 @dataclass(frozen=True)
@@ -89,37 +87,30 @@ def close_pairs(vectors: np.ndarray, queries: np.ndarray, threshold: float, *, p
     """All (source, target, cosine) of at least `threshold` in which source or target is one of the rows `queries`.
 
     float64, shape (3, n); both directions of a pair are there, a row with itself is not. Work: |queries| x n products,
-    half of that when all rows are queries.
+    half of that when all rows are queries. The blocks are always whole: a thin product has other last bits than a large
+    one, and on a rebuild these would decide anew between equals and at the threshold.
     """
     import torch
 
     threads.settle()
-    matrix = torch.from_numpy(np.array(vectors))
     is_query = np.zeros(len(vectors), dtype=bool)
     is_query[queries] = True
     others = np.flatnonzero(~is_query)
     columns = np.concatenate([queries, others])  # each block of queries meets what stands behind it, so no pair twice
-    keys = matrix if len(queries) == len(vectors) else matrix[torch.from_numpy(columns)]
+    keys = torch.zeros((-(-len(columns) // BLOCK) * BLOCK, vectors.shape[1]))
+    keys[: len(columns)] = torch.from_numpy(vectors[columns])
     parts = [np.zeros((3, 0))]
     with tqdm(total=len(queries), desc="synonyms", unit="phrase", disable=not progress or not len(queries)) as bar:
         for start in range(0, len(queries), BLOCK):
-            block = keys[start : min(start + BLOCK, len(queries))]
-            products = block @ keys[start:].T
-            row, column = (index.numpy() for index in torch.nonzero(products >= threshold - SLACK, as_tuple=True))
-            later = column > row  # the part before the diagonal repeats pairs of this block
-            sources, targets = columns[start + row[later]], columns[start + column[later]]
-            values = _cosines(vectors, sources, targets)
-            pairs = np.stack([sources, targets, values])[:, values >= threshold]
+            products = keys[start : start + BLOCK] @ keys[start:].T
+            row, column = (index.numpy() for index in torch.nonzero(products >= threshold, as_tuple=True))
+            values = products[row, column].numpy().astype(np.float64)
+            found = column > row  # the part before the diagonal repeats pairs of this block
+            found &= (row < len(queries) - start) & (column < len(columns) - start)
+            pairs = np.stack([columns[start + row[found]], columns[start + column[found]], values[found]])
             parts += [pairs, pairs[[1, 0, 2]]]
-            bar.update(len(block))
+            bar.update(min(BLOCK, len(queries) - start))
     return np.concatenate(parts, axis=1)
-
-
-def _cosines(vectors: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Pair by pair: the last bits of a matrix product depend on its shape, and could decide ties anew on a rebuild."""
-    chunks = [slice(start, start + PAIRS) for start in range(0, len(sources), PAIRS)]
-    found = [np.einsum("ij,ij->i", vectors[sources[chunk]], vectors[targets[chunk]]) for chunk in chunks]
-    return np.concatenate([np.zeros(0, dtype=np.float32), *found])
 
 
 @dataclass
