@@ -13,6 +13,7 @@ iterate is combined with the one before (Chebyshev's semi-iteration, Golub and V
 
 from __future__ import annotations
 
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -79,7 +80,7 @@ def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most
         term = matrix @ term
         term *= d
         q += term
-        residual = float(term.sum() / q.sum())
+        residual = float(term.sum() / q.sum() * d / (1 - d))
         if residual < tolerance:
             break
     return q, iteration, residual
@@ -90,6 +91,9 @@ def _chebyshev(
 ) -> tuple[np.ndarray, int, float]:
     """The same q from q₊ = ω (r + d Wᵀ D⁻¹ q - q₋) + q₋ with ω₁ = 1, ω₂ = 2 / (2 - d²), ω₊ = 1 / (1 - d² ω / 4)."""
     before, q, omega = np.zeros_like(r), r.copy(), 1.0
+    rate = d / (1 + sqrt(1 - d * d))  # by which the error shrinks in a step
+    # No change can be below the tolerance much earlier than the rate allows, and measuring it costs a third of a step.
+    expected = log(tolerance) / log(rate) if rate > 0 and 0 < tolerance < 1 else 0
     for iteration in range(1, most + 1):
         after = matrix @ q
         after *= d
@@ -97,12 +101,12 @@ def _chebyshev(
         after -= before
         after *= omega
         after += before
-        np.subtract(after, q, out=before)  # q₋ is not needed any more: its buffer takes the change
-        residual = float(np.abs(before, out=before).sum() / after.sum())
         before, q = q, after
         omega = 2 / (2 - d * d) if iteration == 1 else 1 / (1 - d * d * omega / 4)
-        if residual < tolerance:
-            break
+        if iteration >= expected - 2 or iteration == most:
+            residual = float(np.abs(q - before).sum() / q.sum() * rate / (1 - rate))
+            if residual < tolerance:
+                break
     return np.maximum(q, 0.0), iteration, residual
 
 
