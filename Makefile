@@ -12,7 +12,7 @@ setup: .venv/.ok
 
 .venv/.ok: pyproject.toml constraints.txt
 	$(PY) -m venv .venv
-	@echo "Installing into .venv (about two minutes) …"
+	@echo "Installing into .venv (two to three minutes) …"
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	@touch $@
 
