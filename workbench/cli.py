@@ -91,8 +91,8 @@ def index(
     engine: Engine = "rules",
     record: Record = None,
     encoder: Annotated[
-        str, typer.Option(help="a SPEC: minilm, minilm[dtype=bfloat16], a hub name or a folder")
-    ] = "minilm",
+        str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
+    ] = None,
     layers: Annotated[str, typer.Option(help="comma-separated")] = "passages,facts,synonyms",
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")

@@ -227,3 +227,9 @@ def test_an_insertion_without_extraction_and_engine_changes_nothing(tiny_index):
 def test_the_index_of_a_folder_that_moved_is_the_same(tiny_index, tmp_path):
     moved = shutil.move(tiny_index.folder, tmp_path / "elsewhere")
     assert same_content(Index.open(Path(moved)), tiny_index)
+
+
+def test_a_build_over_an_index_goes_on_with_its_encoder(tiny_index, tiny):
+    """It neither encodes everything anew with another encoder nor guesses one that it cannot load."""
+    with pytest.raises(IndexFault, match="encoded by 'tiny'"):
+        Index.build(tiny, None, tiny_index.folder, progress=False)

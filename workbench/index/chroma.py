@@ -1,7 +1,7 @@
 """Chroma collections derived from an index: for metadata filters, for other programs, and as a server.
 
 The matrices of the index stay the truth. Chroma's approximate neighbours differ from build to build and miss some
-(measured: recall@100 of .73 on 100,000 vectors), so no method reads them. """
+(measured: recall@100 of .73 on 100,000 vectors), so no method reads them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None):
 
     Ids: the passage's id, else the hash of the phrase or of the fact's text. A collection made from the same layer is
     left as it is; one made from an older state is brought up to date: what has gone is deleted, the rest written
-    over. """
+    over."""
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise SettingError(f"{unknown[0]!r} cannot be derived; choose from {', '.join(KINDS)}")

@@ -4,9 +4,8 @@
     index = Index.open("indexes/meridian")
     index = index.insert(passages, engine); index = index.delete(["p7"])
 
-An `Index` is a value: it shows the state in which it was opened. `insert` and `delete` change the folder and return the
-new state; a method built on the old value goes on giving the old answers.
-"""
+An `Index` is a value: it shows the state in which it was opened. `insert` and `delete` change the folder and return
+the new state; a method built on the old value goes on giving the old answers."""
 
 from __future__ import annotations
 
@@ -89,12 +88,12 @@ class Index(Record):
     ) -> Index:
         """Build what is missing of the layers asked for (and of those below them), and open the index.
 
-        `folder` is `indexes/<name of the data>` by default. `settings` gives a layer other settings than its defaults,
-        such as `{"facts": {"normalise": "ascii"}}`. The engine is needed only if the data bring no extractions for some
-        passage. A build that was stopped goes on where it was.
-        """
+        `folder` is `indexes/<name of the data>` by default; `encoder` that of the index in it, else `minilm`.
+        `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
+        engine is needed only if the data bring no extractions for some passage. A build that was stopped goes on
+        where it was."""
         data = data if isinstance(data, Dataset) else load(data)
-        encoder = known_encoder(encoder or "minilm") if encoder is None or isinstance(encoder, str) else encoder
+        encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
         store = Store(folder or home() / "indexes" / data.name)
         _check_kinds(settings or ())
         with store.lock():
@@ -104,6 +103,7 @@ class Index(Record):
                     f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
                     "choose another folder, or delete this one first"
                 )
+            encoder = encoder or (_made_with(store, manifest) if manifest["layers"] else known_encoder())
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
             chosen |= {kind: dict(values) for kind, values in (settings or {}).items()}
             kinds = _closure({*layers, *manifest["layers"]})
@@ -112,7 +112,8 @@ class Index(Record):
 
     @classmethod
     def open(cls, folder: str | Path, encoder: Encoder | None = None) -> Index:
-        """Open an index that was built before. No engine is needed, and the encoder is loaded at the first question."""
+        """Open an index that was built before. No engine is needed, and the encoder is loaded at the first
+        question."""
         return cls(folder, encoder)
 
     def ensure(self, kinds: Iterable[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
@@ -213,13 +214,7 @@ class Index(Record):
     @property
     def encoder(self) -> Encoder:
         if self._encoder is None:
-            made_with = self.manifest["encoder"]
-            if "settings" not in made_with:
-                raise IndexFault(
-                    f"{self.folder} was encoded by {made_with['name']!r}, which is not one that can be loaded by name; "
-                    "pass it: Index.open(folder, encoder=…)"
-                )
-            self._encoder = known_encoder(**made_with["settings"])
+            self._encoder = _made_with(self.store, self.manifest)
         return self._encoder
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
@@ -245,6 +240,17 @@ def _check_kinds(kinds: Iterable[str]) -> None:
     unknown = sorted(set(kinds) - LAYERS.keys())
     if unknown:
         raise SettingError(f"no layer is called {unknown[0]!r}; there are {', '.join(LAYERS)}")
+
+
+def _made_with(store: Store, manifest: Mapping) -> Encoder:
+    """The encoder that a manifest names."""
+    encoder = manifest["encoder"]
+    if "settings" not in encoder:
+        raise IndexFault(
+            f"{store.folder} was encoded by {encoder['name']!r}, which is not one that can be loaded by name; "
+            "pass it: Index.open(folder, encoder=…), Index.build(…, encoder=…)"
+        )
+    return known_encoder(**encoder["settings"])
 
 
 def _closure(kinds: set[str]) -> list[str]:
