@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ import pandas as pd
 
 from workbench.errors import SettingError
 from workbench.experiments.significance import bootstrap_interval, holm, paired_test
-from workbench.index.store import write_atomically
+from workbench.index.store import cut_torn_line, write_atomically
 from workbench.records import Record
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -139,11 +138,10 @@ def read_rows(path: Path, *, mend: bool = False) -> list[dict]:
     """The rows of a JSON Lines file. `mend` cuts off a last line that a killed process left unfinished."""
     if not path.exists():
         return []
+    if mend:
+        cut_torn_line(path)
     raw = path.read_bytes()
-    whole = raw[: raw.rfind(b"\n") + 1]
-    if mend and whole != raw:
-        os.truncate(path, len(whole))
-    return [json.loads(line) for line in whole.splitlines()]
+    return [json.loads(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines()]
 
 
 def _mean(scores: Mapping[str, float]) -> float | None:

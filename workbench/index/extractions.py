@@ -7,7 +7,6 @@ group is asked for. Records come from the data folder's `openie.jsonl` where it 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from workbench.data import Extraction
 from workbench.data.folder import fingerprint
 from workbench.errors import IndexFault
 from workbench.index.layer import Build, Layer
+from workbench.index.store import cut_torn_line
 from workbench.records import Passage
 from workbench.steps import named_entities, triples
 from workbench.text import text_hash
@@ -146,11 +146,9 @@ def _read(path: Path, mend: bool = False) -> list[tuple[str, Extraction]]:
     """(content, record) per line. `mend` cuts off a last line that a killed process left unfinished."""
     if not path.exists():
         return []
-    raw = path.read_bytes()
-    if mend and raw and not raw.endswith(b"\n"):
-        raw = raw[: raw.rfind(b"\n") + 1]
-        os.truncate(path, len(raw))
-    return [_record(json.loads(line)) for line in raw.splitlines()]
+    if mend:
+        cut_torn_line(path)
+    return [_record(json.loads(line)) for line in path.read_bytes().splitlines()]
 
 
 def _record(row: dict) -> tuple[str, Extraction]:

@@ -116,6 +116,14 @@ def write_atomically(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def cut_torn_line(path: Path) -> None:
+    """Cut off a last line that a killed process left unfinished."""
+    raw = path.read_bytes()
+    whole = raw.rfind(b"\n") + 1
+    if whole < len(raw):
+        os.truncate(path, whole)
+
+
 def write_table(path: Path, **columns: Any) -> None:
     """Columns of equal length as Parquet."""
     pq.write_table(pa.table(columns), path, compression="zstd")
