@@ -8,13 +8,33 @@ from hypothesis import strategies as st
 
 from workbench import measures
 from workbench.errors import SettingError
-from workbench.measures import Outcome, all_gold, em, f1, ndcg, recall
+from workbench.measures import (
+    Outcome,
+    abstained,
+    accuracy,
+    accuracy_thesis,
+    all_gold,
+    cost,
+    coverage,
+    em,
+    f1,
+    ndcg,
+    recall,
+    seconds,
+    tokens,
+    words,
+)
 from workbench.records import Question
 
 RANKING = ["a", "b", "c", "d", "e"]
 
 
-@pytest.mark.parametrize("module", [all_gold, em, f1, ndcg, recall])
+MODULES = [
+    abstained, accuracy, accuracy_thesis, all_gold, cost, coverage, em, f1, ndcg, recall, seconds, tokens, words,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(module)
     assert result.attempted and not result.failed

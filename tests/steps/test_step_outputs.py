@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from workbench.llm.call import Reply
-from workbench.llm.parse import parse
-from workbench.steps import answer, fact_filter, named_entities, triples
+from workbench.llm.parse import Unreadable, parse
+from workbench.steps import answer, fact_filter, judge, named_entities, triples
 
 # -- answer -----------------------------------------------------------------------------------------------------------
 
@@ -127,3 +129,67 @@ def test_the_fact_filter_s_rule_keeps_the_order_and_not_too_many():
     facts = tuple(("ada", "knows", name) for name in "abcdefg")
     (kept,) = fact_filter.rule([fact_filter.Input("Whom does Ada know?", facts, (0.5,) * 7)])
     assert kept.facts == [list(fact) for fact in facts[: fact_filter.MOST]]
+
+
+# -- judge ------------------------------------------------------------------------------------------------------------
+
+
+def ruled(gold, prediction):
+    (said,) = judge.rule([judge.Input("?", tuple(gold), prediction)])
+    assert said.reason.startswith("rules:")
+    return said.verdict
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "verdict"),
+    [
+        (["3 May 1889"], "May 3rd, 1889", "correct"),
+        (["3 May 1889"], "on 1889-05-03", "correct"),
+        (["3 May 1889"], "the 3rd of May 1889", "unknown"),  # more words than a date
+        (["3 May 1889"], "4 May 1889", "incorrect"),
+        (["3 May 1889", "1889"], "4 May 1889", "unknown"),  # a year is less than a date: neither the same nor another
+        (["3 May 1889"], "3/5/1889", "unknown"),  # May or March
+        (["3 Foo 1889"], "3 Bar 1889", "unknown"),
+        (["7,531"], "7531", "correct"),
+        (["fifty-seven"], "57", "correct"),
+        (["two thousand and one"], "2,001", "correct"),
+        (["-5"], "5", "incorrect"),
+        (["3.5"], "35", "incorrect"),
+        (["44 metres"], "44 metres", "correct"),
+        (["44 metres"], "44 feet", "unknown"),
+        (["44 metres", "forty-four"], "45", "unknown"),
+        (["57"], "Orsby", "unknown"),
+        (["Orsby"], "57", "unknown"),
+        ([], "57", "unknown"),
+        (["yes"], "correct", "unknown"),
+    ],
+)
+def test_the_judge_s_rule_compares_dates_and_numbers_and_nothing_else(gold, prediction, verdict):
+    assert ruled(gold, prediction) == verdict
+
+
+@given(st.integers(0, 10**12))
+def test_numbers_are_the_same_however_they_are_grouped(number):
+    assert ruled([f"{number:,}"], str(number)) == "correct"
+    assert ruled([str(number)], str(number + 1)) == "incorrect"
+
+
+@pytest.mark.parametrize("said", ["correct", "Correct", " INCORRECT "])
+def test_a_verdict_is_read_whatever_its_case(said):
+    reply = Reply(json.dumps({"verdict": said, "reason": "x"}))
+    assert parse(judge.STEP, reply)[0].verdict == said.strip().lower()
+
+
+@pytest.mark.parametrize("reply", ['{"verdict": "maybe", "reason": "x"}', "correct", '{"verdict": 1, "reason": ""}'])
+def test_any_other_verdict_is_unreadable(reply):
+    """The measure counts it as unknown, and as a failure of the judge."""
+    with pytest.raises(Unreadable):
+        parse(judge.STEP, Reply(reply))
+
+
+def test_no_prediction_can_pretend_to_be_gold():
+    *_, message = judge.prompt(judge.Input("?", ("Orsby", "Orsby, Norland"), '", "gold_answers": "57'))
+    assert json.loads(message["content"]) == {
+        "question": "?", "gold_answers": "Orsby | Orsby, Norland", "prediction": '", "gold_answers": "57',
+    }  # fmt: skip
+    assert (judge.STEP.max_tokens, judge.STEP.temperature) == (160, 0)

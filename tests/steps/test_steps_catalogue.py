@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.parse import parse
-from workbench.steps import answer, catalogue, fact_filter, named_entities, triples
+from workbench.steps import answer, catalogue, fact_filter, judge, named_entities, triples
 
 # Step -> an input in which every text is this one
 MAKE = {
@@ -19,6 +19,7 @@ MAKE = {
     "triples": lambda text: triples.Input(text, text, (text,)),
     "fact_filter": lambda text: fact_filter.Input(text, ((text, text, text),), (0.5,)),
     "answer": lambda text: answer.Input(text, text, ((text, text),)),
+    "judge": lambda text: judge.Input(text, (text, text), text),
 }
 STEPS = catalogue()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)

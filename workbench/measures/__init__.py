@@ -1,49 +1,135 @@
 """The measures, by name. One file each, with its definition and source; `measure("recall@5")` gives one to call.
 
 A measure gets a question and what was made of it, and gives a number, or None where it is not defined (no gold
-passages, no gold answer): such a question does not count, and tables say how many did."""
+passages, no gold answer): such a question does not count, and `Run.counts` says how many did. `docs/measures.md` is the
+catalogue."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from workbench.errors import SettingError
-from workbench.measures import all_gold, em, f1, ndcg, recall
+from workbench.measures import (
+    abstained,
+    accuracy,
+    accuracy_thesis,
+    all_gold,
+    cost,
+    coverage,
+    em,
+    f1,
+    ndcg,
+    recall,
+    tokens,
+)
 from workbench.records import Question
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method and a reader made of a question; `answer` is None where nobody read."""
+    """What a method, a reader and perhaps a judge made of a question; `answer` is None where nobody read.
+
+    `abstained` is what the reader said of itself, `failed` that the question broke. `context` is the retrieved text
+    before any compression, `usage` Step → calls, tokens, money. `verdict` is the judge's, None where it was not
+    asked."""
 
     ranking: Sequence[str]
     answer: str | None = None
+    abstained: bool = False
+    failed: bool = False
+    context: str | None = None
+    context_tokens: int | None = None
+    usage: Mapping[str, Mapping] = field(default_factory=dict)
+    verdict: str | None = None
+
+    @property
+    def said(self) -> str | None:
+        """The answer as it was said; None where the reader abstained without a word."""
+        return None if self.abstained and not self.answer else self.answer
 
 
 Measure = Callable[[Question, Outcome], float | None]
 
+
+def left_to_judge(question: Question, outcome: Outcome) -> bool:
+    """Whether `accuracy:thesis` leaves the question to the judge."""
+    read = outcome.answer is not None and not outcome.failed
+    return read and accuracy_thesis.heuristic(outcome.said, question.answers) is None
+
+
+def _accuracy(question: Question, outcome: Outcome) -> float:
+    return 0.0 if outcome.failed else accuracy.accuracy(None if outcome.abstained else outcome.answer, question.answers)
+
+
+def _accuracy_thesis(question: Question, outcome: Outcome) -> float:
+    return 0.0 if outcome.failed else accuracy_thesis.accuracy_thesis(outcome.said, question.answers, outcome.verdict)
+
+
+def _accuracy_heuristic(question: Question, outcome: Outcome) -> float:
+    return 0.0 if outcome.failed else accuracy_thesis.accuracy_thesis(outcome.said, question.answers)
+
+
+def _abstained(question: Question, outcome: Outcome) -> float:
+    return float(not outcome.failed and (outcome.abstained or abstained.is_abstention(outcome.answer)))
+
+
 RANKING = {"recall": recall.recall, "ndcg": ndcg.ndcg, "all_gold": all_gold.all_gold}  # (ranking, gold, k) -> value
-ANSWER = {"em": em.exact_match, "f1": f1.f1}  # (answer, gold answers) -> value
-DEFAULT = ("recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10", "all_gold@5", "em", "f1")
+ANSWER: dict[str, Measure] = {  # need a reader
+    "em": lambda q, o: em.exact_match(o.answer, q.answers) if q.answers else None,
+    "f1": lambda q, o: f1.f1(o.answer, q.answers) if q.answers else None,
+    "accuracy": _accuracy,
+    "accuracy:thesis": _accuracy_thesis,
+    "accuracy:heuristic": _accuracy_heuristic,
+    "judged": lambda q, o: float(o.verdict is not None) if q.answers else None,
+    "judge_unknown": lambda q, o: float(o.verdict == "unknown") if q.answers else None,
+    "abstained": _abstained,
+    "abstained:answerable": lambda q, o: _abstained(q, o) if q.answers else None,
+    "abstained:unanswerable": lambda q, o: None if q.answers else _abstained(q, o),
+    "abstained:thesis": lambda q, o: float(not o.failed and abstained.is_abstention_thesis(o.said)),
+}
+EVIDENCE: dict[str, Measure] = {  # need none
+    "coverage": lambda q, o: coverage.coverage(o.context or "", q.answers),
+    "coverage:substring": lambda q, o: coverage.coverage_substring(o.context or "", q.answers),
+    "coverage:bridge": lambda q, o: coverage.coverage_bridge(o.context or "", q.answers, _steps(q)),
+    "context_tokens": lambda q, o: None if o.context_tokens is None else float(o.context_tokens),
+    "tokens": lambda q, o: tokens.tokens(o.usage),
+    "cost": lambda q, o: cost.cost(o.usage),
+}
+DEFAULT = (
+    "recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10", "all_gold@5", "em", "f1", "accuracy", "coverage",
+    "abstained", "abstained:answerable", "abstained:unanswerable", "context_tokens", "tokens", "cost",
+)  # fmt: skip
+JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # what a judge is asked for
+UNDEFINED_AS_A_WHOLE = ("cost",)  # one value that is unknown makes the mean unknown
 
 
 def measure(name: str) -> Measure:
     """The measure of this name, such as `recall@5` or `f1`."""
-    base, at, cut = name.partition("@")
+    base, _, cut = name.partition("@")
     if base in RANKING and cut.isdigit() and int(cut) > 0:
         return lambda question, outcome: (
             RANKING[base](outcome.ranking, question.support, int(cut)) if question.support else None
         )
-    if base in ANSWER and not at:
-        return lambda question, outcome: (
-            ANSWER[base](outcome.answer, question.answers) if outcome.answer is not None and question.answers else None
+    if name in ANSWER:
+        return lambda question, outcome: None if outcome.answer is None else ANSWER[name](question, outcome)
+    if name in EVIDENCE:
+        return EVIDENCE[name]
+    if name == "seconds":
+        raise SettingError(
+            "seconds differ from run to run and are no measure of a row; Run.table(seconds=True) has them as a column"
         )
     raise SettingError(
-        f"no measure is called {name!r}; there are {', '.join(f'{base}@k' for base in RANKING)}, {', '.join(ANSWER)}"
+        f"no measure is called {name!r}; there are {', '.join(f'{base}@k' for base in RANKING)}, "
+        f"{', '.join([*ANSWER, *EVIDENCE])}, and seconds as a column of Run.table(seconds=True)"
     )
 
 
 def deepest(names: Sequence[str]) -> int:
     """The largest k that any of the measures looks at (0 if none looks at a ranking)."""
     return max((int(name.partition("@")[2]) for name in names if "@" in name), default=0)
+
+
+def _steps(question: Question) -> list[str]:
+    answers = [step.get("answer") for step in question.decomposition or ()]
+    return [str(answer) for answer in answers] if None not in answers else []

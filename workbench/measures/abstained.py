@@ -1,0 +1,63 @@
+"""abstained: 1 where no answer was given because the evidence does not hold it, else 0. A failure is no abstention.
+
+`abstained` counts what the reader says of itself and what `is_abstention` reads in the text. `abstained:answerable`
+and `abstained:unanswerable` are the same over the questions with and without a gold answer: the first should be low,
+the second high. `abstained:thesis` is the exact rule of "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045,
+companion code; spec 3.6): no answer at all, or the whole text is one of six phrases. It misses a typographic
+apostrophe and a phrase that is followed by an explanation (trap 5); `is_abstention` does not."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+THESIS_PHRASES = ("i don't know", "i do not know", "unknown", "not sure", "cannot determine", "can't tell")
+EDGES = " \t\r\n\f\v.?!:;\"'`~()[]{}"
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\u00b4\u0060", "'"))
+_PHRASE = re.compile(
+    r"(?:sorry, |unfortunately, )?(?:(?:based on|according to|from|given) [^,.]{1,60}, )?"
+    r"(?:(?:it|this|that|the answer) is |i am |i'm |i )?"
+    r"(?:unknown|unanswerable|not sure|(?:really )?(?:do not|don't) know"
+    r"|(?:it |this )?(?:cannot|can't|can not|could not|couldn't)(?: be)?"
+    r" (?:determined?|tell|told|say|said|answer(?:ed)?)"
+    r"|(?:there is )?(?:not enough information|insufficient information|no information|no answer)"
+    r"|not (?:stated|mentioned|given|specified|provided)"
+    r"|(?:the |these )?(?:provided |given )?(?:passages?|context|texts?|documents?|evidence)"
+    r" (?:do not|don't|does not|doesn't) (?:say|state|mention|contain|provide|give|hold|include|specify))"
+    r"(?P<rest>.*)"
+)
+# What may follow a phrase: a sentence's end, or words that go on about not knowing, unlike "Unknown Pleasures".
+_GOES_ON = re.compile(
+    r"$|[.;,!?]|\s*[\u2013\u2014]|\s-|\s*\((?:the|no|not|it)\b"
+    r"|\s+(?:because|since|as|based|from|given|in the|who|what|when|where|which|whether|if|the|this|that|any|about"
+    r"|for|is given|is provided|is available|how (?:many|much|long|far|old|tall|high|deep))\b"
+)
+_BUT = re.compile(  # in the same sentence, or a guess right after it
+    r"[^.;!?]*,\s*(?:but|however|though)\b"
+    r"|\W*(?:but|however|probably|perhaps|maybe|possibly|my (?:best )?guess|i (?:would )?(?:guess|think|believe))\b"
+)
+
+
+def is_abstention(text: str | None) -> bool:
+    """Whether a free text says, at its beginning, that it does not answer. Nothing said is an abstention; a guess
+    after the phrase is an answer.
+
+    >>> [is_abstention(text) for text in (None, " ", "I don’t know", "I don't know. They are about fog.")]
+    [True, True, True, True]
+    >>> [is_abstention(text) for text in ("Unknown Pleasures", "I don't know, but I think Paris", "Paris, not sure")]
+    [False, False, False]
+    """
+    said = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
+    said = said.strip(EDGES + "*_\u201c\u201d")
+    found = _PHRASE.match(said)
+    if not found:
+        return not said
+    return bool(_GOES_ON.match(found["rest"])) and not _BUT.match(found["rest"])
+
+
+def is_abstention_thesis(text: str | None) -> bool:
+    """
+    >>> [is_abstention_thesis(text) for text in (None, "(I don't  know.)", "I don’t know", "I don't know. No.", "")]
+    [True, True, False, False, False]
+    """
+    return text is None or " ".join(text.lower().split()).strip(EDGES) in THESIS_PHRASES

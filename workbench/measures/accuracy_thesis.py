@@ -1,0 +1,78 @@
+"""accuracy:thesis: a heuristic, then a judge for what it leaves open ("The Reasoning Bottleneck in Graph-RAG",
+arXiv 2603.14045, section 4.5 and companion code; spec 6.1).
+
+    n(x)  NFKD, lower case, spaces made one, the edge characters of the abstention rule stripped
+    a(x)  NFKD, lower case, bracketed parts dropped, letters a-z, digits and spaces kept, spaces made one
+    1.  n(answer) is an abstention phrase         → wrong; right only where there is no gold answer
+    2.  n(gold) in n(answer) or n(answer) in n(gold), as substrings, for some gold answer   → right
+    3.  a(gold) = a(answer), or their last words are the same one of four characters or more → right
+    4.  else the judge: right only where it says `correct`; `unknown` and a judge that fails are wrong
+
+It keeps the source's traps so that its numbers can be compared: "no" is in "know", "19" in "1919", an answer "a" in
+most gold answers. One departure: an empty n(answer), n(gold) or a(x) matches nothing, where there the empty string is
+in every gold answer (traps 2 and 3). Without gold the judge is not asked. A failed question is wrong.
+
+`accuracy:heuristic` is stages 1 to 3 alone, with all that they leave open wrong: what is measured where there is no
+judge. `judged` is the share that was left to the judge, `judge_unknown` the share where it did not decide or failed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from workbench.measures.abstained import EDGES, THESIS_PHRASES
+
+_BRACKETED = re.compile(r"\([^)]*\)|\[[^\]]*\]|\{[^}]*\}")
+_NOT_KEPT = re.compile(r"[^a-z0-9 ]")
+
+
+def heuristic(answer: str | None, gold: Sequence[str]) -> bool | None:
+    """Right, wrong, or None where the judge is to decide. `answer` is None for an abstention without words.
+
+    >>> heuristic("It was Paris", ["Paris"]), heuristic("Par", ["Paris"]), heuristic("J. Tolkien", ["John Tolkien"])
+    (True, True, True)
+    >>> heuristic("not sure", ["Paris"]), heuristic("not sure", []), heuristic("...", ["Paris"])
+    (False, True, False)
+    >>> heuristic("the French capital", ["Paris"]) is None
+    True
+    """
+    said = None if answer is None else normalised(answer)
+    if said is None or said in THESIS_PHRASES:
+        return not gold
+    if not gold or not said:
+        return False
+    if any(right and (right in said or said in right) for right in map(normalised, gold)):
+        return True
+    return True if any(_alias(answer, right) for right in gold) else None
+
+
+def accuracy_thesis(answer: str | None, gold: Sequence[str], verdict: str | None = None) -> float:
+    """`verdict` of the judge: `correct`, `incorrect`, `unknown`; None where it was not asked.
+
+    >>> accuracy_thesis("the French capital", ["Paris"], "correct"), accuracy_thesis("the French capital", ["Paris"])
+    (1.0, 0.0)
+    """
+    decided = heuristic(answer, gold)
+    return float(verdict == "correct" if decided is None else decided)
+
+
+def normalised(text: str) -> str:
+    """n(x) of the source.
+
+    >>> normalised(' "Paris,  France." ')
+    'paris, france'
+    """
+    return " ".join(unicodedata.normalize("NFKD", text).lower().split()).strip(EDGES)
+
+
+def _alias(answer: str, right: str) -> bool:
+    """Stage 3. Abstaining gold answers do not match by their last word."""
+    a, b = (
+        " ".join(_NOT_KEPT.sub("", _BRACKETED.sub(" ", unicodedata.normalize("NFKD", text).lower())).split())
+        for text in (answer, right)
+    )
+    if not a or not b:
+        return False
+    last = a.split()[-1]
+    return a == b or (last == b.split()[-1] and len(last) >= 4 and normalised(right) not in THESIS_PHRASES)

@@ -1,0 +1,60 @@
+"""coverage: 1 where the retrieved context holds a gold answer or alias, else 0: could the reader have known?
+
+The context is the text before any compression (`workbench.experiments.evaluate` says which). The measure comes from
+"The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045, section 4.5; spec 6.4).
+
+* `coverage`: some gold answer occurs at word boundaries. Not defined where a gold answer is yes or no, which nearly
+  every text holds (trap 4), nor where there is none.
+* `coverage:substring`: the source's own: a gold answer, lower-cased and stripped, is a substring of the lower-cased
+  context with its spaces made one. "no" is in "know" and "19" in "1919"; yes and no count.
+* `coverage:bridge`: the answers of all steps of the decomposition occur at word boundaries, the last one or an alias of
+  it; yes and no are no step to be found. Not defined without a decomposition. The source has it for MuSiQue, with
+  substrings; its definitions for HotpotQA (titles) and 2Wiki (evidence triples) need what a question does not hold.
+
+Where the gold answers are a set, one of them is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.measures.words import is_yes_no, places, words
+
+
+def coverage(context: str, gold: Sequence[str]) -> float | None:
+    """
+    >>> coverage("Nora  Whitlock was born in Orsby.", ["Alderby", "orsby"]), coverage("Born in 1919.", ["19"])
+    (1.0, 0.0)
+    >>> coverage("I know it.", ["no"]) is None
+    True
+    """
+    if not gold or any(map(is_yes_no, gold)):
+        return None
+    return float(_any_in(gold, words(context)))
+
+
+def coverage_substring(context: str, gold: Sequence[str]) -> float | None:
+    """
+    >>> coverage_substring("I  know it.", ["no"]), coverage_substring("Born in\\n1919.", ["in 19"])
+    (1.0, 1.0)
+    """
+    text = " ".join(context.lower().split())
+    sought = [right.lower().strip() for right in gold]
+    return float(any(right and right in text for right in sought)) if gold else None
+
+
+def coverage_bridge(context: str, gold: Sequence[str], steps: Sequence[str]) -> float | None:
+    """`steps`: the answers of the decomposition in their order.
+
+    >>> coverage_bridge("Orsby was founded by Nora Whitlock.", ["Aldby", "Orsby"], ["Nora Whitlock", "Aldby"])
+    1.0
+    >>> coverage_bridge("Nora Whitlock was born in Orsby.", ["Orsby"], ["Kestrel FM", "Nora Whitlock", "Orsby"])
+    0.0
+    """
+    sought = [[step] for step in steps[:-1]] + [[*steps[-1:], *gold]] if steps else []
+    sought = [names for names in sought if not any(map(is_yes_no, names))]
+    said = words(context)
+    return float(all(_any_in(names, said) for names in sought)) if sought else None
+
+
+def _any_in(names: Sequence[str], said: list[str]) -> bool:
+    return any(places(words(name), said) for name in names)

@@ -1,0 +1,67 @@
+"""Texts as lists of words, for the measures that look for one text in another at word boundaries.
+
+A word is a run of letters, marks and digits (and `_`: NOT_SUPPORTED does not hold SUPPORTED). Before, compatible
+characters are made one, accents are dropped, case is folded. A number keeps its sign and its decimal point and loses
+its thousands separators; articles are no words, unless there is nothing else. Scripts without spaces are compared by
+whole runs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_ACCENTS = re.compile("[\u0300-\u036f]")  # of Latin, Greek, Cyrillic; the marks of other scripts are letters' parts
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![^\s(])-(?=\d)")
+_ARTICLES = {"a", "an", "the"}
+
+
+class _Separators(dict):
+    """Character → itself or a space, for `str.translate`; looked up once per character."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        kept = character == "_" or unicodedata.category(character)[0] in "LMN"
+        self[code] = character if kept else " "
+        return self[code]
+
+
+_SEPARATORS = _Separators()
+
+
+def words(text: str) -> list[str]:
+    """
+    >>> words("The 7,531 people of N’Orvalle (−3.5 °C) sang “Ça ira”.")
+    ['7531', 'people', 'of', 'n', 'orvalle', '-3.5', 'c', 'sang', 'ca', 'ira']
+    >>> words("the"), words("…")
+    (['the'], [])
+    """
+    plain = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+    plain = _THOUSANDS.sub("", plain.replace("\u2212", "-"))
+    parts, at = [], 0
+    for kept in _SIGN_OR_POINT.finditer(plain):
+        parts += [plain[at : kept.start()].translate(_SEPARATORS), kept[0]]
+        at = kept.end()
+    found = ("".join(parts) + plain[at:].translate(_SEPARATORS)).split()
+    found = [word for word in found if any(map(str.isalnum, word))]  # an emoji leaves an invisible mark behind
+    return [word for word in found if word not in _ARTICLES] or found
+
+
+def places(part: Sequence[str], whole: Sequence[str]) -> list[int]:
+    """Where the words of `part` stand in `whole`, one after the other; nowhere if there are none.
+
+    >>> places(["new", "york"], ["york", "new", "york"]), places([], ["new"])
+    ([1], [])
+    """
+    n = len(part)
+    return [at for at in range(len(whole) - n + 1) if n and whole[at] == part[0] and whole[at : at + n] == part]
+
+
+def is_yes_no(text: str) -> bool:
+    """Whether a gold answer is nothing but yes or no.
+
+    >>> is_yes_no("Yes."), is_yes_no("Norway")
+    (True, False)
+    """
+    return words(text) in (["yes"], ["no"])
