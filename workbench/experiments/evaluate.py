@@ -6,25 +6,32 @@ and `replay` engines everything but `timings.jsonl` has the same bytes in every 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 from workbench import measures as measures_
+from workbench import tokens
 from workbench.errors import EngineError, SettingError
 from workbench.experiments.run import Run, read_rows, trace_name
 from workbench.index.index import versions
 from workbench.index.store import key_of, write_atomically
+from workbench.llm.engine import Engine, engine
 from workbench.llm.meter import collect
 from workbench.methods import Method
 from workbench.places import home
 from workbench.reading.base import Reader
-from workbench.records import Answer, Evidence, Question
+from workbench.reading.render import Context
+from workbench.records import Evidence, Question
+from workbench.steps import judge as judge_step
 from workbench.text import text_hash
 from workbench.trace import Trace
 
@@ -41,6 +48,7 @@ def evaluate(
     trace: str = "full",
     workers: int | None = None,
     limit: int | None = None,
+    judge: Engine | str | None = None,
     progress: bool = True,
 ) -> Run:
     """Run every method (and the reader, if one is given) over the questions, and return the run.
@@ -49,28 +57,35 @@ def evaluate(
     default as many as the engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine
     that cannot go on stops the run; the same call goes on where it stopped. `out` is by default a folder in `runs/`
     that is named after the data and after everything that determines the rows; a folder that holds another run is
-    refused."""
+    refused.
+
+    `judge` is the engine that `accuracy:thesis` asks about answers which its heuristic leaves open; giving one adds
+    that measure, `judged` and `judge_unknown`. Without one `accuracy:thesis` is measured, and named, as
+    `accuracy:heuristic`. Coverage is measured on the retrieved context: what the reader starts from, which is its
+    `uncompressed(evidence)` where it compresses, else its `context(evidence)`; without a reader all ranked passages."""
     questions = list(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
         raise SettingError("evaluate needs at least one question and one method")
-    measures = tuple(name for name in measures if reader is not None or name not in measures_.ANSWER)
-    plan = Plan(methods, reader, measures, k or max(20, measures_.deepest(measures)), budget, trace)
+    judge = engine(judge) if judge is not None else None
+    measures = _measurable(measures, reader, judge)
+    plan = Plan(methods, reader, judge, measures, k or max(20, measures_.deepest(measures)), budget, trace)
     config = plan.config(questions)
     folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
-    done = _start(folder, config)
     jobs = [(question, name) for question in questions for name in methods]
     workers = workers or max(getattr(method.engine, "workers", 1) for method in methods.values())
-    with (
-        (folder / "results.jsonl").open("a", encoding="ascii") as results,
-        (folder / "timings.jsonl").open("a", encoding="ascii") as timings,
-        tqdm(total=len(jobs), initial=done, desc="evaluate", unit="question", disable=not progress) as bar,
-    ):
-        for outcome in _in_order(lambda job: plan.ask(*job), jobs[done:], workers):
-            _write(outcome, folder, results, timings)
-            bar.update()
-    run = Run(folder)
-    run.save_summaries()
+    with _locked(folder):
+        done = _start(folder, config)
+        with (
+            (folder / "results.jsonl").open("a", encoding="ascii") as results,
+            (folder / "timings.jsonl").open("a", encoding="ascii") as timings,
+            tqdm(total=len(jobs), initial=done, desc="evaluate", unit="question", disable=not progress) as bar,
+        ):
+            for outcome in _in_order(lambda job: plan.ask(*job), jobs[done:], workers):
+                _write(outcome, folder, results, timings)
+                bar.update()
+        run = Run(folder)
+        run.save_summaries()
     return run
 
 
@@ -89,6 +104,7 @@ class Plan:
 
     methods: Mapping[str, Method]
     reader: Reader | None
+    judge: Engine | None
     measures: Sequence[str]
     k: int
     budget: int | None
@@ -97,50 +113,76 @@ class Plan:
     def ask(self, question: Question, name: str) -> Outcome:
         """One question. It is asked by its text; its gold is looked at only when the scores are taken."""
         trace = Trace("ids" if self.trace == "off" else self.trace)  # timings are read off it even if it is not kept
-        evidence, answer, failure = None, None, None
+        evidence = retrieved = shown = answer = failure = None
         with collect() as usage:
             try:
                 evidence = self.methods[name].retrieve(question.question, self.k, budget=self.budget, trace=trace)
+                retrieved, shown = _contexts(self.reader, evidence)
                 answer = self.reader.read(question.question, evidence, trace=trace) if self.reader else None
                 failure = answer.failure if answer else None
             except EngineError:
                 raise
             except Exception as error:
                 failure = f"{type(error).__name__}: {error}"
-        context = self.reader.context(evidence).text if self.reader and evidence else None
+            measured = measures_.Outcome(
+                ranking=[passage_id for passage_id, _ in evidence.ranking] if evidence else [],
+                answer=(answer.text if answer else "") if self.reader else None,
+                abstained=bool(answer and answer.abstained),
+                failed=failure is not None,
+                context=retrieved.text if retrieved else None,
+                context_tokens=retrieved.tokens if retrieved else None,
+            )
+            judgement = self.ask_judge(question, measured, trace)
+        measured = replace(measured, usage=usage.as_dict(seconds=False), verdict=judgement and judgement["verdict"])
         row = {
             "question_id": question.id,
             "method": name,
             "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
             "nodes": evidence.nodes if evidence else [],
-            "context": f"{text_hash(context)}.txt" if context is not None else None,
+            "context": f"{text_hash(shown.text)}.txt" if shown else None,
+            "context_tokens": measured.context_tokens,
             "answer": answer.text if answer else None,
             "abstained": answer.abstained if answer else None,
-            "scores": self.score(question, evidence, answer),
+            "scores": {measure: measures_.measure(measure)(question, measured) for measure in self.measures},
+            "judge": judgement,
             "failure": failure,
             "fallback": evidence.fallback if evidence else None,
-            "usage": usage.as_dict(seconds=False),
+            "usage": measured.usage,
         }
-        return Outcome(row, trace.seconds(), Trace("off") if self.trace == "off" else trace, context)
+        kept = Trace("off") if self.trace == "off" else trace
+        return Outcome(row, trace.seconds(), kept, shown.text if shown else None)
 
-    def score(self, question: Question, evidence: Evidence | None, answer: Answer | None) -> dict[str, float | None]:
-        """A failure scores 0 wherever the measure is defined; it does not go missing."""
-        ranking = [passage_id for passage_id, _ in evidence.ranking] if evidence else []
-        said = (answer.text if answer else "") if self.reader else None
-        return {name: measures_.measure(name)(question, measures_.Outcome(ranking, said)) for name in self.measures}
+    def ask_judge(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:
+        """The judge's verdict and reason, and its failure, which counts as `unknown`; None where it has no say."""
+        if self.judge is None or not measures_.left_to_judge(question, outcome):
+            return None
+        asked = judge_step.Input(question.question, question.answers, outcome.answer)
+        said, failure = {"verdict": "unknown", "reason": ""}, None
+        with trace.span("EVALUATOR", judge_step.STEP.name, engine=self.judge.name) as span:
+            try:
+                (result,) = self.judge.run(judge_step.STEP, [asked], trace=trace)
+                said, failure = (result.value.model_dump() if result.value else said), result.failure
+            except EngineError:
+                raise
+            except Exception as error:
+                failure = f"{type(error).__name__}: {error}"
+            span.set(verdict=said["verdict"], **({"failure": failure} if failure else {}))
+        return {**said, "failure": failure}
 
     def config(self, questions: Sequence[Question]) -> dict[str, Any]:
         """All that determines the rows, and what makes them comparable with others."""
         methods = list(self.methods.values())
         engines = {method.engine.name for method in methods} | ({self.reader.engine.name} if self.reader else set())
         steps = {step for method in methods for step in method.steps} | ({"answer"} if self.reader else set())
+        steps |= {judge_step.STEP.name} if self.judge else set()
         return {
-            "format": 1,
+            "format": 2,
             "data": methods[0].index.manifest["data"],
             "questions": {"n": len(questions), "hash": key_of(questions=[asdict(question) for question in questions])},
             "engine": ", ".join(sorted(engines)),
             "methods": {name: _described(method) for name, method in self.methods.items()},
             "reader": self.reader.label if self.reader else None,
+            "judge": self.judge.name if self.judge else None,
             "prompts": _prompts(steps),
             "measures": list(self.measures),
             "k": self.k,
@@ -166,12 +208,14 @@ def _described(method: Method) -> dict[str, Any]:
 
 
 def _write(outcome: Outcome, folder: Path, results: TextIO, timings: TextIO) -> None:
-    """The row goes last, so that it never names a file which is not there."""
+    """The row goes last, so that it never names a file which is not there. A file takes its name when it is whole: a
+    context may be shared with a row that stands already, and must not be torn by writing it again."""
     row = outcome.row
-    if outcome.context is not None:
-        (folder / "contexts" / row["context"]).write_text(outcome.context, encoding="utf-8")
+    if outcome.context is not None and not (path := folder / "contexts" / row["context"]).exists():
+        write_atomically(path, outcome.context)
     if outcome.trace:
-        outcome.trace.save(folder / "traces" / trace_name(row["question_id"], row["method"]))
+        path = folder / "traces" / trace_name(row["question_id"], row["method"])
+        os.replace(outcome.trace.save(path.with_name(path.name + ".tmp")), path)
     seconds = {"question_id": row["question_id"], "method": row["method"], "seconds": outcome.seconds}
     for out, line in ((timings, seconds), (results, row)):
         out.write(json.dumps(line) + "\n")
@@ -195,6 +239,27 @@ def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[Outcome]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _measurable(measures: Sequence[str], reader: Reader | None, judge: Engine | None) -> tuple[str, ...]:
+    """The measures that can be taken, under the names of what is taken."""
+    if reader is None:
+        return tuple(name for name in measures if name not in measures_.ANSWER)
+    if judge is not None:
+        return tuple(dict.fromkeys([*measures, *measures_.JUDGED]))
+    if asked := [name for name in measures if name in measures_.JUDGED[1:]]:
+        raise SettingError(f"{asked[0]} needs a judge; pass judge=wb.engine(…), or leave the measure out")
+    return tuple(dict.fromkeys("accuracy:heuristic" if name == "accuracy:thesis" else name for name in measures))
+
+
+def _contexts(reader: Reader | None, evidence: Evidence) -> tuple[Context, Context | None]:
+    """What was retrieved, before any compression, and what the reader is shown."""
+    if reader is None:
+        passages = tuple(passage for passage, _ in evidence.passages)
+        text = "\n\n".join(passage.content for passage in passages)  # as `render` does; counted once, at its end
+        return Context(text, tokens.count(text), passages), None
+    shown = reader.context(evidence)
+    return (reader.uncompressed(evidence) if hasattr(reader, "uncompressed") else shown), shown
+
+
 def _prompts(steps: Iterable[str]) -> dict[str, str]:
     """Step → version and hash of the prompt's wording."""
     from workbench.steps import catalogue
@@ -203,10 +268,26 @@ def _prompts(steps: Iterable[str]) -> dict[str, str]:
     return {name: f"{known[name].identity} {known[name].prompt_hash}" for name in sorted(steps) if name in known}
 
 
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Two processes must not add rows to one run; the second is told so. The lock of a killed one is gone with it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise SettingError(f"another process is writing the run {folder}; wait, or choose another folder") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _start(folder: Path, config: dict) -> int:
-    """How many rows stand already. Refuses a folder whose run was asked otherwise."""
+    """How many rows stand already. Refuses a folder whose run was asked otherwise; removes what a killed process was
+    about to write."""
     for name in ("traces", "contexts"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        (folder / name).mkdir(exist_ok=True)
     path = folder / "run.json"
     text = json.dumps(config, indent=1, ensure_ascii=False) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") != text:
@@ -216,10 +297,12 @@ def _start(folder: Path, config: dict) -> int:
             f"{folder} holds another run (it differs in {', '.join(differing)}); "
             "choose another folder, or delete this one"
         )
+    for torn in folder.rglob("*.tmp"):
+        torn.unlink()
     write_atomically(path, text)
     done = read_rows(folder / "results.jsonl", mend=True)
-    timed = read_rows(folder / "timings.jsonl", mend=True)
-    if len(timed) > len(done):  # killed between the two: the row counts, its timing is measured again
-        kept = "".join(json.dumps(row) + "\n" for row in timed[: len(done)])
-        (folder / "timings.jsonl").write_text(kept, encoding="ascii")
+    timings = folder / "timings.jsonl"
+    if len(read_rows(timings, mend=True)) > len(done):  # killed between the two: the row is asked and timed again
+        lines = timings.read_bytes().splitlines(keepends=True)
+        os.truncate(timings, sum(map(len, lines[: len(done)])))
     return len(done)

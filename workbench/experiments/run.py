@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ import pandas as pd
 from workbench.errors import SettingError
 from workbench.experiments.significance import bootstrap_interval, holm, paired_test
 from workbench.index.store import cut_torn_line, write_atomically
+from workbench.measures import UNDEFINED_AS_A_WHOLE
+from workbench.measures.seconds import seconds as seconds_of
 from workbench.records import Record
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -45,10 +47,15 @@ class Run(Record):
     def measures(self) -> list[str]:
         return list(self.config["measures"])
 
+    @property
+    def judge(self) -> str | None:
+        """The name of the engine that judged, where one did."""
+        return self.config.get("judge")
+
     @cached_property
     def rows(self) -> list[dict]:
-        """The rows of results.jsonl: question_id, method, ranking, nodes, context, answer, abstained, scores,
-        failure, usage."""
+        """The rows of results.jsonl: question_id, method, ranking, nodes, context, context_tokens, answer, abstained,
+        scores, judge, failure, fallback, usage."""
         return read_rows(self.folder / "results.jsonl")
 
     def frame(self) -> pd.DataFrame:
@@ -56,28 +63,34 @@ class Run(Record):
         return pd.DataFrame([{**{k: v for k, v in row.items() if k != "scores"}, **row["scores"]} for row in self.rows])
 
     def scores(self, measure: str, method: str) -> dict[str, float]:
-        """Question id → value, of the questions for which the measure is defined. A failed question counts as 0."""
+        """Question id → value, of the questions for which the measure is defined. A failed question counts as 0. Of
+        costs one that is unknown leaves none: what is left would not be the method's."""
         if measure not in self.measures or method not in self.methods:
             raise SettingError(f"the run has the measures {self.measures} and the methods {self.methods}")
-        return {
-            row["question_id"]: row["scores"][measure]
-            for row in self.rows
-            if row["method"] == method and row["scores"].get(measure) is not None
-        }
+        values = {row["question_id"]: row["scores"].get(measure) for row in self.rows if row["method"] == method}
+        if measure in UNDEFINED_AS_A_WHOLE and None in values.values():
+            return {}
+        return {question: value for question, value in values.items() if value is not None}
 
-    def table(self) -> pd.DataFrame:
-        """Means over the questions: a row per method, a column per measure, then how many were asked, abstained on,
-        failed."""
+    def table(self, *, seconds: bool = False) -> pd.DataFrame:
+        """Means over the questions: a row per method, a column per measure, then how many were asked and failed; with
+        a judge its name and how often it failed. `seconds` adds a column that differs from run to run."""
         rows = {}
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]
-            means = {measure: _mean(self.scores(measure, method)) for measure in self.measures}
-            answered = [row["abstained"] for row in mine if row["abstained"] is not None]
-            rows[method] = means | {
-                "abstained": float(np.mean(answered)) if answered else None,
-                "questions": len(mine),
-                "failures": sum(row["failure"] is not None for row in mine),
-            }
+            rows[method] = {measure: _mean(self.scores(measure, method)) for measure in self.measures}
+            rows[method] |= {"abstained": rows[method].get("abstained", _mean_of(row["abstained"] for row in mine))}
+            if seconds:
+                rows[method]["seconds"] = self._seconds(method)
+            rows[method] |= {"questions": len(mine), "failures": sum(row["failure"] is not None for row in mine)}
+            if self.judge:
+                failed = sum(bool(row["judge"] and row["judge"]["failure"]) for row in mine)
+                rows[method] |= {"judge": self.judge, "judge_failures": failed}
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+    def counts(self) -> pd.DataFrame:
+        """For how many questions each measure is defined: a row per method, a column per measure."""
+        rows = {m: {measure: len(self.scores(measure, m)) for measure in self.measures} for m in self.methods}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
     def compare(self, baseline: str | None = None, measures: Sequence[str] | None = None) -> pd.DataFrame:
@@ -121,6 +134,10 @@ class Run(Record):
             ]
         )
 
+    def _seconds(self, method: str) -> float | None:
+        timed = read_rows(self.folder / "timings.jsonl")
+        return _mean_of(seconds_of(row["seconds"]) for row in timed if row["method"] == method)
+
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
         write_atomically(self.folder / "usage.json", json.dumps(_usage(self.rows), indent=1) + "\n")
@@ -145,7 +162,13 @@ def read_rows(path: Path, *, mend: bool = False) -> list[dict]:
 
 
 def _mean(scores: Mapping[str, float]) -> float | None:
-    return float(np.mean(list(scores.values()))) if scores else None
+    return _mean_of(scores.values())
+
+
+def _mean_of(values: Iterable[float | None]) -> float | None:
+    """Of those that are defined."""
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
 
 
 def _usage(rows: Sequence[Mapping]) -> dict[str, dict[str, dict[str, Any]]]:

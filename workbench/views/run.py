@@ -2,38 +2,74 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
+from workbench.measures import ANSWER
 from workbench.views.base import Markup, details, esc, html, page, table, text
 
 
 @html.register
 def _(run: Run) -> str:
-    """The table of means, and what makes the numbers comparable."""
-    frame = run.table()
-    rows = [(name, *values) for name, values in zip(frame.index, frame.itertuples(index=False))]
-    config = run.config
+    """The tables of means, and what makes the numbers comparable."""
+    config, counts = run.config, run.counts()
     said = {
         "data": f"{config['data']['name']} ({config['data']['fingerprint']})",
         "questions": f"{config['questions']['n']} ({config['questions']['hash']})",
         "engine": config["engine"],
         "reader": config["reader"],
+        "judge": run.judge,
         "prompts": ", ".join(f"{name}: {version}" for name, version in config["prompts"].items()),
         "k, budget": f"{config['k']}, {config['budget']}",
         "versions": ", ".join(f"{name} {version}" for name, version in config["versions"].items()),
     }
-    rules = "<p class='q'>Made with rules, not with a language model.</p>" if config["engine"] == "rules" else ""
     return page(
         f"<p><b>{esc(run.folder)}</b></p>",
-        table(["method", *frame.columns], rows),
-        rules,
+        *(table(["method", *part.columns], _rows(part)) for part in _parts(run)),
+        *(f"<p class='q'>{esc(note)}</p>" for note in _notes(run)),
+        details("for how many questions each measure is defined", table(["method", *counts.columns], _rows(counts))),
         details("what these numbers were made with", table(["", ""], said.items())),
     )
 
 
 @text.register
 def _(run: Run) -> str:
-    return f"Run in {run.folder}, engine {run.config['engine']}\n{run.table().to_string(float_format='{:.4f}'.format)}"
+    tables = [part.to_string(float_format="{:.4f}".format, na_rep="–") for part in _parts(run)]
+    return "\n".join([f"Run in {run.folder}, engine {run.config['engine']}", *tables, *_notes(run)])
+
+
+def _parts(run: Run) -> list[pd.DataFrame]:
+    """The table, cut into what was found, what was answered, and what it took."""
+    frame = run.table(seconds=True).astype(object)
+    frame = frame.where(frame.notna(), None)
+    found = [name for name in frame if "@" in name]
+    answered = [name for name in frame if name in ANSWER or name.partition(":")[0] == "coverage"]
+    rest = [name for name in frame if name not in {*found, *answered}]
+    return [frame[names] for names in (found, answered, rest) if names]
+
+
+def _rows(frame: pd.DataFrame) -> list[tuple]:
+    return [(name, *values) for name, values in zip(frame.index, frame.itertuples(index=False))]
+
+
+def _notes(run: Run) -> list[str]:
+    """What must be known before a number is believed."""
+    notes = []
+    if run.config["engine"] == "rules":
+        notes.append("Made with rules, not with a language model.")
+    if run.judge:
+        notes.append(
+            f"accuracy:thesis was judged by {run.judge}"
+            + (", which are no language model and compare dates and numbers only." if run.judge == "rules" else ".")
+        )
+    if "accuracy:heuristic" in run.measures:
+        notes.append(
+            "accuracy:heuristic is accuracy:thesis without its judge: what the heuristic leaves open is wrong."
+        )
+    if any(used["money"] is None for row in run.rows for used in row["usage"].values()):
+        notes.append("The price of a model is not in prices.csv, so what it cost is unknown; that is not zero.")
+    return notes
 
 
 @text.register
