@@ -57,7 +57,7 @@ def test_as_many_requests_as_asked_for_are_in_flight(concurrency, serve, ask):
 @pytest.mark.parametrize("concurrency", [0, -1, 1.5, "8"])
 def test_a_concurrency_that_means_nothing_is_refused(concurrency):
     with pytest.raises(SettingError, match="concurrency="):
-        ChatEngine("openai:m", "m", lambda request: Reply(""), concurrency=concurrency)
+        ChatEngine("openai:m", lambda request: Reply(""), concurrency=concurrency)
 
 
 def test_no_inputs_ask_nothing(serve, ask):
@@ -114,7 +114,7 @@ def test_free_text_is_asked_for_without_a_format(serve, ask):
 @given(st.text(st.characters(exclude_categories=()), max_size=50))
 def test_any_input_can_be_sent(value):
     """Half a character cannot be sent as UTF-8; it is replaced before the request is made, recorded or traced."""
-    (message,) = ChatEngine("openai:m", "m", lambda request: Reply("")).request(NAMES, value).messages[1:]
+    (message,) = ChatEngine("openai:m", lambda request: Reply("")).request(NAMES, value).messages[1:]
     assert len(message["content"].encode().decode()) == len(value)
 
 
@@ -280,9 +280,9 @@ def test_an_interrupt_ends_the_run_and_drops_what_has_not_begun(serve, ask):
 # -- the SPEC ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spec", ["", "rule", "gpt-4o", "local:model", "Rules"])
+@pytest.mark.parametrize("spec", ["", "rule", "gpt-4o", "Rules"])
 def test_an_unknown_engine_names_the_known_ones(spec):
-    with pytest.raises(SettingError, match=r"rules, openai:<model>.* or replay:<file>"):
+    with pytest.raises(SettingError, match=r"rules, openai:<model>.*local:<file>.* or replay:<file>"):
         engine(spec)
 
 

@@ -46,12 +46,28 @@ def test_each_level_reads_what_it_is_for(step, text, level, value):
     assert parse(step, Reply(text)) == (value, level)
 
 
+CUT = [
+    (NAMES, '["Ada", "Bo"', "cut", ADA),
+    (NAMES, 'Here: {"names": ["Ada", "Bo"]} and', "cut", ADA),
+    (SAID, "Answer: Ada", "cut", Said(said="Ada")),
+    (NAMES, '{"names": ["Ada", "Bo"]}', "strict", ADA),  # nothing can be missing
+]
+
+
+@pytest.mark.parametrize(("step", "text", "level", "value"), CUT)
+def test_what_is_read_of_a_reply_that_was_cut_is_called_so(step, text, level, value):
+    """A list that ends early reads as well as a whole one."""
+    assert parse(step, Reply(text, "length")) == (value, level)
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_level_is_counted_in_the_result(level, serve, ask):
     """A table of how answers were read tells a good model from a lucky one."""
-    step, text, _, value = next(case for case in READ if case[2] == level)
-    (result,) = ask(serve(lambda asked: completion(text))).run(step, ["x"])
+    step, text, _, value = next(case for case in [*READ, *CUT] if case[2] == level)
+    chat = ask(serve(lambda asked: completion(text, finish="length" if level == "cut" else "stop")))
+    (result,) = chat.run(step, ["x"])
     assert (result.parse, result.value, result.failure, result.text) == (level, value, None, text)
+    assert (chat.meter.total.repaired, chat.meter.total.cut) == (level == "repaired", level == "cut")
 
 
 @pytest.mark.parametrize(
@@ -170,4 +186,4 @@ def test_any_text_is_read_or_unreadable(step, text, finish):
     except Unreadable:
         return
     assert isinstance(value, step.output) and level in LEVELS
-    assert level == "text" or value.model_dump_json()
+    assert step.read or value.model_dump_json()

@@ -12,11 +12,12 @@ from small_steps import BOOK, NAMES, SAID, Names
 
 from workbench.errors import EngineError, RecordingMiss, SettingError
 from workbench.llm import engine
-from workbench.llm.call import Reply, Request
+from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.record import Recording, recording, replaying
 from workbench.trace import Trace
 
-REQUEST = Request("names", "m", ({"role": "user", "content": "Name the stars of the sky."},), NAMES.schema, 0.0, 512)
+SKY = ({"role": "user", "content": "Name the stars of the sky."},)
+REQUEST = Request("names", "openai:m", SKY, NAMES.schema, 0.0, 512)
 GOOD, BAD = Reply('["Vega"]', prompt_tokens=2), Reply("no")
 
 
@@ -40,7 +41,7 @@ def test_a_replay_gives_the_same_results_without_a_server(step, serve, ask, tmp_
     replay, trace = engine(f"replay:{record}"), Trace()
     assert replay.run(step, inputs, trace=trace) == recorded
     assert not any(result.failure for result in recorded)
-    assert replay.name == "replay:test-model" and trace[0].inputs["engine"] == "replay:test-model"
+    assert replay.name == "openai:test-model" and trace[0].inputs["engine"] == "openai:test-model"
 
 
 def test_two_replays_have_the_same_bytes(serve, ask, tmp_path):
@@ -88,7 +89,7 @@ def test_what_failed_is_asked_again(bad, serve, ask, tmp_path):
 def test_a_bad_answer_is_kept_to_be_looked_at(store):
     store.put(REQUEST, BAD, good=False)
     assert store.get(REQUEST) is None and len(store) == 0
-    assert store.requests(good=False) == [REQUEST.content()]
+    assert store.get(REQUEST, bad=True) == replace(BAD, recorded=True)
 
 
 @pytest.mark.parametrize("later", [(BAD, False), (Reply('["Deneb"]'), True)], ids=["bad", "good"])
@@ -106,6 +107,41 @@ def test_any_text_is_kept_as_it_was(text, store):
     assert store.get(REQUEST).text == text
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [completion("no JSON"), completion(""), completion('["x"', finish="length"), error(400, "long"), error(503)],
+    ids=str,
+)
+def test_what_went_wrong_is_replayed_as_it_was(bad, serve, ask, tmp_path):
+    """A replay that asked again, or stopped, would be another run."""
+    record = tmp_path / "run.sqlite"
+    live = ask(serve(lambda asked: bad if question(asked) == "b" else by_schema(asked)), record=record)
+    recorded, replay = live.run(NAMES, ["a", "b"]), engine(f"replay:{record}")
+    assert replay.run(NAMES, ["a", "b"]) == recorded
+    assert recorded[1].failure or recorded[1].parse == "cut"
+    assert replay.meter.as_dict(seconds=False) == live.meter.as_dict(seconds=False)
+
+
+def test_a_replay_says_that_it_cost_nothing_now(serve, ask, tmp_path):
+    """Tokens and money are those of the answers, so that rows are the same; what was paid is told beside."""
+    record = tmp_path / "run.sqlite"
+    live = ask(serve(lambda asked: error(400) if question(asked) == "b" else by_schema(asked)), record=record)
+    live.run(NAMES, ["a", "b"])
+    replay = engine(f"replay:{record}")
+    replay.run(NAMES, ["a", "b"])
+    assert (live.meter.total.recorded, replay.meter.total.recorded) == (0, 2)
+    assert replay.meter.total == live.meter.total
+    assert "2 from a recording, which cost nothing now" in repr(replay) and "recording" not in repr(live)
+
+
+def test_a_recording_says_what_it_holds(store):
+    for number, (reply, good) in enumerate([(GOOD, True), (GOOD, True), (BAD, False), (CallFailed("HTTP 400"), False)]):
+        store.put(replace(REQUEST, seed=number), reply, good)
+    assert store.summary() == [
+        {"engine": "openai:m", "step": "names", "answers": 2, "failures": 2, "prompt_tokens": 4, "completion_tokens": 0}
+    ]
+
+
 # -- a miss -----------------------------------------------------------------------------------------------------------
 
 OTHER_SKY = ({"role": "user", "content": "Name the stars of the seas."},)
@@ -114,13 +150,13 @@ OTHER_SKY = ({"role": "user", "content": "Name the stars of the seas."},)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"model": "n"}, "model 'm', asked 'n'"),
+        ({"engine": "openai:n"}, "engine 'openai:m', asked 'openai:n'"),
         ({"temperature": 0.5}, r"temperature 0\.0, asked 0\.5"),
         ({"seed": 1, "max_tokens": 9}, "max_tokens 512, asked 9; seed 0, asked 1"),
         ({"messages": OTHER_SKY}, r"character 23 on: recorded 'ky\.', asked 'eas\.'"),
         ({"messages": ({"role": "system", "content": "Be brief."}, *REQUEST.messages)}, r"asked 'Be brief"),
         ({"schema": BOOK.schema}, "schema of its answer"),
-        ({"step": "book"}, r"no good answer of this Step at all \(2 of others\)"),
+        ({"step": "book"}, r"no answer of this Step at all \(2 of others\)"),
     ],
 )
 def test_a_miss_names_what_differs_from_the_nearest(change, said, store):
@@ -129,12 +165,6 @@ def test_a_miss_names_what_differs_from_the_nearest(change, said, store):
     store.put(replace(REQUEST, messages=({"role": "user", "content": "Quite another thing"},)), GOOD, good=True)
     with pytest.raises(RecordingMiss, match=said):
         replaying(store)(replace(REQUEST, **change))
-
-
-def test_a_miss_says_that_the_answer_was_not_good(store):
-    store.put(REQUEST, BAD, good=False)
-    with pytest.raises(RecordingMiss, match="could not be read"):
-        replaying(store)(REQUEST)
 
 
 def test_a_miss_stops_a_replay(serve, ask, tmp_path):
@@ -198,11 +228,19 @@ def test_a_recording_that_is_missing_says_how_to_make_one(tmp_path):
 
 
 def test_a_recording_of_several_models_needs_one_named(store):
-    for model in ("m", "n"):
-        store.put(replace(REQUEST, model=model), GOOD, good=True)
-    with pytest.raises(SettingError, match="m, n; say which one"):
+    for name in ("openai:m", "openai:n", "local:m#12345678"):
+        store.put(replace(REQUEST, engine=name), GOOD, good=True)
+    with pytest.raises(SettingError, match="local:m#12345678, openai:m, openai:n; say which one"):
         engine(f"replay:{store.path}")
-    assert engine(f"replay:{store.path}", model="n").model == "n"
+    for spec, name in {
+        "openai:n": "openai:n",
+        "openai:m@http://127.0.0.1:9/v1": "openai:m",
+        "local:/elsewhere/m.gguf[context=512]": "local:m#12345678",
+        "local:m#12345678": "local:m#12345678",
+    }.items():
+        assert engine(f"replay:{store.path}", of=spec).name == name
+    with pytest.raises(SettingError, match=r"not of openai:other"):
+        engine(f"replay:{store.path}", of="openai:other")
 
 
 def test_the_folder_of_a_recording_is_made(tmp_path):

@@ -22,7 +22,7 @@ def patient(serve):
         server = serve(lambda asked: next(turn) or by_schema(asked))
         slept: list[float] = []
         call = retrying(endpoint(server.url), sleep=slept.append, **options)
-        return ChatEngine("openai:m", "m", call, concurrency=1), server, slept
+        return ChatEngine("openai:m", call, concurrency=1), server, slept
 
     return make
 
@@ -90,5 +90,5 @@ def test_an_interrupt_is_not_asked_again(inputs):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ChatEngine("openai:m", "m", retrying(interrupted), concurrency=1).run(NAMES, inputs)
+        ChatEngine("openai:m", retrying(interrupted), concurrency=1).run(NAMES, inputs)
     assert len(asked) == 1

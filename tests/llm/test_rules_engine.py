@@ -83,5 +83,5 @@ def test_a_trace_that_is_off_stays_empty():
 @pytest.mark.parametrize(("spec", "options"), [("rules:gpt-4o", {}), ("rules", {"record": "x"})])
 def test_the_rules_take_no_model_and_no_options(spec, options):
     """Somebody who asks for a recording of rules has mistaken the engine."""
-    with pytest.raises(SettingError, match=r"takes no model and no options; got .*(gpt-4o|record)"):
+    with pytest.raises(SettingError, match=r"takes no model; got 'gpt-4o'|has no option 'record'"):
         engine(spec, **options)

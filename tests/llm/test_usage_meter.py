@@ -35,7 +35,7 @@ def test_a_failed_answer_has_its_price_too(serve, ask):
     """An unreadable answer was paid for; one that never came was not, but the call is counted."""
     server = serve(lambda asked: error(400) if question(asked) == "b" else completion("no JSON"))
     unreadable, refused = ask(server).run(NAMES, ["a", "b"])
-    assert (unreadable.usage.prompt_tokens, refused.usage) == (7, Usage(calls=1))
+    assert (unreadable.usage.prompt_tokens, refused.usage) == (7, Usage(calls=1, failed=1))
 
 
 def test_the_rules_cost_nothing():
@@ -126,7 +126,7 @@ def test_a_known_price_is_charged_per_million_tokens(serve):
 def test_an_unknown_price_is_unknown_and_not_zero(serve, ask):
     chat = ask(serve(by_schema))
     chat.run(NAMES, ["a"])
-    assert money("test-model", 1, 1) is None and "price unknown" in repr(chat)
+    assert money("openai:test-model", 1, 1) is None and "price unknown" in repr(chat)
 
 
 @given(st.lists(USAGES, max_size=5))

@@ -12,10 +12,13 @@ from workbench.llm.step import Message
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked. `accept` says whether a reply is good; it travels along so that only good replies are kept."""
+    """What is asked, and of which engine, by its name (`openai:gpt-4o-mini`).
+
+    `accept` says whether a reply is good; it travels along so that only good replies are taken for answers.
+    """
 
     step: str
-    model: str
+    engine: str
     messages: tuple[Message, ...]
     schema: dict | None
     temperature: float
@@ -23,10 +26,15 @@ class Request:
     seed: int = 0
     accept: Callable[[Reply], bool] = field(default=lambda reply: True, compare=False, repr=False)
 
+    @property
+    def model(self) -> str:
+        """What the endpoint knows the model as."""
+        return self.engine.partition(":")[2]
+
     def content(self) -> dict:
         """All that determines the answer."""
         return {
-            "step": self.step, "model": self.model, "messages": list(self.messages), "schema": self.schema,
+            "step": self.step, "engine": self.engine, "messages": list(self.messages), "schema": self.schema,
             "temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed,
         }  # fmt: skip
 
@@ -51,4 +59,8 @@ Call = Callable[[Request], Reply]
 
 
 class CallFailed(Exception):
-    """This one request failed (HTTP 400, an empty reply, 5xx after all retries); others may go well."""
+    """This one request failed (HTTP 400, a refusal, 5xx after all retries); others may go well."""
+
+    def __init__(self, message: str, *, recorded: bool = False):
+        super().__init__(message)
+        self.recorded = recorded

@@ -26,12 +26,17 @@ _NO_COMPLETION = "the endpoint's answer is not a chat completion"
 
 
 def endpoint(
-    base_url: str | None = None, api_key: str | None = None, *, timeout: float = 120.0, structured: str = "json_schema"
+    base_url: str | None = None,
+    api_key: str | None = None,
+    *,
+    timeout: float = 120.0,
+    structured: str = "json_schema",
+    http_client: Any = None,
 ) -> Call:
     """A call to the endpoint at `base_url` (OPENAI_BASE_URL, or OpenAI's own).
 
     `structured` says how JSON is asked for: by schema (default), as any JSON object, or by the prompt alone, for
-    servers that know neither. `timeout` is in seconds, per request.
+    servers that know neither. `timeout` is in seconds, per request. `http_client` replaces the client library's own.
     """
     import openai
 
@@ -47,7 +52,9 @@ def endpoint(
     if not re.fullmatch("[!-~]+", key):  # the client's error about it would quote it
         raise SettingError("the key for the endpoint holds a space, a line break or a letter not ASCII: set it again")
     address, login = _address(url)
-    client = openai.OpenAI(api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login)
+    client = openai.OpenAI(
+        api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login, http_client=http_client
+    )
     blot = _blotter(key, url, login)
 
     def ask(request: Request) -> Any:
@@ -62,8 +69,10 @@ def endpoint(
                 **_response_format(request, structured),
             )
         except openai.APITimeoutError as error:
-            connecting = type(error.__cause__).__name__ == "ConnectTimeout"
-            return Transient(f"{where(url)} gave no answer within {timeout:g} s", unreachable=connecting)
+            if type(error.__cause__).__name__ == "ConnectTimeout":
+                return Transient(f"{where(url)} gave no answer within {timeout:g} s", unreachable=True)
+            # One input's failure, which is recorded: no address stands in a recording.
+            return Transient(f"the endpoint gave no answer within {timeout:g} s")
         except openai.APIConnectionError as error:
             return Transient(blot(f"{where(url)} cannot be reached: {error.__cause__ or error}"), unreachable=True)
         except openai.APIStatusError as error:

