@@ -1,28 +1,26 @@
-"""Rule body of the `answer` Step: the named span that best fits the kind of answer asked for.
+"""Rule body of the `answer` Step: the hops of a question resolved from the inside out.
 
-Simple on purpose: what is asked for is read off the question word; a candidate is a named entity or a title of the
-passages, of a fitting kind and not in the question; it is worth the share of the question's content words that its
-sentence and its passage hold. Yes-or-no questions are not answered by these rules, which abstain on them."""
+    Where was the director of "Dune Fever" born?  ->  director of "Dune Fever": Ada Lind  ->  Ada Lind born: Oslo
+
+`questions.analyse` says what is asked and how it nests; `hops.candidates` finds what one hop asks for; here they are
+joined: a few values for each inner hop, each tried in the outer one, the best chain wins. A comparison reads one date
+or number for each candidate, a question for what is shared the first sentences about both. An answer whose chain is
+worth less than ENOUGH a hop is none: the rules abstain."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from workbench.rules.language import content_words, parse
+from workbench.rules import comparing
+from workbench.rules.hops import Found, candidates
+from workbench.rules.questions import Hop, analyse, kin_of
+from workbench.rules.spans import Page, pages
 
-_KINDS = (  # question pattern -> entity labels that can answer it
-    (r"\bwho\b|\bwhose\b|\bwhom\b", ("PERSON", "ORG", "NORP")),
-    (r"\bwhen\b|\bwhat (year|date|month|day)\b|\bwhich (year|date|month|day)\b|\bin what year\b", ("DATE",)),
-    (r"\bwhere\b|\b(what|which) (\w+ )?(country|city|town|state|county|province|region|place|river|island)\b",
-     ("GPE", "LOC", "FAC")),
-    (r"\bhow (many|much|long|far|old|tall|high|deep|large|big)\b",
-     ("CARDINAL", "QUANTITY", "MONEY", "PERCENT", "ORDINAL", "DATE", "TIME")),
-)  # fmt: skip
-_ANY = ("PERSON", "ORG", "NORP", "GPE", "LOC", "FAC", "WORK_OF_ART", "EVENT", "PRODUCT", "LANGUAGE", "LAW")
-_YES_NO = re.compile(r"^\s*(is|are|was|were|do|does|did|has|have|had|can|could|will)\b", re.IGNORECASE)
-ENOUGH = 0.34  # share of the question's content words below which a span is no answer
+ENOUGH = 0.3  # worth a hop below which a chain is no answer: `benchmarks/reading.py` shows what it keeps and loses
+BREADTH = 3  # values of an inner hop that are tried in the outer one
+FLAT = 0.6  # worth of a hop read as one with its inner hops, against one resolved step by step
 
 
 class Ruled(NamedTuple):
@@ -31,28 +29,58 @@ class Ruled(NamedTuple):
     abstained: bool
 
 
-def _labels(question: str) -> tuple[str, ...]:
-    """The entity labels that can answer; where several question words stand in the question, the first one asks."""
-    found = [(match.start(), labels) for pattern, labels in _KINDS if (match := re.search(pattern, question))]
-    return min(found)[1] if found else _ANY
-
-
 def answer(question: str, passages: Sequence[tuple[str, str]]) -> Ruled:
-    asked = content_words(question)
-    if _YES_NO.match(question) or not asked:
-        return Ruled("the rules do not answer this kind of question", "", True)
-    labels = _labels(question.lower())
-    best, best_worth = None, 0.0
-    for rank, ((title, _), doc) in enumerate(zip(passages, parse([text for _, text in passages]))):
-        in_passage = len(asked & content_words(f"{title} {doc.text}")) / len(asked)
-        for sentence in doc.sents:
-            in_sentence = len(asked & content_words(f"{title} {sentence.text}")) / len(asked)
-            for entity in sentence.ents:
-                if entity.label_ not in labels or content_words(entity.text) <= asked:
-                    continue
-                worth = 0.7 * in_sentence + 0.3 * in_passage - 0.01 * rank
-                if worth > best_worth:
-                    best, best_worth = (entity.text, sentence.text), worth
-    if best is None or best_worth < ENOUGH:
-        return Ruled("no span of the kind asked for stands near the question's words", "", True)
-    return Ruled(f"read in: {best[1].strip()}", " ".join(best[0].split()), False)
+    """A short answer with the sentences it was read in, or none."""
+    asked = analyse(question, [title for title, _ in passages])
+    if asked.kind == "none" or not passages:
+        return _abstain("nothing is asked, or nothing is there to read")
+    read = pages(passages)
+    if asked.direction:
+        found = comparing.compare(asked, read, chain)
+    elif asked.wants == "yes-no":
+        found = None
+    else:
+        found = next(iter(chain(asked.asked, read, asked.names)), None)
+    if found is None:
+        return _abstain("no span of the kind asked for stands near the question's words")
+    thought = " → ".join(dict.fromkeys(found.said))
+    if found.ground < ENOUGH:
+        return _abstain(f"too little ground for “{found.text}” in: {thought}")
+    return Ruled(f"read in: {thought}", found.text, False)
+
+
+def chain(hop: Hop, read: Sequence[Page], barred: Sequence[str], depth: int = 0) -> list[Found]:
+    """What a hop and the hops inside it find, best first."""
+    ways: list[tuple[Hop, tuple[str, ...], Found]] = [(hop, (), Found("", 1.0, 1.0, (), steps=0.0))]
+    for inner in hop.inner:
+        values = chain(inner, read, barred, depth + 1)[:BREADTH]
+        ways = [(way, (*names, value.text), _joined(value, before, inner=True))
+                for way, names, before in ways for value in values]  # fmt: skip
+    if hop.inner and kin_of(hop) is None:  # the father of the mother is never the father
+        ways.append((_flat(hop), (), Found("", FLAT, 1.0, (), steps=0.0)))
+    found = [
+        _joined(one, before)
+        for way, names, before in ways
+        for one in candidates(way, (*way.names, *names), read, barred, named=depth > 0)
+    ]
+    return sorted(found, key=lambda one: -one.worth)
+
+
+def _joined(one: Found, before: Found, inner: bool = False) -> Found:
+    """A hop after what was found before it. An inner hop counts half: what it found shows again in the outer one."""
+    half = 0.5 if inner else 1.0
+    worth, steps = before.worth * one.worth**half, before.steps + one.steps * half
+    return replace(one, worth=worth, steps=steps, said=(*before.said, *one.said))
+
+
+def _flat(hop: Hop) -> Hop:
+    """The hop with the words and names of its inner hops as its own."""
+    words, names = list(hop.words), list(hop.names)
+    for inner in map(_flat, hop.inner):
+        words += inner.words
+        names += inner.names
+    return Hop(tuple(dict.fromkeys(words)), hop.wants, hop.head, tuple(dict.fromkeys(names)))
+
+
+def _abstain(why: str) -> Ruled:
+    return Ruled(why, "", True)

@@ -1,0 +1,332 @@
+"""One hop: what stands in the relation asked for to the names given, in some sentence of the pages.
+
+    worth of a span = fit of its kind x presence of the names x (ground + relation words near it)
+
+A sentence of a page is also about the page's title, which is itself a possible answer: "it was described by Ada Lind"
+on the page Silverhask tells what Ada Lind described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from workbench.rules.quantities import life
+from workbench.rules.questions import Hop, kin_of
+from workbench.rules.relations import KIN, kind_of, likeness, stem
+from workbench.rules.spans import Page, Sentence, Span, about, mentioned, plain, same
+
+GROUND = 0.15  # what kind and names are worth together where no relation word stands near
+NEAR = 0.06  # loss of a relation word's worth per word of distance
+ELSEWHERE = 0.25  # worth of a relation word that stands on the page, but in another sentence
+STRANGE = 0.45  # fit of a name with the label of another kind: labels err, on rare names most of all
+HEAD = 0.5  # weight of the noun that names the kind asked for, against 1 for the other words
+_FITS = {  # kind asked for -> label -> fit; names of other labels fit by STRANGE
+    "person": {"PERSON": 1.0, "": 0.8, "title": 0.8, "noun": 0.15},
+    "place": {"GPE": 1.0, "LOC": 1.0, "FAC": 1.0, "": 0.7, "title": 0.7, "noun": 0.15},
+    "organisation": {"ORG": 1.0, "": 0.8, "title": 0.8, "FAC": 0.7, "noun": 0.15},
+    "work": {"WORK_OF_ART": 1.0, "": 0.8, "title": 0.9, "ORG": 0.6, "noun": 0.15},
+    "nationality": {"NORP": 1.0, "LANGUAGE": 1.0, "GPE": 0.6},
+    "date": {"date": 1.0},
+    "number": {"number": 1.0},
+    "other": {"noun": 0.55, "title": 0.6, "": 0.6, "PERSON": 0.6, "ORG": 0.6, "GPE": 0.6, "WORK_OF_ART": 0.6,
+              "date": 0.3, "number": 0.3},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Found:
+    """A span with its worth and the sentences that led to it."""
+
+    text: str
+    worth: float
+    relation: float  # the share of the relation's words that stand near
+    said: tuple[str, ...]
+    steps: float = 1.0  # how many worths are multiplied in `worth`; an inner hop counts half
+    where: Page | None = field(repr=False, compare=False, default=None)
+
+    @property
+    def ground(self) -> float:
+        """The worth of one hop of the chain, as their geometric mean: what long and short chains have in common."""
+        return self.worth ** (1 / self.steps)
+
+
+def candidates(
+    hop: Hop, names: Sequence[str], pages: Sequence[Page], barred: Sequence[str] = (), named: bool = False
+) -> list[Found]:
+    """The spans that may be what the hop asks for, best first, each name once; `named` leaves out common nouns, dates
+    and numbers, which lead nowhere."""
+    stems = [(stem(word), HEAD if word == hop.head and kind_of(word) not in ("other", "person") else 1.0)
+             for word in hop.words]  # fmt: skip
+    best: list[Found] = []
+    found = sorted(
+        (found for page in pages for found in _on_page(hop, stems, names, page, pages, barred, named)),
+        key=lambda found: -found.worth,
+    )
+    for one in found:
+        if all(same(one.text, other.text) < 0.7 for other in best):
+            best.append(one)
+        if len(best) == 8:
+            break
+    return best
+
+
+def _on_page(hop, stems, names, page: Page, pages, barred, named) -> Iterator[Found]:
+    topical = {name: about(page, name) for name in names}
+    on_page = {name: 0.35 * mentioned(page.plain, name) for name in names}
+    if names and not any(topical.values()) and not any(on_page.values()):
+        return
+    told = life(page.doc.text) if names and max(topical.values()) >= 0.7 else None
+    for sentence in page.sentences:
+        strengths = [max(0.9 * topical[name], mentioned(sentence.plain, name), on_page[name]) for name in names]
+        presence = 0.5 * max(strengths) + 0.5 * sum(strengths) / len(strengths) if names else 0.5
+        if not presence:
+            continue
+        for span in (*sentence.spans, _title(page, sentence)):
+            if named and span.label in ("noun", "date", "number"):
+                continue
+            if any(same(span.text, name) >= 0.7 for name in (*names, *barred)) or not plain(span.text):
+                continue
+            fit = _fit(hop, span, sentence, pages)
+            if not fit:
+                continue
+            relation = _relation(hop, stems, span, sentence, page, names, told)
+            worth = fit * presence * (GROUND + (1 - GROUND) * relation) * (0.98**page.number)
+            yield Found(_answer(hop, span, page), worth, relation, (sentence.text,), where=page)
+
+
+def _title(page: Page, sentence: Sentence) -> Span:
+    return Span(page.title, "title", sentence.tokens.start, sentence.tokens.start + 1, None)
+
+
+# Relation
+
+
+def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, names, told) -> float:
+    """The share of the hop's words that stand near the span, by weight."""
+    if told is not None and span.label == "date":  # the brackets behind a name: born – died
+        for date, word in ((told.born, "born"), (told.died, "die")):
+            is_asked = any(likeness(asked, stem(word)) for asked, _ in stems)
+            if is_asked and date is not None and date.text == span.text and sentence is page.sentences[0]:
+                return 1.0
+    if all(weight == HEAD for _, weight in stems):  # only the kind is asked: the page's first sentence tells it
+        return 0.7 if told is not None and sentence is page.sentences[0] else 0.3
+    kin = kin_of(hop)
+    if kin:
+        return _kinship(kin, span, sentence, page, names)
+    return sum(weight * _nearest(asked, span, sentence, page) for asked, weight in stems) / sum(w for _, w in stems)
+
+
+def _nearest(asked: str, span: Span, sentence: Sentence, page: Page) -> float:
+    best = 0.0
+    for said, token in sentence.stems:
+        alike = likeness(asked, said)
+        if alike:
+            best = max(best, alike * (1 - min(0.75, NEAR * _distance(span, token))) * _role(span, token))
+    if best < ELSEWHERE and any(likeness(asked, said) for other in page.sentences for said, _ in other.stems):
+        best = ELSEWHERE
+    return best
+
+
+def _distance(span: Span, token) -> int:
+    """Words between, or steps in the parse where these are fewer."""
+    if span.label == "title":
+        return 3  # the topic is never far
+    if span.start <= token.i < span.end:
+        return 0
+    words = span.start - token.i - 1 if token.i < span.start else token.i - span.end
+    return min(words, 2 * _steps(span.root, token))
+
+
+def _steps(one, other) -> int:
+    above = {token.i: step for step, token in enumerate((one, *one.ancestors))}
+    for step, token in enumerate((other, *other.ancestors)):
+        if token.i in above:
+            return step + above[token.i]
+    return 99
+
+
+def _role(span: Span, token) -> float:
+    """What hangs on the verb by a preposition ("founded by", "died in") is nearer to it than any distance says."""
+    if span.root is None or token.pos_ != "VERB":
+        return 1.0
+    joint = span.root.head
+    return 1.2 if joint.pos_ == "ADP" and joint.head == token else 1.0
+
+
+def _kinship(kin: tuple[str, str], span: Span, sentence: Sentence, page: Page, names) -> float:
+    """How surely the span is the kin of the name: by a word of kinship between them, read in its direction."""
+    relation, gender = kin
+    best = 0.0
+    for token in sentence.tokens:
+        word = token.lemma_.lower()
+        if word in KIN:
+            said, said_gender = KIN[word]
+        elif word in ("marry", "widow", "widower", "bear"):
+            said, said_gender = ("child", "") if word == "bear" else ("spouse", "")
+        else:
+            continue
+        if word == "bear" and "to" not in [child.lower_ for child in token.children]:
+            continue
+        distance = _distance(span, token)
+        if span.label != "title" and token.i < span.start:
+            between = [t.lemma_.lower() for t in page.doc[token.i + 1 : span.start]]
+            if any(t in KIN for t in between):  # another word of kinship is nearer
+                distance += 4
+        if said == relation and not (gender and said_gender and gender != said_gender):
+            # the span is called so: "her father, X", "X, father of"
+            worth = 0.9 if relation == "spouse" or span.label != "title" else 0.7
+            if relation == "parent" and span.label != "title" and token.i < span.start and _of(token, span):
+                worth = 0.2  # "father of X": X is the child
+        elif {said, relation} == {"parent", "child"} and not (span.label == "title" and not _named(sentence, names)):
+            # the name is called so: "son of X"
+            worth = 1.0 if (_of(token, span) if span.label != "title" else _named(sentence, names)) else 0.3
+        else:
+            continue
+        best = max(best, worth * (1 - min(0.75, NEAR * distance)))
+    return best
+
+
+def _of(token, span: Span) -> bool:
+    """Does the span hang on the token by "of" or "to", itself or joined by "and"?"""
+    root = span.root
+    for _ in range(4):
+        if root.dep_ == "pobj" and root.head.lower_ in ("of", "to", "by"):
+            return root.head.head == token or root.head.head in token.children or abs(root.i - token.i) < 6
+        root = root.head
+    return False
+
+
+def _named(sentence: Sentence, names) -> bool:
+    return any(mentioned(sentence.plain, name) for name in names)
+
+
+# Kind
+
+
+def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page]) -> float:
+    """How well a span is of the kind asked for."""
+    fits, label = _FITS.get(hop.wants, _FITS["other"]), span.label
+    if label == "title":
+        label = _label_of_title(span.text, pages)
+    named = label not in ("noun", "date", "number") and hop.wants not in ("date", "number", "nationality")
+    fit = fits.get(label, STRANGE if named else 0.0)
+    if named and hop.wants != "other":
+        kind = next((page.kind for page in pages if page.kind and about(page, span.text) >= 0.7), "")
+        fit = 1.0 if kind == hop.wants else 0.3 if kind else fit
+    if not fit:
+        return 0.0
+    if hop.wants == "number":
+        return fit * _unit_fit(hop, span, sentence)
+    if hop.wants == "date":
+        return fit * (1.0 if any(char.isdigit() for char in span.text) else 0.2)
+    if (hop.wants == "person" and hop.head in KIN) or _gendered(hop):
+        fit *= _gender_fit(hop, span, sentence, pages)
+    if hop.head and hop.head not in KIN:
+        fit *= _head_fit(hop.head, span, sentence, pages)
+    return fit
+
+
+def _label_of_title(title: str, pages: Sequence[Page]) -> str:
+    for page in pages:
+        for sentence in page.sentences[:2]:
+            for span in sentence.spans:
+                if span.label not in ("noun", "date", "number", "") and same(span.text, title) == 1.0:
+                    return span.label
+    return "title"
+
+
+def _head_fit(head: str, span: Span, sentence: Sentence, pages: Sequence[Page]) -> float:
+    """Is the span called what the question calls it: in its name, beside its name, or where its page begins?"""
+    asked = stem(head)
+    if any(likeness(asked, stem(word)) == 1 for word in plain(span.text)):
+        return 0.6 if span.label == "noun" else 1.4
+    if span.label != "title":
+        doc = sentence.tokens.doc
+        after = doc[span.end : span.end + 6]
+        told = after and (after[0].is_punct or after[0].pos_ == "AUX")  # "Euphoria, a band", "Euphoria is a band"
+        beside = [*doc[max(0, span.start - 1) : span.start], *(after if told else after[:1])]
+        if any(token.is_alpha and stem(token.lemma_) == asked for token in beside):
+            return 1.3
+    for page in pages:
+        if about(page, span.text) >= 0.7 and page.sentences:
+            first = page.sentences[0]
+            return 1.35 if any(likeness(asked, said) for said, _ in first.stems) else 0.7
+    return 0.85
+
+
+def _gendered(hop: Hop) -> bool:
+    kin = kin_of(hop)
+    return kin is not None and bool(kin[1])
+
+
+def _gender_fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page]) -> float:
+    kin = kin_of(hop) or KIN.get(hop.head)
+    if not kin or not kin[1]:
+        return 1.0
+    gender = _gender(span, sentence, pages)
+    if not gender:
+        return 0.9
+    return 1.0 if gender == kin[1] else 0.25
+
+
+_TITLES = {"m": {"king", "prince", "duke", "sir", "lord", "emperor", "count", "baron", "tsar", "mr", "sultan", "earl",
+                 "marquis", "archduke", "brother", "father", "son", "husband"},
+           "f": {"queen", "princess", "duchess", "lady", "dame", "empress", "countess", "baroness", "mrs", "miss",
+                 "archduchess", "sister", "mother", "daughter", "wife", "née"}}  # fmt: skip
+
+
+def _gender(span: Span, sentence: Sentence, pages: Sequence[Page]) -> str:
+    """m, f or "" as titles beside the name and the pronouns of its own page say."""
+    for page in pages:
+        if about(page, span.text) >= 0.7:
+            said = page.plain.split()
+            his, her = sum(w in ("he", "his", "him") for w in said), sum(w in ("she", "her", "hers") for w in said)
+            if his != her:
+                return "m" if his > her else "f"
+    doc = sentence.tokens.doc
+    near = {token.lower_ for token in doc[max(0, span.start - 2) : span.end]}
+    for gender, titles in _TITLES.items():
+        if near & titles:
+            return gender
+    return ""
+
+
+_UNITS = {"tall": "length", "high": "length", "deep": "length", "long": "length", "far": "length", "wide": "length",
+          "old": "time", "height": "length", "length": "length", "distance": "length", "heavy": "weight"}  # fmt: skip
+_MEASURES = {
+    "length": "m ft km mi metre metres meter meters feet foot kilometre kilometres kilometer kilometers mile miles",
+    "time": "year years month months day days hour hours minute minutes week weeks decade decades",
+    "weight": "kg kilograms tons tonnes pounds lb",
+}
+
+
+def _unit_fit(hop: Hop, span: Span, sentence: Sentence) -> float:
+    """Numbers are asked for by what they count: the unit named, a measure that fits the adjective, or the head noun."""
+    doc = sentence.tokens.doc
+    after = [token.lower_ for token in doc[span.end : span.end + 3] if token.text != "-"]
+    measure = _UNITS.get(hop.head)
+    if measure:
+        measures = _MEASURES[measure].split() + (_MEASURES["time"].split() if hop.head == "long" else [])
+        return 1.2 if after and after[0] in measures else 0.3
+    if hop.head:
+        asked = stem(hop.head)
+        return 1.3 if any(stem(word) == asked for word in after) else 0.6
+    return 1.0
+
+
+# Answer
+
+
+def _answer(hop: Hop, span: Span, page: Page) -> str:
+    """The span as a short answer: a year where the year is asked for, a measure with its unit."""
+    if span.label == "title":
+        return page.title.split(" (")[0]
+    text = " ".join(span.text.split())
+    if hop.wants == "date" and hop.head in ("year", "decade"):
+        years = [word for word in text.replace(",", " ").split() if len(word) == 4 and word.isdigit()]
+        return years[0] if years else text
+    if hop.wants == "number" and hop.head in _UNITS:
+        unit = page.doc[span.end].text if span.end < len(page.doc) else ""
+        measures = " ".join(_MEASURES.values()).split()
+        return f"{text} {unit}" if unit.lower() in measures else text
+    return text

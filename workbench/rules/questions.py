@@ -1,0 +1,474 @@
+"""What a question asks, read off its text: its kind, the kind of its answer, whom it names, how its parts nest.
+
+    Where was the director of "Dune Fever" born?
+    asked: [born] wants a place  <-  [director] wants a person  <-  "Dune Fever"
+
+The names are found first and stand in the parsed sentence as one invented name, because a parser stumbles over long
+titles and not over "Where was the director of Alpha born?". A description (a noun with an article or an owner, with a
+name below it) becomes a hop of its own; all else belongs to the hop whose clause it stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.rules.language import content_words, parse
+from workbench.rules.relations import COMPOSED, KIN, kind_of, words
+
+_LONGEST = 2_000  # characters of a question that are analysed
+_DEEPEST = 6  # hops inside one another
+_MASK = "Alpha"
+_SMALL = words("of the de la du von van der bin ibn al & in and for to on d a")  # inside names
+_WH = ("who", "whom", "whose", "what", "which", "when", "where", "how", "why")
+_AUXILIARY = words("is are was were do does did has have had can could will would")
+_TRANSPARENT = ("name", "title", "kind", "type", "term", "sort", "one", "part")  # "the name of the river": a river
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One thing to be found: it is a `wants` (a `head`, if a noun says so) that stands in the relation `words` to the
+    `names` and to what the `inner` hops find."""
+
+    words: tuple[str, ...] = ()
+    wants: str = "other"
+    head: str = ""
+    names: tuple[str, ...] = ()
+    inner: tuple[Hop, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        return 1 + max((hop.depth for hop in self.inner), default=0)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`kind` serves routing: single, bridge, comparison, inference (kin of kin), or none for an empty question.
+
+    `wants` is the kind of answer: person, place, organisation, date, number, work, nationality, other, choice (of one
+    of the `candidates`) or yes-no. A candidate that is described and not named stands in
+    `sides` as a hop to be resolved. `direction` of a comparison is less, more, same or difference; its `dimension` is
+    birth, death, life, start, number or the noun that is to be shared."""
+
+    kind: str
+    wants: str
+    head: str = ""
+    names: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    sides: tuple[Hop, ...] = ()
+    direction: str = ""
+    dimension: str = ""
+    asked: Hop = Hop()
+
+
+def analyse(question: str, known: Iterable[str] = ()) -> Analysis:
+    """The analysis of a question. `known` names (titles of passages) are found in it whatever their case.
+
+    >>> found = analyse("Where was the director of Dune Fever born?")
+    >>> found.kind, found.wants, found.asked.words, found.asked.inner[0].names
+    ('bridge', 'place', ('bear',), ('Dune Fever',))
+    """
+    question = " ".join(question[:_LONGEST].split())
+    if not content_words(question):
+        return Analysis("none", "other")
+    spans = list(_names(question, known))
+    names = tuple(question[start:end].strip('"“”') for start, end in spans)
+    masked, places = _masked(question, spans)
+    (doc,) = parse([masked])
+    tokens = {token.i: names[places[token.idx]] for token in doc if token.idx in places}
+    asked = _asked(doc, tokens)
+    described = _described(masked, names)
+    wants, direction, dimension, candidates = _comparison(masked, described or _candidates(masked, names), asked)
+    candidates, sides = tuple(text for text, _ in candidates), tuple(side for _, side in candidates)
+    if candidates and direction:
+        kind = "comparison"
+    elif any(word in COMPOSED for word in (token.lemma_.lower() for token in doc)) or "inlaw" in masked:
+        kind = "inference"
+    else:
+        kind = "bridge" if asked.depth > 1 else "single"
+    return Analysis(kind, wants or asked.wants, asked.head, names, candidates, sides, direction, dimension, asked)
+
+
+# Names
+
+
+_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
+
+
+def _names(question: str, known: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Spans of quoted words, known names and capitalised words, in order; of those that overlap, the longest."""
+    found = [match.span() for match in _QUOTED.finditer(question)]
+    found += [span for name in known for span in _known(question, name)]
+    found += list(capitalised(question, sentence_start=False, brackets=True))
+    taken: list[tuple[int, int]] = []
+    for start, end in sorted(found, key=lambda span: (span[0] - span[1], span[0])):
+        if all(end <= other or start >= last for other, last in taken):
+            taken.append((start, end))
+    return iter(sorted(taken))
+
+
+def _known(question: str, name: str) -> Iterator[tuple[int, int]]:
+    plain = re.sub(r"\s*\([^)]*\)$", "", name).strip()
+    if len(plain) < 3 or not content_words(plain):
+        return
+    pattern = rf"(?<!\w){re.escape(plain)}(?!\w)(?:\s*\([^)]*\))?"
+    for match in re.finditer(pattern, question, re.IGNORECASE):
+        if " " in plain or match[0][0].isupper() or question.islower():
+            yield match.span()
+
+
+def capitalised(text: str, sentence_start: bool = True, brackets: bool = False) -> Iterator[tuple[int, int]]:
+    """Spans of capitalised words that stand together, with the small words between them. The first word of the text
+    counts if `sentence_start` or if the next one is capitalised as well and it is no question word."""
+    words = [(m.start(), m.end(), m.group()) for m in re.finditer(r"\([^)]*\)|[\w&][\w'’.&–-]*|[^\w\s]", text)]
+    begin = None
+    for index, (start, end, word) in enumerate(words):
+        proper = word[:1].isupper() and not (index == 0 and not sentence_start and _ordinary(word))
+        if begin is None:
+            if proper and word.rstrip(".").lower() not in _SMALL:
+                begin, last = start, end
+        elif proper or (brackets and re.match(r"\([^)]*[A-Z0-9]", word)) or word.isdigit():
+            last = end
+        elif word in _SMALL and word not in ("and", "in", "for", "to", "on") and _goes_on(words, index):
+            pass
+        else:
+            yield begin, _end(text, begin, last)
+            begin = None
+            continue
+        if begin is not None and re.search(r"['’]s$|[sS]['’]$", word):
+            yield begin, _end(text, begin, last)
+            begin = None
+    if begin is not None:
+        yield begin, _end(text, begin, last)
+
+
+def _goes_on(words: Sequence[tuple[int, int, str]], index: int) -> bool:
+    following = [word for _, _, word in words[index + 1 : index + 4]]
+    while following and following[0] in _SMALL:
+        following.pop(0)
+    return bool(following) and following[0][:1].isupper()
+
+
+def _end(text: str, begin: int, last: int) -> int:
+    """Without the ending of an owner and the full stop of a sentence."""
+    owned = re.search(r"['’]s?$|\.$", text[begin:last])
+    if owned and not (owned[0] == "." and len(text[begin:last].split()[-1]) <= 3):
+        return begin + owned.start()
+    return last
+
+
+def _ordinary(word: str) -> bool:
+    """Is this first word capitalised only because a question starts with it?"""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    plain = re.sub(r"['’]s$", "", word.lower())
+    return plain in STOP_WORDS or plain in _WH or plain in _AUXILIARY or kind_of(plain) != "other" or plain in (
+        "name", "give", "list", "tell", "if", "besides", "find")  # fmt: skip
+
+
+def _masked(question: str, spans: Sequence[tuple[int, int]]) -> tuple[str, dict[int, int]]:
+    """The question with each name replaced, and where the replacements start: character -> number of the name."""
+    text, places, done = "", {}, 0
+    for number, (start, end) in enumerate(spans):
+        text += _plain(question[done:start])
+        places[len(text)] = number
+        text += _MASK
+        done = end
+    text += _plain(question[done:])
+    return text, places
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"-in-law\b", "inlaw", re.sub(r"[\"“”]", "", text))
+
+
+# Hops
+
+
+def _asked(doc, names: dict[int, str]) -> Hop:
+    """The hop whose answer is the question's, with the others inside it."""
+    wh = _question_word(doc)
+    start, heads = _asked_noun(wh) if wh is not None else (doc[:].root, ())
+    seen: set[int] = set()
+    hop = _grow(start, names, seen, frozenset(token.i for token in heads), 0)
+    late = _late_verb(doc)
+    if late is not None:
+        hop = _moved(hop, late.lemma_.lower())
+    noun = heads[-1] if heads else None
+    wants, head = _wants(wh, noun)
+    rest = [token for token in doc if token.i not in seen]  # another sentence, which describes
+    extra = _collect(rest, names)
+    if extra.names:
+        hop = replace(hop, inner=(*hop.inner, extra))
+    if not hop.words and not hop.names and len(hop.inner) == 1:  # "where was the place of death of …"
+        (hop,) = hop.inner
+        wants, head = wants if wants != "other" else hop.wants, head or hop.head
+    return _kin(replace(hop, wants=wants, head=head))
+
+
+def _late_verb(doc):
+    """The participle that closes a question with "was", taken by the parser for a part of the subject: "In what town
+    was the founder of Alpha born?"."""
+    words = [token for token in doc if not token.is_punct]
+    last = words[-1]
+    if last.tag_ in ("VBN", "VBD") and last.dep_ == "acl" and doc[:].root.lemma_ == "be" and not list(last.children):
+        return last
+    return None
+
+
+def _moved(hop: Hop, word: str) -> Hop:
+    """The hop with a word taken from its inner hops to itself."""
+
+    def without(inner: Hop) -> Hop:
+        return replace(inner, words=tuple(w for w in inner.words if w != word), inner=tuple(map(without, inner.inner)))
+
+    return replace(hop, words=tuple(dict.fromkeys((*hop.words, word))), inner=tuple(map(without, hop.inner)))
+
+
+def _question_word(doc):
+    """The token that asks: not one that opens a relative clause."""
+    found = []
+    for token in doc:
+        if token.lower_ not in _WH:
+            continue
+        clause = token.head if token.dep_ != "det" else token.head.head
+        relative = (
+            token.i > 0
+            and token.dep_ != "det"
+            and any(step.dep_ in ("relcl", "acl", "advcl", "ccomp") for step in (clause, clause.head))
+            and doc[token.i - 1].pos_ in ("NOUN", "PROPN", "PRON", "ADP", "PUNCT")
+        )
+        last = all(later.is_punct for later in doc[token.i + 1 :])
+        worth = 3 * (token.i == 0 or doc[token.i - 1].text == "," or last) + 2 * (token.dep_ == "det") - 4 * relative
+        found.append((-worth, token.i, token))
+    return min(found)[2] if found else None
+
+
+def _asked_noun(wh) -> tuple:
+    """(where the asked hop starts, the nouns that name what is asked)."""
+    noun = None
+    if wh.dep_ in ("det", "poss") and wh.head.pos_ in ("NOUN", "PROPN"):
+        noun = wh.head
+    elif wh.lower_ in ("what", "who", "which") and wh.head.lemma_ == "be":
+        noun = next(
+            (
+                child
+                for child in wh.head.children
+                if child.dep_ in ("nsubj", "attr") and child != wh and child.pos_ == "NOUN"
+            ),
+            None,
+        )
+    elif wh.lower_ == "how":
+        noun = next((child for child in [wh.head, wh.head.head] if child.pos_ == "NOUN"), None)
+    if noun is None:
+        return wh, ()
+    chain = [noun]
+    while noun.lemma_.lower() in _TRANSPARENT:
+        inner = [grand for child in noun.children if child.dep_ == "prep" and child.lower_ == "of"
+                 for grand in child.children if grand.pos_ == "NOUN"]  # fmt: skip
+        if not inner:
+            break
+        noun = inner[0]
+        chain.append(noun)
+    return wh, tuple(chain)
+
+
+def _grow(start, names: dict[int, str], seen: set[int], heads: frozenset[int], depth: int) -> Hop:
+    """The hop around a token: what can be reached in the parse without going into or out of a description."""
+    seen.add(start.i)
+    stack, kept, inner = [start], [], []
+    while stack:
+        token = stack.pop()
+        kept.append(token)
+        ways = [(child, False) for child in token.children]
+        if token.head is not token:
+            ways.append((token.head, True))
+        for other, upward in ways:
+            if other.i in seen:
+                continue
+            if depth < _DEEPEST and other.i not in heads and _opens(token, other, upward, names, seen):
+                inner.append(other)
+                seen.add(other.i)
+            else:
+                seen.add(other.i)
+                stack.append(other)
+    hop = _collect(sorted(kept, key=lambda token: token.i), names)
+    head = start.lemma_.lower() if start.pos_ == "NOUN" else ""
+    found = tuple(
+        _kin(_grow(token, names, seen, heads, depth + 1)) for token in sorted(inner, key=lambda token: token.i)
+    )
+    return replace(hop, wants=kind_of(head) if head else "other", head=head, inner=found)
+
+
+def _opens(token, other, upward: bool, names: dict[int, str], seen: set[int]) -> bool:
+    """Does the way from token to other lead into a description: a definite noun with a name below it?"""
+    if other.pos_ != "NOUN" or other.i in names:
+        return False
+    if upward:
+        below = {inside.i for inside in token.subtree}
+        return token.dep_ in ("relcl", "acl") and any(i not in below and i not in seen for i in names)
+    if token.dep_ in ("compound", "appos") or other.dep_ in ("compound", "npadvmod", "appos"):
+        return False
+    if any(child.i in names and child.dep_ in ("appos", "compound") for child in other.children):
+        return False  # "the composer Alpha" is Alpha
+    nested = [child for child in other.children if child.dep_ in ("prep", "relcl", "acl", "poss", "appos", "nmod")]
+    definite = any(child.dep_ in ("det", "poss") for child in other.children) or any(
+        child.dep_ in ("relcl", "acl", "appos") for child in nested
+    ) or kind_of(other.lemma_) == "person"  # fmt: skip
+    return definite and any(inside.i in names and inside.i not in seen for child in nested for inside in child.subtree)
+
+
+def _collect(tokens: Iterable, names: dict[int, str]) -> Hop:
+    tokens = list(tokens)
+    words = [
+        token.lemma_.lower()
+        for token in tokens
+        if token.i not in names
+        and token.pos_ in ("NOUN", "VERB", "ADJ", "ADV", "PROPN", "NUM")
+        and token.lower_ not in _WH
+        and len(token.text) > 1
+        and token.text != _MASK
+        and (content_words(token.lemma_) or token.lower_ in ("first", "last", "most"))
+        and not _says_what_a_name_is(token, names)
+    ]
+    return Hop(tuple(dict.fromkeys(words)), names=tuple(dict.fromkeys(names[t.i] for t in tokens if t.i in names)))
+
+
+def _says_what_a_name_is(token, names: dict[int, str]) -> bool:
+    """ "film" in "the director of film X": it tells the name apart and is no relation."""
+    return token.pos_ == "NOUN" and token.i + 1 in names and (
+        token.dep_ == "compound" or any(child.i == token.i + 1 for child in token.children)
+    )  # fmt: skip
+
+
+def _kin(hop: Hop) -> Hop:
+    """Kin of kin as two hops: the maternal grandfather is the father of the mother."""
+    for word in hop.words:
+        plain = re.sub(r"inlaw$", "-in-law", word)
+        if plain not in COMPOSED:
+            continue
+        outer, inner = COMPOSED[plain]
+        if inner == "parent":
+            inner = "mother" if "maternal" in hop.words else "father" if "paternal" in hop.words else "parent"
+        nearer = Hop((inner,), "person", inner, hop.names, hop.inner)
+        return Hop((outer,), hop.wants, outer if hop.head in (word, "") else hop.head, (), (nearer,))
+    return hop
+
+
+def kin_of(hop: Hop) -> tuple[str, str] | None:
+    """(relation, gender) if the hop asks for kin and for nothing else."""
+    told = [word for word in hop.words if word in KIN]
+    return KIN[told[0]] if len(told) == len(hop.words) == 1 and hop.wants in ("person", "other") else None
+
+
+def _wants(wh, noun) -> tuple[str, str]:
+    """(kind of the answer, noun that names it)."""
+    head = noun.lemma_.lower() if noun is not None else ""
+    if wh is None:
+        return "other", ""
+    if wh.lower_ == "how":
+        return "number", head or next((token.lemma_ for token in [wh.head] if token.pos_ in ("ADJ", "ADV")), "")
+    if wh.lower_ == "when":
+        return "date", ""
+    if wh.lower_ == "where":
+        return "place", ""
+    if wh.lower_ in ("who", "whom", "whose") and (noun is None or wh.lower_ == "whose"):
+        return "person", ""
+    kind = kind_of(head) if head else "other"
+    if wh.lower_ in ("who", "whom"):
+        return "person", re.sub("inlaw$", "-in-law", head)
+    return kind, head
+
+
+# Comparisons
+
+
+_IN_TIME = words("""younger youngest later latest newer newest recently last after older oldest elder eldest earlier
+    earliest first before sooner predate predates predated""")  # fmt: skip
+_MORE = words("""younger youngest later latest newer newest recently last after longer longest larger largest bigger
+    biggest taller tallest higher highest more most greater greatest farther further outlive outlived outlives wider
+    heavier deeper""")  # fmt: skip
+_LESS = words("""older oldest elder eldest earlier earliest first before sooner shorter shortest smaller smallest fewer
+    fewest less lower lowest predate predates predated""")  # fmt: skip
+_LOOSE = words("first last before after most more recently")  # these compare only where "or" sets a choice
+_STARTS = re.compile(
+    r"\b(releas|found|form|open|publish|establish|start|came out|come out|creat|built|premier|debut|launch|issu)"
+)
+
+
+def _comparison(masked: str, candidates: tuple, asked: Hop) -> tuple[str, str, str, tuple]:
+    """(kind of answer if the form of the question tells it, direction, dimension, candidates)."""
+    said = masked.lower()
+    yes_no = said.split()[0].strip(",") in _AUXILIARY and not any(
+        f" {word} " in f" {said}" for word in ("which", "whose")
+    )
+    wants = "yes-no" if yes_no else ""
+    told = re.findall(r"[a-z-]+", said)
+    turned = [word for word in told if word in _MORE or word in _LESS]
+    if len(candidates) < 2:
+        return wants, "", "", ()
+    if "common" in told or "same" in told or "both" in told:
+        shared = re.search(r"\bsame (?:\w+ )?(\w+)", said)
+        return wants, "same", shared[1] if shared else "", candidates
+    if not turned or not (yes_no or " or " in said or asked.wants == "number" or turned[-1] not in _LOOSE):
+        return wants, "", "", ()
+    direction, word = "more" if turned[-1] in _MORE else "less", turned[-1]
+    dimension = _dimension(said, word)
+    if re.search(
+        r"\bby how (many|much)\b|\bhow (many|much) \w+ (older|younger|longer|more|taller|later|earlier)", said
+    ):
+        return "number", "difference", dimension, candidates
+    return wants or "choice", direction, dimension, candidates
+
+
+def _dimension(said: str, word: str) -> str:
+    if re.search(r"\b(die|died|dies|death|outlive|outlived)\b", said):
+        return "death"
+    if re.search(r"\b(born|birth)\b", said):
+        return "birth"
+    if re.search(r"\b(live|lived|life)\b", said) and word in ("longer", "longest", "shorter", "shortest"):
+        return "life"
+    if _STARTS.search(said):
+        return "start"
+    if word in _IN_TIME:
+        return "age"
+    return "number"
+
+
+def _candidates(masked: str, names: tuple[str, ...]) -> tuple[tuple[str, Hop], ...]:
+    """The names that are set beside each other: "A or B", "A and B", "is A older than B"."""
+    at = [match.start() for match in re.finditer(rf"\b{_MASK}\b", masked)]
+    for joint in (r"\bor\b", r"\band\b", r"\bthan\b|\boutlive[sd]?\b|\bpredates?\b"):
+        for first, second in zip(range(len(at)), range(1, len(at))):
+            between = masked[at[first] + len(_MASK) : at[second]]
+            if re.search(joint, between) and len(between) < 60 and not masked[: at[first]].endswith("between "):
+                return tuple((name, Hop(names=(name,))) for name in names[first : second + 1])
+    return ()
+
+
+_SIDES = (  # forms of a comparison between descriptions
+    r"^(?:of|between) (.+?) (?:and|or) (.+?), (?:which|who|whose|what)\b",
+    r"[,:] (?:that of )?(.+?),? or (?:that of )?([^,]+?)\W*$",
+    r"^(?:is|are|was|were|did|do|does|has|have) (.+?) "
+    r"(?:outlive|predate|(?:an? |the )?(?:\w+ )?\w+er (?:\w+ )?than)\w* (.+?)\W*$",
+)
+
+
+def _described(masked: str, names: tuple[str, ...]) -> tuple[tuple[str, Hop], ...]:
+    """The two sides of a comparison, of which one at least is described: "the composer of A" against "B"."""
+    for form in _SIDES:
+        match = re.search(form, masked, re.IGNORECASE)
+        if not match or _MASK not in match[1] or _MASK not in match[2]:
+            continue
+        sides = []
+        for group in (1, 2):
+            before = masked[: match.start(group)].count(_MASK)
+            inside = names[before : before + match[group].count(_MASK)]
+            (doc,) = parse([match[group]])
+            masks = [token.i for token in doc if token.text == _MASK]
+            hop = _grow(doc[:].root, dict(zip(masks, inside)), set(), frozenset(), 0)
+            named = not hop.words and not hop.inner
+            sides.append((inside[0] if named else match[group].replace(_MASK, inside[0]), hop))
+        if any(hop.words or hop.inner for _, hop in sides) and all(hop.names or hop.inner for _, hop in sides):
+            return tuple(sides)
+    return ()
