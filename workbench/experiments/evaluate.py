@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -208,18 +208,24 @@ def _described(method: Method) -> dict[str, Any]:
 
 
 def _write(outcome: Outcome, folder: Path, results: TextIO, timings: TextIO) -> None:
-    """The row goes last, so that it never names a file which is not there. A file takes its name when it is whole: a
-    context may be shared with a row that stands already, and must not be torn by writing it again."""
+    """The row goes last, so that it never names a file which is not there."""
     row = outcome.row
     if outcome.context is not None and not (path := folder / "contexts" / row["context"]).exists():
-        write_atomically(path, outcome.context)
+        _whole(path, lambda part: part.write_text(outcome.context, encoding="utf-8"))
     if outcome.trace:
-        path = folder / "traces" / trace_name(row["question_id"], row["method"])
-        os.replace(outcome.trace.save(path.with_name(path.name + ".tmp")), path)
+        _whole(folder / "traces" / trace_name(row["question_id"], row["method"]), outcome.trace.save)
     seconds = {"question_id": row["question_id"], "method": row["method"], "seconds": outcome.seconds}
     for out, line in ((timings, seconds), (results, row)):
         out.write(json.dumps(line) + "\n")
         out.flush()
+
+
+def _whole(path: Path, write: Callable[[Path], Any]) -> None:
+    """A file takes its name when it is whole. It is not flushed to disk as a layer is: rows are many, and are asked
+    again."""
+    part = path.with_name(path.name + ".tmp")
+    write(part)
+    os.replace(part, path)
 
 
 def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[Outcome]:
