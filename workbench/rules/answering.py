@@ -56,7 +56,7 @@ def chain(hop: Hop, read: Sequence[Page], barred: Sequence[str], depth: int = 0)
         values = chain(inner, read, barred, depth + 1)[:BREADTH]
         ways = [(way, (*names, value.text), _joined(value, before, inner=True))
                 for way, names, before in ways for value in values]  # fmt: skip
-    if hop.inner and kin_of(hop) is None:  # the father of the mother is never the father
+    if hop.inner and not any(map(kin_of, (hop, *hop.inner))):  # the father of the mother is never the father
         ways.append((_flat(hop), (), Found("", FLAT, 1.0, (), steps=0.0)))
     found = [
         _joined(one, before)

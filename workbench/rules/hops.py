@@ -89,7 +89,7 @@ def _on_page(hop, stems, names, page: Page, pages, barred, named) -> Iterator[Fo
             fit = _fit(hop, span, sentence, pages)
             if not fit:
                 continue
-            relation = _relation(hop, stems, span, sentence, page, names, told)
+            relation = _relation(hop, stems, span, sentence, page, pages, names, told)
             worth = fit * presence * (GROUND + (1 - GROUND) * relation) * (0.98**page.number)
             yield Found(_answer(hop, span, page), worth, relation, (sentence.text,), where=page)
 
@@ -101,19 +101,22 @@ def _title(page: Page, sentence: Sentence) -> Span:
 # Relation
 
 
-def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, names, told) -> float:
+def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, pages, names, told) -> float:
     """The share of the hop's words that stand near the span, by weight."""
     if told is not None and span.label == "date":  # the brackets behind a name: born – died
         for date, word in ((told.born, "born"), (told.died, "die")):
             is_asked = any(likeness(asked, stem(word)) for asked, _ in stems)
             if is_asked and date is not None and date.text == span.text and sentence is page.sentences[0]:
                 return 1.0
+    called = bool(hop.head) and hop.head not in KIN and _head_fit(hop.head, span, sentence, pages) > 1
     if all(weight == HEAD for _, weight in stems):  # only the kind is asked: the page's first sentence tells it
-        return 0.7 if told is not None and sentence is page.sentences[0] else 0.3
+        return 0.8 if called else 0.7 if told is not None and sentence is page.sentences[0] else 0.3
     kin = kin_of(hop)
     if kin:
         return _kinship(kin, span, sentence, page, names)
-    return sum(weight * _nearest(asked, span, sentence, page) for asked, weight in stems) / sum(w for _, w in stems)
+    head = stem(hop.head) if called else ""
+    near = [(0.8 if asked == head else _nearest(asked, span, sentence, page), weight) for asked, weight in stems]
+    return sum(worth * weight for worth, weight in near) / sum(weight for _, weight in near)
 
 
 def _nearest(asked: str, span: Span, sentence: Sentence, page: Page) -> float:
@@ -179,7 +182,8 @@ def _kinship(kin: tuple[str, str], span: Span, sentence: Sentence, page: Page, n
                 worth = 0.2  # "father of X": X is the child
         elif {said, relation} == {"parent", "child"} and not (span.label == "title" and not _named(sentence, names)):
             # the name is called so: "son of X"
-            worth = 1.0 if (_of(token, span) if span.label != "title" else _named(sentence, names)) else 0.3
+            told = _named(sentence, names) if span.label == "title" else _of(token, span)
+            worth = 1.0 if told and (span.label == "title" or _before(token, sentence, page, names)) else 0.2
         else:
             continue
         best = max(best, worth * (1 - min(0.75, NEAR * distance)))
@@ -196,8 +200,16 @@ def _of(token, span: Span) -> bool:
     return False
 
 
+def _before(token, sentence: Sentence, page: Page, names) -> bool:
+    """Does the name stand before the word, or is the page about it? In "son of A and B" B is nobody's child."""
+    before = f" {' '.join(plain(page.doc[sentence.tokens.start : token.i].text))} "
+    return any(mentioned(before, name) or about(page, name) for name in names)
+
+
 def _named(sentence: Sentence, names) -> bool:
-    return any(mentioned(sentence.plain, name) for name in names)
+    """Is a name there, if only by its first word, as families are told?"""
+    firsts = {plain(name)[0] for name in names if plain(name)}
+    return any(mentioned(sentence.plain, name) for name in names) or bool(firsts & set(sentence.plain.split()))
 
 
 # Kind
@@ -224,6 +236,17 @@ def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page]) -> flo
     if hop.head and hop.head not in KIN:
         fit *= _head_fit(hop.head, span, sentence, pages)
     return fit
+
+
+def _row_fit(head: str, span: Span, sentence: Sentence) -> float:
+    """In "Oslo, Norway" the country is the last and whatever else is asked for the first."""
+    doc = sentence.tokens.doc
+    places = ("GPE", "LOC", "FAC")
+    follows = any(o.start == span.end + 1 and o.label in places and doc[span.end].text == "," for o in sentence.spans)
+    after = any(o.end == span.start - 1 and o.label in places and doc[o.end].text == "," for o in sentence.spans)
+    if head in ("country", "nation", "state"):
+        return 0.6 if follows else 1.0
+    return 0.7 if after else 1.0
 
 
 def _label_of_title(title: str, pages: Sequence[Page]) -> str:
@@ -320,7 +343,7 @@ def _unit_fit(hop: Hop, span: Span, sentence: Sentence) -> float:
 def _answer(hop: Hop, span: Span, page: Page) -> str:
     """The span as a short answer: a year where the year is asked for, a measure with its unit."""
     if span.label == "title":
-        return page.title.split(" (")[0]
+        return page.title.split(" (")[0].split(", ")[0] if hop.wants == "place" else page.title.split(" (")[0]
     text = " ".join(span.text.split())
     if hop.wants == "date" and hop.head in ("year", "decade"):
         years = [word for word in text.replace(",", " ").split() if len(word) == 4 and word.isdigit()]

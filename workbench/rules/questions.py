@@ -14,14 +14,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.rules.language import content_words, parse
-from workbench.rules.relations import COMPOSED, KIN, kind_of, words
+from workbench.rules.relations import COMPOSED, KIN, kind_of, spoken, words
 
 _LONGEST = 2_000  # characters of a question that are analysed
 _DEEPEST = 6  # hops inside one another
 _MASK = "Alpha"
 _SMALL = words("of the de la du von van der bin ibn al & in and for to on d a")  # inside names
+_RANKS = words("King Queen Prince Princess Duke Duchess Earl Count Countess Lord Lady Baron Baroness Marquess Emperor")
 _WH = ("who", "whom", "whose", "what", "which", "when", "where", "how", "why")
 _AUXILIARY = words("is are was were do does did has have had can could will would")
+_LIGHT = words(
+    "be have do make take get give go put come become use say keep seem call name"
+)  # verbs of little meaning
 _TRANSPARENT = ("name", "title", "kind", "type", "term", "sort", "one", "part")  # "the name of the river": a river
 
 
@@ -100,6 +104,12 @@ def _names(question: str, known: Iterable[str]) -> Iterator[tuple[int, int]]:
     found = [match.span() for match in _QUOTED.finditer(question)]
     found += [span for name in known for span in _known(question, name)]
     found += list(capitalised(question, sentence_start=False, brackets=True))
+    found += [
+        (first[0], second[1])
+        for first in found
+        for second in found
+        if question[first[1] : second[0]] == ", " and question[second[0] :].split()[0] in _RANKS
+    ]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(found, key=lambda span: (span[0] - span[1], span[0])):
         if all(end <= other or start >= last for other, last in taken):
@@ -175,11 +185,27 @@ def _masked(question: str, spans: Sequence[tuple[int, int]]) -> tuple[str, dict[
         text += _MASK
         done = end
     text += _plain(question[done:])
+    return _with_that(text, places)
+
+
+def _with_that(text: str, places: dict[int, int]) -> tuple[str, dict[int, int]]:
+    """Relative clauses opened by "that", for the parser: "the firm Alpha is part of" -> "the firm that Alpha is …"."""
+    for match in reversed(list(_BARE_CLAUSE.finditer(text))):
+        at = match.end(1)
+        text = f"{text[:at]} that{text[at:]}"
+        places = {place + 5 * (place > at): number for place, number in places.items()}
     return text, places
 
 
+_BARE_CLAUSE = re.compile(
+    rf"\b([Tt]he (?:\w+ )?\w+) {_MASK} (?:is|was|are|were)(?: \w+){{0,3}}? (?:from|of|in|on|for|at|by|after|to|with)"
+    r"(?=\W*$| (?!the\b|an?\b|what\b|which\b|whom\b|this\b|that\b)[a-z])"
+)
+
+
 def _plain(text: str) -> str:
-    return re.sub(r"-in-law\b", "inlaw", re.sub(r"[\"“”]", "", text))
+    text = re.sub(r"-in-law\b", "inlaw", re.sub(r"[\"“”]", "", text))
+    return re.sub(r"\bbirth place\b", "birthplace", text)
 
 
 # Hops
@@ -201,9 +227,19 @@ def _asked(doc, names: dict[int, str]) -> Hop:
     if extra.names:
         hop = replace(hop, inner=(*hop.inner, extra))
     if not hop.words and not hop.names and len(hop.inner) == 1:  # "where was the place of death of …"
-        (hop,) = hop.inner
-        wants, head = wants if wants != "other" else hop.wants, head or hop.head
+        hop = _unfolded(hop.inner[0], wants)
+        wants = wants if wants != "other" else hop.wants
+        head = head or (hop.head if kind_of(hop.head) == wants else "")
     return _kin(replace(hop, wants=wants, head=head))
+
+
+def _unfolded(hop: Hop, wants: str) -> Hop:
+    """A description that the parser made of a whole question ("the painter of Alpha study") taken apart: its noun is
+    of another kind than what is asked for, so that it describes, and the rest asks."""
+    if wants in ("other", kind_of(hop.head)) or kind_of(hop.head) == "other" or len(hop.words) < 2:
+        return hop
+    inner = Hop((hop.head,), hop.wants, hop.head, hop.names[:1], hop.inner)
+    return Hop(tuple(word for word in hop.words if word != hop.head), wants, "", hop.names[1:], (_kin(inner),))
 
 
 def _late_verb(doc):
@@ -314,24 +350,33 @@ def _opens(token, other, upward: bool, names: dict[int, str], seen: set[int]) ->
     nested = [child for child in other.children if child.dep_ in ("prep", "relcl", "acl", "poss", "appos", "nmod")]
     definite = any(child.dep_ in ("det", "poss") for child in other.children) or any(
         child.dep_ in ("relcl", "acl", "appos") for child in nested
-    ) or kind_of(other.lemma_) == "person"  # fmt: skip
+    ) or kind_of(other.lemma_) in ("person", "place", "organisation")  # fmt: skip
     return definite and any(inside.i in names and inside.i not in seen for child in nested for inside in child.subtree)
 
 
 def _collect(tokens: Iterable, names: dict[int, str]) -> Hop:
     tokens = list(tokens)
     words = [
-        token.lemma_.lower()
+        spoken(token)
         for token in tokens
         if token.i not in names
         and token.pos_ in ("NOUN", "VERB", "ADJ", "ADV", "PROPN", "NUM")
         and token.lower_ not in _WH
         and len(token.text) > 1
         and token.text != _MASK
-        and (content_words(token.lemma_) or token.lower_ in ("first", "last", "most"))
+        and _tells(token)
         and not _says_what_a_name_is(token, names)
     ]
     return Hop(tuple(dict.fromkeys(words)), names=tuple(dict.fromkeys(names[t.i] for t in tokens if t.i in names)))
+
+
+def _tells(token) -> bool:
+    """Does the word say something of its own? Stop lists hold verbs and nouns that do ("own", "serious", "first")."""
+    if token.lower_ in ("first", "last", "most"):
+        return True
+    if token.pos_ == "VERB":
+        return token.lemma_.lower() not in _LIGHT
+    return bool(content_words(token.lemma_))
 
 
 def _says_what_a_name_is(token, names: dict[int, str]) -> bool:

@@ -22,17 +22,17 @@ _SUFFIXES = (
 _GROUPS = (
     "born birth birthplace native bear birthday",
     "die death dead decease perish kill",
-    "found founder establish start create form institute launch inception originate endow foundation",
+    "found founder establish start create form institute launch inception originate endow foundation setup",
     "write writer author pen novelist",
     "marry marriage spouse wife husband wed widow widower partner bride",
-    "study educate education graduate attend student degree diploma alumnus school",
+    "study educate education graduate attend student degree diploma alumnus school train",
     "direct director filmmaker make maker",
     "compose composer music score",
     "play star actor actress portray cast act role",
     "sing singer perform performer record artist",
     "locate lie situate stand base headquarter seat site find",
     "own owner acquire buy purchase belong",
-    "release publish issue premiere debut appear",
+    "release publish issue premiere debut appear comeout bringout",
     "end dissolve disband close defunct cease finish abolish conclude",
     "design designer architect plan planner engineer",
     "build construct erect builder construction",
@@ -42,7 +42,7 @@ _GROUPS = (
     "invent inventor develop discover discovery devise",
     "teach teacher professor lecture schoolteacher",
     "work employ employer serve job career",
-    "live reside residence dwell inhabit inhabitant population",
+    "live growup reside residence dwell inhabit inhabitant population",
     "large big size area great",
     "tall high height elevation altitude",
     "long length",
@@ -73,12 +73,15 @@ _KINDS = {  # kind of answer -> nouns that ask for it
     "pope prince princess duke duchess mayor saint hero heroine character individual general judge chef "
     "architect monk poet cleric athlete nominee spouse pilot guide host head sovereign tsar bishop",
 }  # fmt: skip
-_THINGS = words("""river water paper tower number letter theater theatre center chapter layer power summer winter cover
+_THINGS = (
+    words("""river water paper tower number letter theater theatre center chapter layer power summer winter cover
     order border matter flower color colour floor door quarter corner chamber shoulder member silver offer answer former
     latter other mirror error factor sector motor vector manor harbor vessel computer monitor reactor poster weather
     leather feather hammer timber finger counter shelter disaster september october november december diameter meter
     parameter plant restaurant elephant variant grant address process success access business illness wilderness list
-    twist mist newspaper career""")  # nouns with the ending of an agent that are none
+    twist mist newspaper career later earlier older younger elder longer shorter larger smaller higher lower newer bigger
+    taller sooner greater fewer further deeper wider heavier better after whether never ever under""")
+)  # end so and are no agents
 _PERSON_ENDINGS = ("er", "or", "ist", "ian", "ess", "man", "woman", "eer", "ant", "oet", "star")
 
 KIN = {  # word -> (relation as told from the child or the spouse, gender)
@@ -97,6 +100,12 @@ COMPOSED = {  # kin of kin, outermost first: whose what is asked
     "brother-in-law": ("brother", "spouse"), "sister-in-law": ("sister", "spouse"),
     "son-in-law": ("husband", "daughter"), "daughter-in-law": ("wife", "son"),
 }  # fmt: skip
+
+
+def spoken(token) -> str:
+    """The lemma of a spaCy token; a verb with its particle ("set up") is one word."""
+    particle = next((child.lower_ for child in token.children if child.dep_ == "prt"), "")
+    return token.lemma_.lower() + particle
 
 
 @cache

@@ -11,7 +11,7 @@ from functools import lru_cache
 from workbench.rules.language import parse
 from workbench.rules.quantities import dates, life, numbers
 from workbench.rules.questions import capitalised
-from workbench.rules.relations import kind_of, stem, words
+from workbench.rules.relations import kind_of, spoken, stem, words
 
 _SMALL = words("the a an of at in on and for to de la du von van der")
 
@@ -70,7 +70,7 @@ def pages(passages) -> list[Page]:
                 (stem(word), token)
                 for token in tokens
                 if token.is_alpha and (not token.is_stop or token.pos_ in ("NOUN", "VERB", "NUM"))
-                for word in dict.fromkeys((token.lemma_, token.lower_))
+                for word in dict.fromkeys((spoken(token), token.lemma_, token.lower_))
             ]
             page.sentences.append(Sentence(page, tokens, inside, stems, f" {' '.join(plain(tokens.text))} "))
         found.append(page)
@@ -149,15 +149,16 @@ def _span(doc, start: int, end: int, label: str) -> list[Span]:
 
 @lru_cache(4096)
 def plain(name: str) -> tuple[str, ...]:
-    """The words of a name by which it is known again: no case, accents, brackets, articles or marks.
+    """The words of a name by which it is known again: no case, accents, brackets, article, marks or plural.
 
-    >>> plain("The Château d'Oex (Film)")
-    ('chateau', 'd', 'oex')
+    >>> plain("The Châteaux d'Oex (Films)"), plain("Big Eyes")
+    (('chateaux', 'd', 'oex'), ('big', 'eye'))
     """
     without = re.sub(r"\s*\([^)]*\)", "", name) if not name.startswith("(") else name
     folded = unicodedata.normalize("NFKD", without.casefold())
     folded = "".join(char for char in folded if not unicodedata.combining(char))
     words = re.findall(r"\w+", re.sub(r"['’]s\b", "", folded))
+    words = [word[:-1] if len(word) > 3 and word[-1] == "s" != word[-2] else word for word in words]
     return tuple(words[1:] if len(words) > 1 and words[0] in ("the", "a", "an") else words)
 
 
@@ -181,8 +182,9 @@ def same(one: str, other: str) -> float:
 
 
 def about(page: Page, name: str) -> float:
-    """How surely a page is about a name."""
-    return same(page.title, name)
+    """How surely a page is about a name. "Avon, Ohio" is about Avon."""
+    town = page.title.split(", ")[0]
+    return max(same(page.title, name), 0.9 if town != page.title and plain(town) == plain(name) else 0.0)
 
 
 def mentioned(text: str, name: str) -> float:
