@@ -35,7 +35,7 @@ def _(run: Run) -> str:
 
 @text.register
 def _(run: Run) -> str:
-    tables = [part.to_string(float_format="{:.4f}".format, na_rep="–") for part in _parts(run)]
+    tables = [part.where(part.notna(), "–").to_string(float_format="{:.4f}".format) for part in _parts(run)]
     return "\n".join([f"Run in {run.folder}, engine {run.config['engine']}", *tables, *_notes(run)])
 
 
