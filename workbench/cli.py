@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,10 +27,11 @@ app = typer.Typer(
 out = Console(width=None if sys.stdout.isatty() else 200)  # a table that is piped or logged should not be folded
 err = Console(stderr=True)
 
-Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@BASE_URL] or replay:FILE")]
+Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF or replay:FILE")]
 Record = Annotated[
     str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
 ]
+RecordFile = Annotated[Path, typer.Argument(help="the recording", metavar="FILE")]
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
 Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
 Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
@@ -39,8 +41,10 @@ Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
-def verb(function: Callable) -> Callable:
+def verb(function: Callable | None = None, **settings: Any) -> Callable:
     """Register a verb; what is meant for the user is printed in one line, and the exit code is 1."""
+    if function is None:
+        return lambda function: verb(function, **settings)
 
     @wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
@@ -58,7 +62,7 @@ def verb(function: Callable) -> Callable:
             err.print("stopped; what is done is kept, and the same command goes on from there")
             raise typer.Exit(130) from None
 
-    return app.command()(guarded)
+    return app.command(**settings)(guarded)
 
 
 @verb
@@ -244,7 +248,43 @@ def evaluate(
         _show([{name: row[name] for name in shown} for row in compared], False)
     if runner.name == "rules":
         out.print("Made with rules, not with a language model.")
+    else:
+        out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}", highlight=False)
     out.print(f"The run is in {escape(str(done.folder))}", highlight=False)
+
+
+_COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
+
+
+@verb(**_COMMAND)
+def record(
+    file: RecordFile,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a verb and keep in FILE what the model answers; without a verb, say what FILE holds.
+
+    workbench record answers.sqlite ask indexes/meridian "Who built the viaduct?" --engine local:smollm2
+    """
+    if command:
+        _through("record", file, command)
+        return
+    from workbench.llm.record import Recording
+
+    _show(Recording(file, create=False).summary(), as_json)
+
+
+@verb(**_COMMAND)
+def replay(
+    file: RecordFile, command: Annotated[list[str], typer.Argument(help="a verb with its arguments", metavar="VERB …")]
+) -> None:
+    """Run a verb again with what FILE holds: no model, no network, the same bytes.
+
+    The verb is given as it was when it was recorded. --engine may be left out, unless FILE holds several.
+    """
+    _through("replay", file, command)
 
 
 @verb
@@ -286,9 +326,37 @@ def doctor(as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+_recording: ContextVar[tuple[str, Path] | None] = ContextVar("recording", default=None)  # (record or replay, FILE)
+
+
+def _through(how: str, file: Path, command: list[str]) -> None:
+    """Run another verb of this command line with its engine recorded, or replayed."""
+    verbs = typer.main.get_command(app)
+    asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
+    if command[0] not in asking:
+        raise SettingError(f"{how} {file} {command[0]}: of the verbs {', '.join(asking)} ask an engine")
+    token = _recording.set((how, file))
+    try:
+        code = verbs.main(command, prog_name="workbench", standalone_mode=False)
+    finally:
+        _recording.reset(token)
+    if code:
+        raise typer.Exit(code)
+
+
 def _engine(spec: str, record: str | None):
     import workbench as wb
 
+    how, file = _recording.get() or ("", None)
+    if how == "replay":
+        from workbench.llm.chat import replay_engine
+        from workbench.llm.engine import split_spec
+
+        seed = split_spec(spec)[1].get("seed", 0)
+        return replay_engine(str(file), of=None if spec == "rules" else spec, seed=seed)
+    if how == "record" and spec == "rules":
+        raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
+    record = record or (str(file) if file else None)
     return wb.engine(spec, **({"record": record} if record else {}))
 
 

@@ -34,7 +34,7 @@ def examine(folder: Path = Path()) -> list[Finding]:
     """All findings, in the order in which one would mend them. Nothing is downloaded and no endpoint is asked."""
     return [
         finding
-        for look in (_python, _packages, _encoder, _language, _machine, _endpoint, _places)
+        for look in (_python, _packages, _encoder, _language, _machine, _endpoint, _local_models, _places)
         for finding in look(folder)
     ]
 
@@ -100,8 +100,24 @@ def _endpoint(_: Path) -> Iterable[Finding]:
     from workbench.llm.endpoint import where
 
     base = os.environ.get("OPENAI_BASE_URL")
-    yield Finding("OPENAI_API_KEY", "set" if has_key else "not set: the engines `rules` and `replay` need none", True)
+    said = "set" if has_key else "not set: the engines `rules`, `local` and `replay` need none"
+    yield Finding("OPENAI_API_KEY", said, True)
     yield Finding("endpoint", where(base), True)
+
+
+def _local_models(_: Path) -> Iterable[Finding]:
+    """What the engine `local` needs; it is an extra, so nothing is wrong where it is missing."""
+    from workbench.errors import EngineRefused
+    from workbench.llm.local import INSTALL, INSTALL_SMALL, model_file
+
+    try:
+        yield Finding("engine local", f"xllamacpp {version('xllamacpp')}", True)
+    except PackageNotFoundError:
+        yield Finding("engine local", "not installed", True, INSTALL)
+    try:
+        yield Finding("model local:smollm2", model_file("smollm2").name, True)
+    except EngineRefused:
+        yield Finding("model local:smollm2", "not installed", True, INSTALL_SMALL)
 
 
 def _places(folder: Path) -> Iterable[Finding]:

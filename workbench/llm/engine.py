@@ -107,7 +107,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     """
     if not isinstance(spec, str):
         return spec
-    bare, written = _split(spec)
+    bare, written = split_spec(spec)
     kind, _, rest = bare.partition(":")
     if kind not in KINDS:
         # Only the kind is named: the rest may be an address with a password.
@@ -124,12 +124,12 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
 
 def nominal(spec: str) -> str:
     """What a SPEC, or an engine's name, calls the model: without address, folder, fingerprint and options."""
-    kind, colon, rest = _split(spec)[0].partition(":")
+    kind, colon, rest = split_spec(spec)[0].partition(":")
     rest = rest.partition("@http")[0]
     return kind + colon + (Path(rest).name.partition("#")[0].removesuffix(".gguf") if kind == "local" else rest)
 
 
-def _split(spec: str) -> tuple[str, dict[str, Any]]:
+def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
     """A SPEC without its options, and these: the bracket that ends it, if it holds key=value."""
     found = re.fullmatch(r"(.*?)(\[\w+=[^\[\]]*\])", spec, re.DOTALL)
     return (found[1], parse_spec(f"engine{found[2]}")[1]) if found else (spec, {})
