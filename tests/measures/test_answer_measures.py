@@ -1,5 +1,7 @@
 """accuracy, coverage and abstained: each trap of the source by hand, once sprung and once avoided."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -284,3 +286,9 @@ def test_every_measure_is_named_where_one_is_unknown():
 @pytest.mark.parametrize("name", measures.ANSWER)
 def test_where_nobody_read_no_answer_is_measured(name):
     assert measured(name, context="Orsby") is None
+
+
+def test_every_measure_is_explained():
+    text = (Path(__file__).parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")
+    for name in [*(f"{base}@k" for base in measures.RANKING), *measures.ANSWER, *measures.EVIDENCE, "seconds"]:
+        assert f"`{name}`" in text
