@@ -182,7 +182,7 @@ def _kinship(kin: tuple[str, str], span: Span, sentence: Sentence, page: Page, n
                 worth = 0.2  # "father of X": X is the child
         elif {said, relation} == {"parent", "child"} and not (span.label == "title" and not _named(sentence, names)):
             # the name is called so: "son of X"
-            told = _named(sentence, names) if span.label == "title" else _of(token, span)
+            told = _named(sentence, names) and not _of_whom(token) if span.label == "title" else _of(token, span)
             worth = 1.0 if told and (span.label == "title" or _before(token, sentence, page, names)) else 0.2
         else:
             continue
@@ -198,6 +198,11 @@ def _of(token, span: Span) -> bool:
             return root.head.head == token or root.head.head in token.children or abs(root.i - token.i) < 6
         root = root.head
     return False
+
+
+def _of_whom(token) -> bool:
+    """Do the parents follow the word? "The son of A" tells A's child, "their son A" tells the parents'."""
+    return any(child.lower_ in ("of", "to") for child in token.children)
 
 
 def _before(token, sentence: Sentence, page: Page, names) -> bool:
@@ -287,8 +292,8 @@ def _gender_fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page])
     if not kin or not kin[1]:
         return 1.0
     gender = _gender(span, sentence, pages)
-    if not gender:
-        return 0.9
+    if not gender:  # "the son of A and B": he is told first
+        return 0.95 if (kin[1] == "f") == (span.root is not None and span.root.dep_ == "conj") else 0.7
     return 1.0 if gender == kin[1] else 0.25
 
 
@@ -307,7 +312,7 @@ def _gender(span: Span, sentence: Sentence, pages: Sequence[Page]) -> str:
             if his != her:
                 return "m" if his > her else "f"
     doc = sentence.tokens.doc
-    near = {token.lower_ for token in doc[max(0, span.start - 2) : span.end]}
+    near = {token.lower_ for token in doc[max(0, span.start - 1) : span.end]}
     for gender, titles in _TITLES.items():
         if near & titles:
             return gender

@@ -73,6 +73,7 @@ def analyse(question: str, known: Iterable[str] = ()) -> Analysis:
     ('bridge', 'place', ('bear',), ('Dune Fever',))
     """
     question = " ".join(question[:_LONGEST].split())
+    question = question.lower() if question.isupper() else question
     if not content_words(question):
         return Analysis("none", "other")
     spans = list(_names(question, known))
@@ -180,7 +181,9 @@ def _masked(question: str, spans: Sequence[tuple[int, int]]) -> tuple[str, dict[
     """The question with each name replaced, and where the replacements start: character -> number of the name."""
     text, places, done = "", {}, 0
     for number, (start, end) in enumerate(spans):
-        text += _plain(question[done:start])
+        before = _plain(question[done:start])
+        # A full name needs no article, which the parser would give to the word that follows.
+        text += re.sub(r"\bthe $", "", before) if " " in question[start:end] else before
         places[len(text)] = number
         text += _MASK
         done = end
@@ -246,8 +249,8 @@ def _late_verb(doc):
     """The participle that closes a question with "was", taken by the parser for a part of the subject: "In what town
     was the founder of Alpha born?"."""
     words = [token for token in doc if not token.is_punct]
-    last = words[-1]
-    if last.tag_ in ("VBN", "VBD") and last.dep_ == "acl" and doc[:].root.lemma_ == "be" and not list(last.children):
+    last = words[-1] if words else doc[0]
+    if last.tag_ in ("VBN", "VBD") and last.dep_ == "acl" and last.head.head.lemma_ == "be" and not list(last.children):
         return last
     return None
 
@@ -283,7 +286,7 @@ def _question_word(doc):
 def _asked_noun(wh) -> tuple:
     """(where the asked hop starts, the nouns that name what is asked)."""
     noun = None
-    if wh.dep_ in ("det", "poss") and wh.head.pos_ in ("NOUN", "PROPN"):
+    if wh.lower_ in ("what", "which", "whose") and wh.dep_ in ("det", "poss") and wh.head.pos_ in ("NOUN", "PROPN"):
         noun = wh.head
     elif wh.lower_ in ("what", "who", "which") and wh.head.lemma_ == "be":
         noun = next(
@@ -396,7 +399,7 @@ def _kin(hop: Hop) -> Hop:
         if inner == "parent":
             inner = "mother" if "maternal" in hop.words else "father" if "paternal" in hop.words else "parent"
         nearer = Hop((inner,), "person", inner, hop.names, hop.inner)
-        return Hop((outer,), hop.wants, outer if hop.head in (word, "") else hop.head, (), (nearer,))
+        return Hop((outer,), hop.wants, outer, (), (nearer,))
     return hop
 
 

@@ -79,8 +79,8 @@ _THINGS = (
     latter other mirror error factor sector motor vector manor harbor vessel computer monitor reactor poster weather
     leather feather hammer timber finger counter shelter disaster september october november december diameter meter
     parameter plant restaurant elephant variant grant address process success access business illness wilderness list
-    twist mist newspaper career later earlier older younger elder longer shorter larger smaller higher lower newer bigger
-    taller sooner greater fewer further deeper wider heavier better after whether never ever under""")
+    twist mist newspaper career later earlier older younger elder longer shorter larger smaller higher lower newer
+    bigger taller sooner greater fewer further deeper wider heavier better after whether never ever under""")
 )  # end so and are no agents
 _PERSON_ENDINGS = ("er", "or", "ist", "ian", "ess", "man", "woman", "eer", "ant", "oet", "star")
 

@@ -183,8 +183,10 @@ def same(one: str, other: str) -> float:
 
 def about(page: Page, name: str) -> float:
     """How surely a page is about a name. "Avon, Ohio" is about Avon."""
-    town = page.title.split(", ")[0]
-    return max(same(page.title, name), 0.9 if town != page.title and plain(town) == plain(name) else 0.0)
+    town, *land = page.title.split(", ")
+    if not land:
+        return same(page.title, name)
+    return 1.0 if plain(page.title) == plain(name) else 0.9 if plain(town) == plain(name) else 0.0
 
 
 def mentioned(text: str, name: str) -> float:
