@@ -130,6 +130,14 @@ def test_without_a_judge_the_table_says_so(ask):
         ask(answers(), "other", measures=("judged",))
 
 
+def test_what_cannot_be_measured_is_refused_before_any_question(ask, tmp_path):
+    with pytest.raises(SettingError, match="without a reader"):
+        ask(judge="rules")
+    with pytest.raises(SettingError, match=r"no measure is called 'rouge'"):
+        ask(answers(), measures=("em", "rouge"))
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_judge_by_spec_is_labelled_as_rules(ask):
     run = ask(answers(other="that lake"), judge="rules")
     assert run.rows[1]["judge"]["reason"].startswith("rules:")

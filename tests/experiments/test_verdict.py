@@ -8,12 +8,12 @@ import workbench as wb
 def test_a_verdict_is_shown_asserted_and_saved(tmp_path):
     verdict = wb.Verdict("first")
     assert verdict.check("recall", np.float64(0.7), "> 0.5", lambda value: value > 0.5)
-    verdict.state(passages=np.int64(3))
+    verdict.state(passages=np.int64(3), undefined=np.float64("nan"))
     assert verdict.holds
     assert not verdict.check("<b>failures", 2, "0", lambda value: value == 0)
     assert not verdict.holds
     saved = json.loads(verdict.save(tmp_path / "new" / "v.json").read_text())
     assert saved["checks"][0] == {"name": "recall", "value": 0.7, "expected": "> 0.5", "holds": True}
-    assert saved["facts"] == {"passages": 3}
+    assert saved["facts"] == {"passages": 3, "undefined": None}
     assert "SOME CHECKS FAIL" in repr(verdict)
     assert "&lt;b&gt;failures" in verdict._repr_html_()

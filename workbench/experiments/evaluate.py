@@ -246,7 +246,11 @@ def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[Outcome]:
 
 
 def _measurable(measures: Sequence[str], reader: Reader | None, judge: Engine | None) -> tuple[str, ...]:
-    """The measures that can be taken, under the names of what is taken."""
+    """The measures that can be taken, under the names of what is taken; an unknown one is refused before any work."""
+    for name in measures:
+        measures_.measure(name)
+    if judge is not None and reader is None:
+        raise SettingError("a judge has no answers to judge without a reader; pass reader=wb.reader('direct', engine)")
     if reader is None:
         return tuple(name for name in measures if name not in measures_.ANSWER)
     if judge is not None:

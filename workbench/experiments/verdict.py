@@ -54,4 +54,6 @@ class Verdict(Record):
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+    """What JSON can hold; it has no NaN, as which pandas shows a measure that is not defined."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and value != value else value
