@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.data.folder import Dataset, Extraction, read_folder
+from workbench.data.graph import GoldGraph
 from workbench.errors import DataError
 
 BUNDLED = ("meridian",)
 _HERE = Path(__file__).parent
 _PLACES = (_HERE / "bundled", _HERE.parents[1] / "data")  # an installed package; a checkout
 
-__all__ = ["BUNDLED", "Dataset", "Extraction", "load"]
+__all__ = ["BUNDLED", "Dataset", "Extraction", "GoldGraph", "load"]
 
 
 def load(data: str | Path) -> Dataset:

@@ -1,0 +1,218 @@
+"""A gold graph beside a corpus: typed entities, relations between them and attributes. See `docs/data.md`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.data.lines import once, rows, string, strings
+from workbench.errors import DataError
+
+VALUES = ("date", "number", "text")
+KINDS = ("relation", "attribute")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityType:
+    """A type of entities."""
+
+    name: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation, and the types of entities that may stand at its head and its tail."""
+
+    name: str
+    definition: str
+    head: tuple[str, ...]
+    tail: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute, the types of entities that may have it, and what its values are: date, number or text."""
+
+    name: str
+    definition: str
+    of: tuple[str, ...]
+    value: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """What a gold graph speaks of."""
+
+    entity_types: tuple[EntityType, ...]
+    relations: tuple[Relation, ...]
+    attributes: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldEntity:
+    """An entity; `passage` is its own article, `mentions` are wordings that point to it without naming it."""
+
+    name: str
+    type: str
+    aliases: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
+    passage: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTriple:
+    """A fact and the passages that state it. The tail of a relation is an entity's name, of an attribute a value."""
+
+    head: str
+    relation: str
+    tail: str
+    kind: str
+    passages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GoldGraph:
+    """What a corpus states, as entities and triples of a schema, written by hand."""
+
+    schema: Schema
+    entities: tuple[GoldEntity, ...]
+    triples: tuple[GoldTriple, ...]
+
+    def __repr__(self) -> str:
+        kinds, schema = Counter(triple.kind for triple in self.triples), self.schema
+        return (
+            f"GoldGraph: {len(self.entities):,} entities of {len(schema.entity_types)} types, "
+            f"{kinds['relation']:,} triples of {len(schema.relations)} relations, "
+            f"{kinds['attribute']:,} of {len(schema.attributes)} attributes"
+        )
+
+
+def read_graph(folder: Path, known: set[str]) -> GoldGraph:
+    """Read and check `schema.json`, `entities.jsonl` and `triples.jsonl`; `known` are the corpus's passage ids."""
+    schema = _read_schema(folder / "schema.json")
+    entities = _read_entities(folder / "entities.jsonl", schema, known)
+    return GoldGraph(schema, tuple(entities.values()), _read_triples(folder / "triples.jsonl", schema, entities, known))
+
+
+def _read_schema(path: Path) -> Schema:
+    if not path.exists():
+        raise DataError(f"{path} is missing; see docs/data.md for what a gold graph needs")
+    try:
+        found = json.loads(path.read_text("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); it should be one JSON object") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{path} is a JSON {type(found).__name__}; it should be one JSON object")
+    parts: dict[str, list[tuple[str, dict]]] = {}
+    for part in ("entity_types", "relations", "attributes"):
+        listed, seen = found.get(part), {}
+        if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
+            raise DataError(f"{path}: {part!r} is {listed!r}; it should be a list of objects")
+        parts[part] = [(f"{path}, {part} {position}", row) for position, row in enumerate(listed, 1)]
+        for where, row in parts[part]:
+            once(seen, string(row, "name", where), part, where, "name")
+    types = {row["name"] for _, row in parts["entity_types"]}
+
+    def known_types(row: dict, field: str, where: str) -> tuple[str, ...]:
+        named = strings(row, field, where)
+        for name in named:
+            if name not in types:
+                raise DataError(f"{where}: {field!r} has {name!r}, which is none of the entity_types; add it there")
+        if not named:
+            raise DataError(f"{where}: {field!r} is empty; it should list entity types")
+        return named
+
+    attributes = []
+    for where, row in parts["attributes"]:
+        value = string(row, "value", where)
+        if value not in VALUES:
+            raise DataError(f"{where}: 'value' is {value!r}; it should be one of {', '.join(VALUES)}")
+        attributes.append(
+            Attribute(
+                row["name"],
+                string(row, "definition", where),
+                known_types(row, "of", where),
+                value,
+                string(row, "unit", where, default=""),
+            )
+        )
+    return Schema(
+        tuple(EntityType(row["name"], string(row, "definition", where)) for where, row in parts["entity_types"]),
+        tuple(
+            Relation(
+                row["name"],
+                string(row, "definition", where),
+                known_types(row, "head", where),
+                known_types(row, "tail", where),
+            )
+            for where, row in parts["relations"]
+        ),
+        tuple(attributes),
+    )
+
+
+def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, GoldEntity]:
+    types = {entity_type.name for entity_type in schema.entity_types}
+    entities: dict[str, GoldEntity] = {}
+    seen: dict[str, str] = {}
+    for where, row in rows(path):
+        name, entity_type = string(row, "name", where), string(row, "type", where)
+        once(seen, name, "entity", where, "name")
+        if entity_type not in types:
+            raise DataError(f"{where}: the type {entity_type!r} is not in schema.json; mend 'type' or add it there")
+        passage = string(row, "passage", where) if row.get("passage") is not None else None
+        if passage is not None:
+            _in_corpus((passage,), known, where, "passage")
+        entities[name] = GoldEntity(
+            name, entity_type, strings(row, "aliases", where), strings(row, "mentions", where), passage
+        )
+    return entities
+
+
+def _read_triples(
+    path: Path, schema: Schema, entities: dict[str, GoldEntity], known: set[str]
+) -> tuple[GoldTriple, ...]:
+    heads = {
+        **{("relation", relation.name): relation.head for relation in schema.relations},
+        **{("attribute", attribute.name): attribute.of for attribute in schema.attributes},
+    }
+    tails = {relation.name: relation.tail for relation in schema.relations}
+
+    def check(end: str, name: str, allowed: tuple[str, ...], where: str) -> None:
+        if name not in entities:
+            raise DataError(f"{where}: the {end} {name!r} is not in entities.jsonl; mend it or add the entity")
+        if (found := entities[name].type) not in allowed:
+            raise DataError(
+                f"{where}: the {end} {name!r} is of type {found!r}, but schema.json allows {', '.join(allowed)}; "
+                "mend the triple or the schema"
+            )
+
+    triples: list[GoldTriple] = []
+    seen: dict[str, str] = {}
+    for where, row in rows(path):
+        head, relation, tail = (string(row, field, where) for field in ("head", "relation", "tail"))
+        kind = string(row, "kind", where)
+        if kind not in KINDS:
+            raise DataError(f"{where}: 'kind' is {kind!r}; it should be one of {', '.join(KINDS)}")
+        if (kind, relation) not in heads:
+            raise DataError(f"{where}: the {kind} {relation!r} is not in schema.json; mend it or add it there")
+        check("head", head, heads[kind, relation], where)
+        if kind == "relation":
+            check("tail", tail, tails[relation], where)
+        passages = strings(row, "passages", where)
+        if not passages:
+            raise DataError(f"{where}: 'passages' is empty; it should list the passages that state the triple")
+        _in_corpus(passages, known, where, "passages")
+        once(seen, json.dumps([head, relation, tail], ensure_ascii=False), "triple", where, "")
+        triples.append(GoldTriple(head, relation, tail, kind, passages))
+    return tuple(triples)
+
+
+def _in_corpus(passages: tuple[str, ...], known: set[str], where: str, field: str) -> None:
+    for passage in passages:
+        if passage not in known:
+            raise DataError(f"{where}: the passage {passage!r} is not in the corpus; mend {field!r} or add the passage")
