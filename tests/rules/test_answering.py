@@ -13,8 +13,8 @@ THEATRE = ("Halden Theatre", "The Halden Theatre in Oslo was designed by Karl We
 WEISS = ("Karl Weiss", "Karl Weiss (born 1889 in Vienna) was an architect. He married the singer Ada Lind in 1920.")
 LIND = (
     "Ada Lind",
-    "Ada Lind (3 May 1893 – 1967) was a Norwegian singer. She was the daughter of Tom Lind and Eva Reed, and studied at "
-    "the University of Oslo.",
+    "Ada Lind (3 May 1893 – 1967) was a Norwegian singer. She was the daughter of Tom Lind and Eva Reed, and studied "
+    "at the University of Oslo.",
 )
 REED = ("Eva Reed", "Eva Reed (1860–1931) was a Danish painter, the only child of the sailor Jonas Reed.")
 TOWER = (

@@ -96,7 +96,8 @@ def test_kind_for_routing(question, kind):
         ("Who lived longer, Ada Lind or Tom Reed?", ("Ada Lind", "Tom Reed"), "more", "life"),
         ("Is the Corn Hall older than the Salt House?", ("Corn Hall", "Salt House"), "less", "age"),
         ("Which film came out earlier, Dune Fever or Salt Letters?", ("Dune Fever", "Salt Letters"), "less", "start"),
-        ("Which is taller, the Corn Hall or the Salt House?", ("Corn Hall", "Salt House"), "more", "number"),
+        ("Which is taller, the Corn Hall or the Salt House?", ("Corn Hall", "Salt House"), "more", "tall"),
+        ("Do more people live in Marbridge than in Oldport?", ("Marbridge", "Oldport"), "more", "number"),
         ("Do Ada Lind and Tom Reed come from the same town?", ("Ada Lind", "Tom Reed"), "same", "town"),
         (
             "By how many years is Dune Fever older than Salt Letters?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from workbench.rules.hops import Found, candidates
+from workbench.rules.hops import Found, candidates, measures
 from workbench.rules.quantities import dates, life, numbers
 from workbench.rules.questions import Analysis, Hop
 from workbench.rules.relations import kind_of, likeness, stem, words
@@ -137,9 +137,12 @@ def _start(page: Page):
 def _number(asked: Analysis, page: Page):
     """The number nearest to a word of the question, or the first that is counted in what the question names."""
     words = {stem(word) for hop in _hops(asked.asked) for word in hop.words}
+    units = measures(asked.dimension)
     best = None
     for sentence in page.sentences:
         for number in numbers(sentence.tokens.text):
+            if units and number.unit not in units:
+                continue
             near = [
                 abs(token.idx - sentence.tokens.start_char - number.start)
                 for said, token in sentence.stems
@@ -181,7 +184,7 @@ def _values(asked: Analysis, page: Page, pages: Sequence[Page]) -> list[str]:
     if page.kind == "person" and kind == "place" and not {"live", "die", "study"} & set(said):
         said = ["born"]  # to come from a place
     found = candidates(Hop(tuple(said), kind, asked.dimension), (page.title,), pages, asked.candidates)
-    return [one.text for one in found[:1] if one.where is page]
+    return [one.text for one in found if one.where is page][:1]
 
 
 def _places(page: Page, dimension: str) -> list[str]:

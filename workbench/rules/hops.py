@@ -21,10 +21,10 @@ ELSEWHERE = 0.25  # worth of a relation word that stands on the page, but in ano
 STRANGE = 0.45  # fit of a name with the label of another kind: labels err, on rare names most of all
 HEAD = 0.5  # weight of the noun that names the kind asked for, against 1 for the other words
 _FITS = {  # kind asked for -> label -> fit; names of other labels fit by STRANGE
-    "person": {"PERSON": 1.0, "": 0.8, "title": 0.8, "noun": 0.15},
-    "place": {"GPE": 1.0, "LOC": 1.0, "FAC": 1.0, "": 0.7, "title": 0.7, "noun": 0.15},
-    "organisation": {"ORG": 1.0, "": 0.8, "title": 0.8, "FAC": 0.7, "noun": 0.15},
-    "work": {"WORK_OF_ART": 1.0, "": 0.8, "title": 0.9, "ORG": 0.6, "noun": 0.15},
+    "person": {"PERSON": 1.0, "": 0.8, "title": 0.8, "noun": 0.1},
+    "place": {"GPE": 1.0, "LOC": 1.0, "FAC": 1.0, "": 0.7, "title": 0.7, "noun": 0.1},
+    "organisation": {"ORG": 1.0, "": 0.8, "title": 0.8, "FAC": 0.7, "noun": 0.1},
+    "work": {"WORK_OF_ART": 1.0, "": 0.8, "title": 0.9, "ORG": 0.6, "noun": 0.1},
     "nationality": {"NORP": 1.0, "LANGUAGE": 1.0, "GPE": 0.6},
     "date": {"date": 1.0},
     "number": {"number": 1.0},
@@ -328,14 +328,21 @@ _MEASURES = {
 }
 
 
+def measures(adjective: str, lasts: bool = True) -> list[str]:
+    """The units in which an adjective is told, none for one that is not measured; what `lasts` is long in time too."""
+    kind = _UNITS.get(adjective)
+    return (_MEASURES[kind].split() if kind else []) + (
+        _MEASURES["time"].split() if adjective == "long" and lasts else []
+    )
+
+
 def _unit_fit(hop: Hop, span: Span, sentence: Sentence) -> float:
     """Numbers are asked for by what they count: the unit named, a measure that fits the adjective, or the head noun."""
     doc = sentence.tokens.doc
     after = [token.lower_ for token in doc[span.end : span.end + 3] if token.text != "-"]
-    measure = _UNITS.get(hop.head)
-    if measure:
-        measures = _MEASURES[measure].split() + (_MEASURES["time"].split() if hop.head == "long" else [])
-        return 1.2 if after and after[0] in measures else 0.3
+    units = measures(hop.head, lasts=not any(inner.wants == "place" for inner in hop.inner))
+    if units:
+        return 1.2 if after and after[0] in units else 0.3
     if hop.head:
         asked = stem(hop.head)
         return 1.3 if any(stem(word) == asked for word in after) else 0.6
@@ -355,6 +362,5 @@ def _answer(hop: Hop, span: Span, page: Page) -> str:
         return years[0] if years else text
     if hop.wants == "number" and hop.head in _UNITS:
         unit = page.doc[span.end].text if span.end < len(page.doc) else ""
-        measures = " ".join(_MEASURES.values()).split()
-        return f"{text} {unit}" if unit.lower() in measures else text
+        return f"{text} {unit}" if unit.lower() in " ".join(_MEASURES.values()).split() else text
     return text

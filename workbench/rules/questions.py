@@ -52,7 +52,7 @@ class Analysis:
     `wants` is the kind of answer: person, place, organisation, date, number, work, nationality, other, choice (of one
     of the `candidates`) or yes-no. A candidate that is described and not named stands in
     `sides` as a hop to be resolved. `direction` of a comparison is less, more, same or difference; its `dimension` is
-    birth, death, life, start, number or the noun that is to be shared."""
+    birth, death, life, start, age, an adjective of measure, number, or the noun that is to be shared."""
 
     kind: str
     wants: str
@@ -124,7 +124,8 @@ def _known(question: str, name: str) -> Iterator[tuple[int, int]]:
         return
     pattern = rf"(?<!\w){re.escape(plain)}(?!\w)(?:\s*\([^)]*\))?"
     for match in re.finditer(pattern, question, re.IGNORECASE):
-        if " " in plain or match[0][0].isupper() or question.islower():
+        strange = len(plain) > 5 and kind_of(plain) == "other" and not _ordinary(plain)
+        if " " in plain or match[0][0].isupper() or question.islower() or strange:
             yield match.span()
 
 
@@ -438,6 +439,8 @@ _MORE = words("""younger youngest later latest newer newest recently last after 
     heavier deeper""")  # fmt: skip
 _LESS = words("""older oldest elder eldest earlier earliest first before sooner shorter shortest smaller smallest fewer
     fewest less lower lowest predate predates predated""")  # fmt: skip
+_MEASURED = {"longer": "long", "longest": "long", "taller": "tall", "tallest": "tall", "higher": "high",
+             "highest": "high", "deeper": "deep", "wider": "wide", "farther": "far", "heavier": "heavy"}  # fmt: skip
 _LOOSE = words("first last before after most more recently")  # these compare only where "or" sets a choice
 _STARTS = re.compile(
     r"\b(releas|found|form|open|publish|establish|start|came out|come out|creat|built|premier|debut|launch|issu)"
@@ -478,9 +481,7 @@ def _dimension(said: str, word: str) -> str:
         return "life"
     if _STARTS.search(said):
         return "start"
-    if word in _IN_TIME:
-        return "age"
-    return "number"
+    return "age" if word in _IN_TIME else _MEASURED.get(word, "number")
 
 
 def _candidates(masked: str, names: tuple[str, ...]) -> tuple[tuple[str, Hop], ...]:
@@ -497,6 +498,7 @@ def _candidates(masked: str, names: tuple[str, ...]) -> tuple[tuple[str, Hop], .
 _SIDES = (  # forms of a comparison between descriptions
     r"^(?:of|between) (.+?) (?:and|or) (.+?), (?:which|who|whose|what)\b",
     r"[,:] (?:that of )?(.+?),? or (?:that of )?([^,]+?)\W*$",
+    r"^(?:was|were|is|are|did|do|does) (.+?) (?:\w+ ){0,2}?(?:before|after|earlier than|later than) (.+?)\W*$",
     r"^(?:is|are|was|were|did|do|does|has|have) (.+?) "
     r"(?:outlive|predate|(?:an? |the )?(?:\w+ )?\w+er (?:\w+ )?than)\w* (.+?)\W*$",
 )
