@@ -135,11 +135,11 @@ def test_a_replay_says_that_it_cost_nothing_now(serve, ask, tmp_path):
 
 
 def test_a_recording_says_what_it_holds(store):
-    for number, (reply, good) in enumerate([(GOOD, True), (GOOD, True), (BAD, False), (CallFailed("HTTP 400"), False)]):
+    cut = replace(GOOD, finish="length")
+    for number, (reply, good) in enumerate([(GOOD, True), (cut, True), (BAD, False), (CallFailed("HTTP 400"), False)]):
         store.put(replace(REQUEST, seed=number), reply, good)
-    assert store.summary() == [
-        {"engine": "openai:m", "step": "names", "answers": 2, "failures": 2, "prompt_tokens": 4, "completion_tokens": 0}
-    ]
+    counts = {"answers": 2, "failures": 2, "cut": 1, "prompt_tokens": 4, "completion_tokens": 0}
+    assert store.summary() == [{"engine": "openai:m", "step": "names", **counts}]
 
 
 # -- a miss -----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     good INTEGER NOT NULL)"""
 _SUMMARY = """SELECT engine, step, SUM(good) AS answers, SUM(1 - good) AS failures,
+    COALESCE(SUM(json_extract(reply, '$.finish') = 'length'), 0) AS cut,
     COALESCE(SUM(json_extract(reply, '$.prompt_tokens')), 0) AS prompt_tokens,
     COALESCE(SUM(json_extract(reply, '$.completion_tokens')), 0) AS completion_tokens
     FROM replies GROUP BY engine, step ORDER BY engine, step"""
