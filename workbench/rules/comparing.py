@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from workbench.rules.hops import Found, candidates, measures
-from workbench.rules.quantities import dates, life, numbers
+from workbench.rules.quantities import dates, numbers
 from workbench.rules.questions import Analysis, Hop
 from workbench.rules.relations import kind_of, likeness, stem, words
 from workbench.rules.spans import Page, about, plain
@@ -91,7 +91,7 @@ def _value(asked: Analysis, page: Page):
     """(what is compared, the sentence it stands in) or None."""
     dimension = asked.dimension
     if dimension == "age":
-        dimension = "birth" if life(page.doc.text).born else "start"
+        dimension = "birth" if page.life.born else "start"
     if dimension in ("birth", "death", "life"):
         born, died = _day(page, "born"), _day(page, "die")
         if dimension == "life":
@@ -104,7 +104,7 @@ def _value(asked: Analysis, page: Page):
 
 
 def _day(page: Page, word: str):
-    told = life(page.doc.text)
+    told = page.life
     date = told.born if word == "born" else told.died
     if date is not None:
         return date.when, page.sentences[0].text

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from workbench.rules.quantities import life
 from workbench.rules.questions import Hop, kin_of
 from workbench.rules.relations import KIN, kind_of, likeness, stem
 from workbench.rules.spans import Page, Sentence, Span, about, mentioned, plain, same
@@ -41,25 +40,31 @@ class Found:
     worth: float
     relation: float  # the share of the relation's words that stand near
     said: tuple[str, ...]
-    steps: float = 1.0  # how many worths are multiplied in `worth`; an inner hop counts half
     where: Page | None = field(repr=False, compare=False, default=None)
+    steps: float = 1.0  # how many worths are multiplied in `worth`; an inner hop counts half
 
     @property
     def ground(self) -> float:
-        """The worth of one hop of the chain, as their geometric mean: what long and short chains have in common."""
-        return self.worth ** (1 / self.steps)
+        """How well founded the span is: the worth of one hop of its chain (the geometric mean, which long and short
+        chains have in common) and, as much, whether the last relation, the one asked for, is said at all."""
+        return (self.worth ** (1 / self.steps) * self.relation) ** 0.5
 
 
 def candidates(
-    hop: Hop, names: Sequence[str], pages: Sequence[Page], barred: Sequence[str] = (), named: bool = False
+    hop: Hop,
+    names: Sequence[str],
+    pages: Sequence[Page],
+    barred: Sequence[str] = (),
+    named: bool = False,
+    core: Sequence[str] = (),
 ) -> list[Found]:
     """The spans that may be what the hop asks for, best first, each name once; `named` leaves out common nouns, dates
-    and numbers, which lead nowhere."""
+    and numbers, which lead nowhere, and sentences without any of the `core` words, if there are such, are left out."""
     stems = [(stem(word), HEAD if word == hop.head and kind_of(word) not in ("other", "person") else 1.0)
              for word in hop.words]  # fmt: skip
     best: list[Found] = []
     found = sorted(
-        (found for page in pages for found in _on_page(hop, stems, names, page, pages, barred, named)),
+        (found for page in pages for found in _on_page(hop, stems, names, page, pages, barred, named, core)),
         key=lambda found: -found.worth,
     )
     for one in found:
@@ -70,13 +75,15 @@ def candidates(
     return best
 
 
-def _on_page(hop, stems, names, page: Page, pages, barred, named) -> Iterator[Found]:
+def _on_page(hop, stems, names, page: Page, pages, barred, named, core) -> Iterator[Found]:
     topical = {name: about(page, name) for name in names}
     on_page = {name: 0.35 * mentioned(page.plain, name) for name in names}
     if names and not any(topical.values()) and not any(on_page.values()):
         return
-    told = life(page.doc.text) if names and max(topical.values()) >= 0.7 else None
+    told = page.life if names and max(topical.values()) >= 0.7 else None
     for sentence in page.sentences:
+        if core and not any(likeness(stem(word), said) for word in core for said, _ in sentence.stems):
+            continue
         strengths = [max(0.9 * topical[name], mentioned(sentence.plain, name), on_page[name]) for name in names]
         presence = 0.5 * max(strengths) + 0.5 * sum(strengths) / len(strengths) if names else 0.5
         if not presence:
@@ -91,7 +98,7 @@ def _on_page(hop, stems, names, page: Page, pages, barred, named) -> Iterator[Fo
                 continue
             relation = _relation(hop, stems, span, sentence, page, pages, names, told)
             worth = fit * presence * (GROUND + (1 - GROUND) * relation) * (0.98**page.number)
-            yield Found(_answer(hop, span, page), worth, relation, (sentence.text,), where=page)
+            yield Found(_answer(hop, span, page), worth, relation, (sentence.text,), page)
 
 
 def _title(page: Page, sentence: Sentence) -> Span:
@@ -125,7 +132,7 @@ def _nearest(asked: str, span: Span, sentence: Sentence, page: Page) -> float:
         alike = likeness(asked, said)
         if alike:
             best = max(best, alike * (1 - min(0.75, NEAR * _distance(span, token))) * _role(span, token))
-    if best < ELSEWHERE and any(likeness(asked, said) for other in page.sentences for said, _ in other.stems):
+    if best < ELSEWHERE and any(likeness(asked, said) for said in page.families):
         best = ELSEWHERE
     return best
 
@@ -224,7 +231,7 @@ def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page]) -> flo
     """How well a span is of the kind asked for."""
     fits, label = _FITS.get(hop.wants, _FITS["other"]), span.label
     if label == "title":
-        label = _label_of_title(span.text, pages)
+        label = sentence.page.label or label
     named = label not in ("noun", "date", "number") and hop.wants not in ("date", "number", "nationality")
     fit = fits.get(label, STRANGE if named else 0.0)
     if named and hop.wants != "other":
@@ -252,15 +259,6 @@ def _row_fit(head: str, span: Span, sentence: Sentence) -> float:
     if head in ("country", "nation", "state"):
         return 0.6 if follows else 1.0
     return 0.7 if after else 1.0
-
-
-def _label_of_title(title: str, pages: Sequence[Page]) -> str:
-    for page in pages:
-        for sentence in page.sentences[:2]:
-            for span in sentence.spans:
-                if span.label not in ("noun", "date", "number", "") and same(span.text, title) == 1.0:
-                    return span.label
-    return "title"
 
 
 def _head_fit(head: str, span: Span, sentence: Sentence, pages: Sequence[Page]) -> float:

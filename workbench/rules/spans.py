@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from workbench.rules.language import parse
-from workbench.rules.quantities import dates, life, numbers
+from workbench.rules.quantities import Life, dates, life, numbers
 from workbench.rules.questions import capitalised
 from workbench.rules.relations import kind_of, spoken, stem, words
 
@@ -35,7 +35,7 @@ class Sentence:
     stems: list[tuple[str, object]] = field(repr=False)  # (stem, token)
     plain: str = field(repr=False)  # plain words with a space on either side
 
-    @property
+    @cached_property
     def text(self) -> str:
         return " ".join(self.tokens.text.split())
 
@@ -48,14 +48,21 @@ class Page:
     sentences: list[Sentence] = field(default_factory=list, repr=False)
     plain: str = field(default="", repr=False)
 
-    @property
+    label: str = ""  # the title's own, where the first sentences of some page name it
+
+    @cached_property
     def kind(self) -> str:
         """The kind of thing the page is about, from its first sentence and its pronouns; "" where they do not say."""
-        if self._kind is None:
-            self._kind = _kind(self)
-        return self._kind
+        return _kind(self)
 
-    _kind: str | None = field(default=None, repr=False)
+    @cached_property
+    def life(self) -> Life:
+        return life(self.doc.text)
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The stems of all words."""
+        return frozenset(said for sentence in self.sentences for said, _ in sentence.stems)
 
 
 def pages(passages) -> list[Page]:
@@ -87,11 +94,15 @@ def _settle_labels(found: list[Page]) -> None:
         votes.setdefault(plain(span.text), Counter())[span.label] += 1 if span.label else 0.5
     for span in spans:
         span.label = votes[plain(span.text)].most_common(1)[0][0]
+    early = [span for page in found for sentence in page.sentences[:2] for span in sentence.spans
+             if span.label not in ("noun", "date", "number", "")]  # fmt: skip
+    for page in found:
+        page.label = next((span.label for span in early if same(span.text, page.title) == 1.0), "")
 
 
 def _kind(page: Page) -> str:
     said = page.plain.split()
-    if life(page.doc.text).born or sum(word in ("he", "she", "his", "her") for word in said) > max(2, len(said) / 40):
+    if page.life.born or sum(word in ("he", "she", "his", "her") for word in said) > max(2, len(said) / 40):
         return "person"
     for sentence in page.sentences[:1]:
         for token in sentence.tokens:
@@ -114,7 +125,7 @@ def _spans(doc) -> list[Span]:
     found: list[Span] = []
     for label, quantities in (("date", dates(text)), ("number", numbers(text))):
         for quantity in quantities:
-            found += _span(doc, quantity.start, quantity.end, label)
+            found += _span(doc, text, quantity.start, quantity.end, label)
     names = [(ent.start_char, ent.end_char, ent.label_) for ent in doc.ents
              if ent.label_ not in ("DATE", "TIME", "CARDINAL", "QUANTITY", "ORDINAL", "PERCENT", "MONEY")]  # fmt: skip
     for match in re.finditer(r"\"([^\"]{2,80})\"|“([^”]{2,80})”", text):
@@ -133,7 +144,7 @@ def _spans(doc) -> list[Span]:
         if start < end and all(end <= other or start >= last for other, last in taken) and plain(text[start:end]):
             taken.append((start, end))
             label = label or next((lab for s, e, lab in names if lab and start <= s and e <= end and e == end), "")
-            found += _span(doc, start, end, label)
+            found += _span(doc, text, start, end, label)
     for chunk in doc.noun_chunks:
         begin = next((t.i for t in chunk if t.pos_ not in ("DET", "PRON", "PUNCT", "PART") and t.dep_ != "poss"), None)
         if begin is not None and chunk.root.pos_ == "NOUN":
@@ -142,9 +153,9 @@ def _spans(doc) -> list[Span]:
     return sorted(found, key=lambda span: (span.start, -span.end))
 
 
-def _span(doc, start: int, end: int, label: str) -> list[Span]:
+def _span(doc, text: str, start: int, end: int, label: str) -> list[Span]:
     span = doc.char_span(start, end, alignment_mode="expand")
-    return [] if span is None else [Span(doc.text[start:end], label, span.start, span.end, span.root)]
+    return [] if span is None else [Span(text[start:end], label, span.start, span.end, span.root)]
 
 
 @lru_cache(4096)
