@@ -177,6 +177,18 @@ def test_it_takes_as_many_articles_as_hops(question):
 
 
 @by_id(ANSWERABLE)
+def test_each_gold_article_is_needed(question):
+    """For at least one step it is the only article that states the fact."""
+    answers, needed = [], set()
+    for step in question.decomposition:
+        if step["support"]:
+            (passages,) = matches(filled(step["pattern"], answers)).values()
+            needed |= passages if len(passages) == 1 else set()
+        answers.append(step["answer"])
+    assert set(question.support) <= needed
+
+
+@by_id(ANSWERABLE)
 def test_every_step_is_taken_up_by_a_later_one_save_the_last(question):
     asked = [json.dumps(step.get("pattern") or step["compare"]) for step in question.decomposition]
     for position in range(1, len(asked)):
