@@ -38,6 +38,7 @@ ALL = [THEATRE, WEISS, LIND, REED, TOWER, SPIRE]
         ("In what year was Ada Lind born?", "1893"),
         ("When did Ada Lind die?", "1967"),
         ("How tall is the Mar Tower?", "44 metres"),
+        ("How tall is the Mar Tower in metres?", "44"),
         ("How many bells does the Mar Tower have?", "six"),
         ("What university did Ada Lind attend?", "University of Oslo"),
         ("What nationality was Ada Lind?", "Norwegian"),
@@ -221,6 +222,16 @@ def test_names_in_a_sentence():
 @pytest.mark.parametrize(("asked", "said"), [("founder", "establish"), ("author", "written"), ("wife", "married")])
 def test_words_of_like_meaning(asked, said):
     assert likeness(stem(asked), stem("write" if said == "written" else said)) >= 0.8
+
+
+def test_a_name_is_said_without_its_rank():
+    read = [("Tom Lind", "Tom Lind was the son of King Carl Lind and Eva Reed.")]
+    assert answer("Who was the father of Tom Lind?", read).answer == "Carl Lind"
+
+
+def test_a_flat_reading_needs_the_relation_asked_for():
+    """The sentence holds the description, not the relation: nothing was said of a sale."""
+    assert answer("Who sold the theatre that Karl Weiss designed?", [THEATRE]).abstained
 
 
 def test_words_of_unlike_meaning():

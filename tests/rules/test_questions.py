@@ -63,6 +63,7 @@ def test_descriptions_nest_as_hops(question, expected):
         ("Is Ada Lind a composer?", "yes-no", ""),
         ("Salt Letters was written by whom?", "person", ""),
         ("Ada Lind provided the voice of a show that premiered on which date?", "date", "date"),
+        ("In which league was Ada Lind's team?", "organisation", "league"),
         ("Which moss grows in Marbridge?", "other", "moss"),
     ],
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from workbench.rules.questions import Hop, kin_of
+from workbench.rules.questions import RANKS, Hop, kin_of
 from workbench.rules.relations import KIN, kind_of, likeness, stem
 from workbench.rules.spans import Page, Sentence, Span, about, mentioned, plain, same
 
@@ -351,14 +351,19 @@ def _unit_fit(hop: Hop, span: Span, sentence: Sentence) -> float:
 
 
 def _answer(hop: Hop, span: Span, page: Page) -> str:
-    """The span as a short answer: a year where the year is asked for, a measure with its unit."""
+    """The span as a short answer: a name without its rank, a year where the year is asked for, a measure with its
+    unit."""
     if span.label == "title":
         return page.title.split(" (")[0].split(", ")[0] if hop.wants == "place" else page.title.split(" (")[0]
     text = " ".join(span.text.split())
+    if hop.wants == "person":
+        rank, *name = text.split()
+        return " ".join(name) if rank in RANKS and len(name) > 1 and name[0] not in ("of", "and") else text
     if hop.wants == "date" and hop.head in ("year", "decade"):
         years = [word for word in text.replace(",", " ").split() if len(word) == 4 and word.isdigit()]
         return years[0] if years else text
-    if hop.wants == "number" and hop.head in _UNITS:
+    if hop.wants == "number" and hop.head in _UNITS:  # "how far in miles" has the unit already
         unit = page.doc[span.end].text if span.end < len(page.doc) else ""
-        return f"{text} {unit}" if unit.lower() in " ".join(_MEASURES.values()).split() else text
+        told = stem(unit) in map(stem, hop.words) or unit.lower() not in " ".join(_MEASURES.values()).split()
+        return text if told else f"{text} {unit}"
     return text

@@ -20,7 +20,9 @@ _LONGEST = 2_000  # characters of a question that are analysed
 _DEEPEST = 6  # hops inside one another
 _MASK = "Alpha"
 _SMALL = words("of the de la du von van der bin ibn al & in and for to on d a")  # inside names
-_RANKS = words("King Queen Prince Princess Duke Duchess Earl Count Countess Lord Lady Baron Baroness Marquess Emperor")
+RANKS = words(
+    "King Queen Prince Princess Duke Duchess Earl Count Countess Lord Lady Baron Baroness Marquess Emperor Tsar Sir"
+)
 _WH = ("who", "whom", "whose", "what", "which", "when", "where", "how", "why")
 _AUXILIARY = words("is are was were do does did has have had can could will would")
 _LIGHT = words(
@@ -109,7 +111,7 @@ def _names(question: str, known: Iterable[str]) -> Iterator[tuple[int, int]]:
         (first[0], second[1])
         for first in found
         for second in found
-        if question[first[1] : second[0]] == ", " and question[second[0] :].split()[0] in _RANKS
+        if question[first[1] : second[0]] == ", " and question[second[0] :].split()[0] in RANKS
     ]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(found, key=lambda span: (span[0] - span[1], span[0])):
@@ -219,6 +221,7 @@ def _asked(doc, names: dict[int, str]) -> Hop:
     """The hop whose answer is the question's, with the others inside it."""
     wh = _question_word(doc)
     start, heads = _asked_noun(wh) if wh is not None else (doc[:].root, ())
+    heads = tuple(head for head in heads if head.i not in names)
     seen: set[int] = set()
     hop = _grow(start, names, seen, frozenset(token.i for token in heads), 0)
     late = _late_verb(doc)
@@ -289,6 +292,8 @@ def _asked_noun(wh) -> tuple:
     noun = None
     if wh.lower_ in ("what", "which", "whose") and wh.dep_ in ("det", "poss") and wh.head.pos_ in ("NOUN", "PROPN"):
         noun = wh.head
+    elif wh.lower_ in ("what", "which") and wh.i + 1 < len(wh.doc) and wh.nbor().pos_ == "NOUN":
+        noun = wh.nbor()  # "in which league was …", where the parser misses that they belong together
     elif wh.lower_ in ("what", "who", "which") and wh.head.lemma_ == "be":
         noun = next(
             (
@@ -333,7 +338,7 @@ def _grow(start, names: dict[int, str], seen: set[int], heads: frozenset[int], d
                 seen.add(other.i)
                 stack.append(other)
     hop = _collect(sorted(kept, key=lambda token: token.i), names)
-    head = start.lemma_.lower() if start.pos_ == "NOUN" else ""
+    head = start.lemma_.lower() if start.pos_ == "NOUN" and start.i not in names else ""
     found = tuple(
         _kin(_grow(token, names, seen, heads, depth + 1)) for token in sorted(inner, key=lambda token: token.i)
     )
