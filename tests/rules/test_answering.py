@@ -155,6 +155,26 @@ def test_any_text_is_answered_or_refused_and_always_the_same_way(question, passa
     assert found.abstained == (found.answer == "")
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who met " + " and ".join(f"the singer of Song{number} Blue" for number in range(30)) + "?",
+        "Who is " + "the mother of the father of " * 40 + "Ada Lind?",
+        "Ada Lind " * 200,
+    ],
+)
+def test_many_descriptions_end(question):
+    assert answer(question, [*ALL, ("Ada Lind", "Ada Lind sang Song1 Blue, and met Tom Reed. " * 20)]).thought
+
+
+def test_many_descriptions_beside_each_other_end():
+    inner = tuple(Hop(("sing",), "person", "singer", (f"Song{number} Blue",)) for number in range(25))
+    text = "Ada Lind and Tom Reed sang " + ", ".join(f"Song{number} Blue" for number in range(25)) + "."
+    read = pages([("", text)])
+    assert all(len(answering.chain(one, read, ())) > 1 for one in inner)  # else nothing would multiply
+    assert len(answering.chain(Hop(("meet",), "place", inner=inner), read, ())) < 100
+
+
 def test_an_answer_stands_in_the_passages():
     for question in (
         "Who designed the Halden Theatre?",

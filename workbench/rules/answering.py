@@ -61,6 +61,7 @@ def chain(hop: Hop, read: Sequence[Page], barred: Sequence[str], depth: int = 0)
         values = chain(inner, read, barred, depth + 1)[:BREADTH]
         ways = [(way, (*names, value.text), _joined(value, before, inner=True))
                 for way, names, before in ways for value in values]  # fmt: skip
+        ways = sorted(ways, key=lambda way: -way[2].worth)[: BREADTH**2]  # many descriptions beside each other
     if hop.inner and not any(map(kin_of, (hop, *hop.inner))):  # the father of the mother is never the father
         flat = _flat(hop)
         ways.append((flat, (), Found("", FLAT, 1.0, (), steps=0.0)))
