@@ -151,7 +151,7 @@ def test_given_extractions_are_taken_and_the_engine_makes_the_rest(tiny, tmp_pat
     assert engine.asked == ["Nora Whitlock"]
     assert index.extractions.records[3].triples == (("Nora Whitlock", "is followed by", "Orsby"),)
     assert index.manifest["layers"]["extractions"]["extracted"] == 1
-    assert index.manifest["layers"]["extractions"]["made_by"] == ["by hand", "tiny (named_entities v1, triples v1)"]
+    assert index.manifest["layers"]["extractions"]["made_by"] == ["by hand", "tiny (named_entities v2, triples v2)"]
 
 
 def test_the_same_passage_twice_is_asked_once(tmp_path):

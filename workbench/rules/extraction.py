@@ -1,128 +1,425 @@
-"""Rule bodies of extraction: named entities and triples of encyclopedic English, from spaCy's parse.
+"""Rule bodies of extraction: named entities, triples and types of encyclopedic English, from spaCy's parse.
 
-Simple on purpose. What it does: the subject of each clause (a pronoun or none stands for the title), its verb, and
-what hangs on the verb: objects, complements, agents, prepositional phrases, and the same of conjoined verbs;
-apposition as `is`; and every named entity of a sentence that no triple holds is tied to the title by the sentence's
-verb."""
+    Orrin Vale    "Orrin Vale is a novelist from Tarn. His third book was printed by Ash & Sons in 1931."
+
+    (Orrin Vale, is, novelist)                          what something is: copula, apposition
+    (Orrin Vale, is novelist from, Tarn)                the words between the subject and a name
+    (Orrin Vale, third book printed by, Ash & Sons)     a subject without a name stands for the title, its words stay
+    (Orrin Vale, third book printed in, 1931)
+
+Every name of a passage gets a fact: its relation is read off the parse, from the name up to the verb or to the next
+name; its subject is that verb's subject, or that next name. Since an encyclopedia's passage is about its title, each
+fact about something else is tied to the title as well (what something else *is*, the title *has*). `Parts` names what
+can be left out, so that `benchmarks/extraction.py` can say what each part is worth."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbench.rules.language import parse
 
-_SUBJECTS = ("nsubj", "nsubjpass")
-_OBJECTS = ("dobj", "attr", "oprd", "dative")
+_SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
+_COMPLEMENTS = ("dobj", "attr", "oprd", "acomp")
+_CARRIED = ("conj", "xcomp", "advcl", "ccomp", "pcomp")  # clauses that share the subject of the verb above
+_NOUNS_BEFORE = ("compound", "amod", "nmod")
+_MODIFIERS = (*_NOUNS_BEFORE, "nummod", "quantmod", "advmod")
+_PROPER = ("NNP", "NNPS")
+_RELATIVE = ("WDT", "WP", "WP$")
+_PRONOUNS = ("PRP", "PRP$", "DT", "EX")
+_AMOUNTS = ("CARDINAL", "QUANTITY", "MONEY", "PERCENT")
+_MEASURES = (*_AMOUNTS, "ORDINAL", "TIME", "DATE")
+_PLACES = ("GPE", "LOC", "FAC")
+_KINDS = {
+    "PERSON": "person", "GPE": "place", "LOC": "place", "FAC": "place", "ORG": "organisation", "DATE": "date",
+    "WORK_OF_ART": "work", "EVENT": "event", "PRODUCT": "product", "LAW": "law", "LANGUAGE": "language",
+}  # fmt: skip
 _ARTICLES = ("the ", "a ", "an ")
+_STEPS = 15  # how far up a parse is followed; it bounds what a garbled one can cost
+_DEEP = 4  # nouns within nouns that are followed to a name
+_LONG = 8  # words of a noun phrase beyond which its head alone is its name
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parts of the extractor, to be left out one by one.
+
+    names     the names of one thing are one: the title without its bracket, a surname, the full name of the opening
+    referents a pronoun, or a noun without a name of its own, stands for the title
+    topic     a fact about something else is told of the title too
+    classes   what something is
+    objects   objects without a name
+    places    a place within a place: both are where it happened
+    amounts   a number is named with what it counts
+    """
+
+    names: bool = True
+    referents: bool = True
+    topic: bool = True
+    classes: bool = True
+    objects: bool = True
+    places: bool = True
+    amounts: bool = True
+
+
+class Reading(NamedTuple):
+    """What a passage says. `types` gives the class of an entity: the noun it is said to be, else the kind of name."""
+
+    entities: list[str]
+    triples: list[list[str]]
+    types: dict[str, str]
+
+
+class _Mention(NamedTuple):
+    start: int
+    end: int
+    label: str
+    name: str
+    root: int
+
+
+class _About(NamedTuple):
+    """Whom a clause is about, and the words of its subject that are not the name."""
+
+    name: str
+    words: tuple[str, ...] = ()
+
+
+def read(passages: Sequence[tuple[str, str]], parts: Parts = Parts()) -> list[Reading]:
+    """One Reading per (title, text)."""
+    docs = parse([text for _, text in passages], lemmas=False)
+    return [_reading(title, doc, parts) for (title, _), doc in zip(passages, docs)]
+
+
+def _reading(title: str, doc, parts: Parts) -> Reading:
+    """Kept with the parse, because two Steps read the same passages one after the other."""
+    key = ("reading", title, parts)
+    if key not in doc.user_data:
+        doc.user_data[key] = _Passage(title, doc, parts).read()
+    return doc.user_data[key]
 
 
 def named_entities(passages: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Title, then spaCy's entities in their order, without repetition. One list per (title, text)."""
-    docs = parse([text for _, text in passages])
-    return [
-        list(dict.fromkeys([name for name in (title, *(_bare(ent.text) for ent in doc.ents)) if name]))
-        for (title, _), doc in zip(passages, docs)
-    ]
+    """The title, then the names of the text in their order, without repetition."""
+    return [reading.entities for reading in read(passages)]
 
 
 def triples(passages: Sequence[tuple[str, str]]) -> list[list[list[str]]]:
     """[[subject, relation, object], …] per (title, text)."""
-    docs = parse([text for _, text in passages])
-    return [_distinct(_of_passage(title, doc)) for (title, _), doc in zip(passages, docs)]
+    return [reading.triples for reading in read(passages)]
 
 
-def _of_passage(title: str, doc) -> Iterator[list[str]]:
-    topic = title or next((_bare(chunk.text) for chunk in doc.noun_chunks), "")
-    for sentence in doc.sents:
-        found = list(_of_sentence(topic, sentence))
-        yield from found
-        stated = " ".join(member for triple in found for member in triple).casefold()
-        verb = sentence.root.lemma_ if sentence.root.pos_ in ("VERB", "AUX") else "is related to"
-        for entity in sentence.ents:
-            name = _bare(entity.text)
-            if name.casefold() not in stated and name.casefold() not in topic.casefold():
-                yield [topic, verb, name]
+class _Passage:
+    """One parsed passage. Tokens are numbers; `tag`, `dep`, `head`, `word`, `below` are looked up by them."""
+
+    def __init__(self, title: str, doc, parts: Parts):
+        self.title, self.doc, self.parts = title, doc, parts
+        self.tag, self.dep, self.word, self.head = [], [], [], []
+        self.below: list[list[int]] = [[] for _ in doc]
+        for token in doc:
+            self.tag.append(token.tag_)
+            self.dep.append(token.dep_)
+            self.word.append(token.text)
+            self.head.append(token.head.i)
+            if token.head.i != token.i:
+                self.below[token.head.i].append(token.i)
+        self.mention: list[int | None] = [None] * len(doc)  # token -> number of the mention that it stands in
+        self.mentions = [_Mention(*span, _bare(doc[span[0] : span[1]].text), doc[span[0] : span[1]].root.i)
+                         for span in self._spans()]  # fmt: skip
+        self.full_name = ""
+        if parts.names:
+            self._unify()
+        if parts.amounts:
+            self._count()
+        self.topic = title or next((mention.name for mention in self.mentions), "")
+        self.classes: set[str] = set()  # nouns that the title is said to be: "the novel" is then the title
+        self.classes = {self.word[i].casefold() for i in self._complements() if self._above(i).name == self.topic}
+
+    def read(self) -> Reading:
+        facts = list(dict.fromkeys((s, " ".join(r.split()) or "is", o) for s, r, o in self._facts()))
+        if self.parts.places:
+            facts = list(dict.fromkeys(self._with_places(facts)))
+        if self.parts.topic and self.title:
+            named = {mention.name for mention in self.mentions}
+            told = [
+                (self.title, "has" if r == "is" else r, o)
+                for s, r, o in facts
+                if self.title not in (s, o) and o in named
+            ]
+            if not any(self.title in (s, o) for s, _, o in facts):  # tie it to what most is said of
+                told += [(self.title, "is about", s) for s, _ in Counter(s for s, _, _ in facts).most_common(1)]
+            facts = list(dict.fromkeys(facts + told))
+        kept = [[s, r, o] for s, r, o in facts if s and o and s.casefold() != o.casefold()]
+        names = dict.fromkeys(name for name in (self.title, *(m.name for m in self.mentions)) if name)
+        return Reading(list(names), kept, self._types())
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    def _spans(self) -> Iterator[tuple[int, int, str]]:
+        """(start, end, label) of the names and of the amounts and dates with a figure: spaCy's entities, grown over
+        the proper nouns that hang on them, and the proper nouns left over. Nationalities are words, not names."""
+        taken, found = self.mention, 0
+        for entity in self.doc.ents:
+            start, end, label = entity.start, entity.end, entity.label_
+            if label == "NORP" or (label in _MEASURES and not any(map(str.isdigit, entity.text))):
+                continue
+            if label not in _MEASURES:
+                while start and self._free(start - 1) and start <= self.head[start - 1] < end:
+                    start -= 1
+                while end < len(taken) and self._free(end) and start <= self.head[end] < end:
+                    end += 1
+            taken[start:end] = [found] * (end - start)
+            yield start, end, label
+            found += 1
+        start = 0
+        while start < len(taken):
+            end = start
+            while end < len(taken) and self._free(end) and not self.doc[end].ent_type_:
+                end += 1
+            if end > start:
+                taken[start:end] = [found] * (end - start)
+                yield start, end, ""
+                found += 1
+            start = end + 1
+
+    def _free(self, token: int) -> bool:
+        return self.tag[token] in _PROPER and self.mention[token] is None
+
+    def _unify(self) -> None:
+        """Mentions of one thing get one name."""
+        plain = re.sub(r"\s*\([^)]*\)\s*$", "", self.title).casefold()
+        of_title, before_comma = plain.split(), plain.split(",")[0]
+        people: list[str] = []
+        for number, mention in enumerate(self.mentions):
+            name, said = mention.name, mention.name.casefold()
+            words = said.split()
+            if said in (plain, before_comma, self.title.casefold()) or self._short_for(words, of_title, mention.label):
+                name = self.title
+            elif mention.label == "PERSON":
+                name = next((p for p in people if _ends_with(p.casefold().split(), words)), name)
+                people.append(name)
+            self.mentions[number] = mention._replace(name=name)
+        self._open(set(re.findall(r"\w+", plain)))
+
+    def _short_for(self, words: list[str], title: list[str], label: str) -> bool:
+        """Whether words are the title in short: its end ("Chopin"; of a person, its beginning too). Places and titles
+        with a preposition are left out: Paris is not the University of Paris."""
+        if label in (*_PLACES, *_MEASURES) or not 0 < len(words) < len(title) or {"of", "in", "at"} & set(title):
+            return False
+        return _ends_with(title, words) or (label == "PERSON" and title[: len(words)] == words)
+
+    def _open(self, title: set[str]) -> None:
+        """An article opens with its title under the full name; from there on both are the title."""
+        for mention in self.mentions:
+            if self.dep[mention.root] in _SUBJECTS and mention.label not in _MEASURES and mention.name != self.title:
+                words = set(re.findall(r"\w+", mention.name.casefold()))
+                if title and (title <= words or (mention.label == "PERSON" and len(title & words) > 1)):
+                    self.full_name = mention.name
+                    renamed = [m._replace(name=self.title) if m.name == self.full_name else m for m in self.mentions]
+                    self.mentions = renamed
+                return
+
+    def _count(self) -> None:
+        """The name of a number is the number with what it counts: 23 arches."""
+        for number, (start, end, label, name, root) in enumerate(self.mentions):
+            noun = self.head[root]
+            if label in _AMOUNTS and self.dep[root] == "nummod" and self.mention[noun] is None and noun >= end:
+                if noun - start < _LONG:
+                    name = _bare(" ".join(self.word[start : noun + 1]))
+                self.mentions[number] = _Mention(start, noun + 1, label, name, noun)
+                self.mention[end : noun + 1] = [
+                    number if other is None else other for other in self.mention[end : noun + 1]
+                ]
+
+    def _name(self, token: int) -> str | None:
+        number = self.mention[token]
+        return None if number is None else self.mentions[number].name
+
+    def _phrase(self, noun: int) -> str:
+        """A noun with the words before it that belong to it."""
+        first = noun
+        for child in self.below[noun]:
+            if child < noun and self.dep[child] in (_MODIFIERS if self.mention[child] is None else _NOUNS_BEFORE):
+                first = min(first, *self._subtree(child))
+        return _bare(" ".join(self.word[first if noun - first < _LONG else noun : noun + 1]))
+
+    def _subtree(self, token: int) -> list[int]:
+        found = [token]
+        for member in found:  # grows while it is read
+            found += self.below[member]
+        return found
+
+    # -- who is spoken of -------------------------------------------------------------------------------------------
+
+    def _above(self, token: int) -> _About:
+        """Whom the verb above a token is about."""
+        return self._subject(self.head[token])
+
+    def _subject(self, verb: int) -> _About:
+        """Its own subject; the noun that it describes; or the subject of the verb on which it hangs."""
+        at = verb
+        for _ in range(_STEPS):
+            own = next((child for child in self.below[at] if self.dep[child] in _SUBJECTS), None)
+            if own is not None:
+                return self._referent(own, verb)
+            above = self.head[at]
+            if self.dep[at] in ("relcl", "acl"):
+                return self._referent(above, verb)
+            if self.dep[at] not in _CARRIED or above == at:
+                break
+            if self.mention[above] is not None or (self.tag[above].startswith("NN") and self.dep[above] != "prep"):
+                return self._referent(above, verb)
+            at = self.head[above] if self.dep[above] == "prep" else above
+        return _About(self.topic)
+
+    def _referent(self, token: int, verb: int, depth: int = 0) -> _About:
+        """What a noun or pronoun in the clause of `verb` stands for. Words that are no name go into the relation."""
+        name = self._name(token)
+        if name is not None:
+            return _About(name)
+        if not self.parts.referents:
+            return _About(self._phrase(token))
+        if self.tag[token] in _RELATIVE or (self.tag[token] == "IN" and self.word[token] == "that"):
+            at = token
+            while self.dep[at] != "relcl" and self.head[at] != at:
+                at = self.head[at]
+            if self.dep[at] == "relcl" and depth < _DEEP:
+                return self._referent(self.head[at], verb, depth + 1)
+            return _About(self.topic)
+        if self.tag[token] in _PRONOUNS or depth == _DEEP:
+            return _About(self.topic)
+        above = self.head[token]
+        if self.dep[token] == "attr":  # "is a novel that …": what the novel is said of
+            return self._subject(above) if above != verb else _About(self.topic)
+        if self.dep[token] == "appos":
+            return self._referent(above, verb, depth + 1)
+        for child in self.below[token]:
+            if self.dep[child] == "appos" and self.mention[child] is not None:
+                return _About(self._name(child))
+        for child in self.below[token]:
+            if self.dep[child] == "poss":  # "her father", "the town's bridge"
+                owner = self._referent(child, verb, depth + 1)
+                return _About(owner.name, (*owner.words, self.word[token]))
+        for preposition in self.below[token]:
+            if self.dep[preposition] == "prep" and self.word[preposition] == "of":  # "the mayor of Tarn"
+                for child in self.below[preposition]:
+                    number = self.mention[child]
+                    if number is not None and self.mentions[number].label not in _MEASURES:
+                        return _About(self._name(child), (self._phrase(token),))
+        known = self.word[token].casefold() in self.classes or self.word[token] in self.title.split()
+        return _About(self.topic, () if known else (self._phrase(token),))
+
+    # -- what is said -------------------------------------------------------------------------------------------------
+
+    def _facts(self) -> Iterator[tuple[str, str, str]]:
+        if self.full_name:
+            yield self.title, "full name", self.full_name
+        amounts = {mention.name for mention in self.mentions if mention.label in _MEASURES}
+        for mention in self.mentions:
+            about = self._relation(mention.root)
+            if about is not None and not (about.name in amounts and mention.name in amounts):
+                yield about.name, " ".join(about.words), mention.name
+        if self.parts.classes:
+            for noun in self._complements():
+                about = self._above(noun)
+                yield about.name, " ".join((*about.words, self.word[self.head[noun]])), self._phrase(noun)
+            for name, noun in self._appositions():
+                yield name, "is", self._phrase(noun)
+        if self.parts.objects:
+            for noun in self._unnamed("dobj"):
+                about = self._above(noun)
+                if not about.words:
+                    yield about.name, self.word[self.head[noun]], self._phrase(noun)
+
+    def _unnamed(self, dep: str) -> list[int]:
+        return [
+            token for token, role in enumerate(self.dep)
+            if role == dep and self.mention[token] is None and self.tag[token].startswith("NN")
+        ]  # fmt: skip
+
+    def _complements(self) -> list[int]:
+        """Nouns that say what a subject is."""
+        return [noun for noun in self._unnamed("attr") if self.tag[self.head[noun]].startswith("VB")]
+
+    def _appositions(self) -> Iterator[tuple[str, int]]:
+        """(name, noun that says what it is)"""
+        for noun in self._unnamed("appos"):
+            name = self._name(self.head[noun])
+            if name is not None:
+                yield name, noun
+
+    def _relation(self, token: int) -> _About | None:
+        """Whom the fact with this name is about, and the words between. None for a subject: its clause speaks of it."""
+        mention, at, words = self.mention[token], token, ()
+        for _ in range(_STEPS):
+            above, dep = self.head[at], self.dep[at]
+            if above == at:
+                break
+            if self.mention[above] not in (None, mention) and dep != "conj":
+                own = ("of",) if dep in ("poss", *_NOUNS_BEFORE) else ("is",) if dep == "appos" else ()
+                return _About(self._name(above), (*own, *words))
+            if dep == "conj" and not self._is_verb(above):
+                at = above  # the second of a row stands where the first does
+                continue
+            if self._is_verb(above):
+                if dep in _SUBJECTS:
+                    return _About(self.topic, (self.word[above], *words)) if words else None
+                said = sorted([above, *(child for child in self.below[above] if self._belongs(child, at))])
+                about = self._subject(above)
+                return _About(about.name, (*about.words, *(self.word[i] for i in said), *words))
+            if self.tag[above] in ("IN", "TO") or self.tag[above].startswith("NN") or dep in ("poss", *_MODIFIERS):
+                words = (self.word[above], *words)
+            at = above
+        return _About(self.topic, words)
+
+    def _is_verb(self, token: int) -> bool:
+        return self.tag[token].startswith("VB") and self.dep[token] not in ("aux", "auxpass", "amod", "compound")
+
+    def _belongs(self, child: int, at: int) -> bool:
+        """Whether a word of the clause belongs to its verb: a negation, a particle, an object before the name."""
+        if self.dep[child] in ("neg", "prt"):
+            return True
+        return self.dep[child] in _COMPLEMENTS and self.mention[child] is None and child < at
+
+    def _with_places(self, facts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+        """What happened in Tarn, Oskland happened in Tarn and in Oskland, and Tarn is in Oskland."""
+        label = {mention.name: mention.label for mention in self.mentions}
+        within: dict[str, str] = {}
+        for s, r, o in facts:
+            if r == "is" and label.get(s) in _PLACES and label.get(o) in ("GPE", "LOC"):
+                within.setdefault(s, o)
+        for s, r, o in facts:
+            if r == "is" and within.get(s) == o:
+                yield s, "in", o
+                continue
+            yield s, r, o
+            for outer in (within.get(o), within.get(within.get(o, ""))):
+                if outer not in (None, s, o):
+                    yield s, r, outer
+
+    def _types(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for noun in self._complements():
+            about = self._above(noun)
+            if not about.words:
+                found.setdefault(about.name, self.word[noun].casefold())
+        for name, noun in self._appositions():
+            found.setdefault(name, self.word[noun].casefold())
+        for mention in self.mentions:
+            if mention.label in _KINDS:
+                found.setdefault(mention.name, _KINDS[mention.label])
+        return found
 
 
-def _of_sentence(topic: str, sentence) -> Iterator[list[str]]:
-    for token in sentence:
-        if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass"):
-            subject = _subject(topic, token)
-            for relation, obj in _complements(token):
-                if obj.pos_ != "PRON":  # whom a pronoun means is not known here, except for a subject
-                    yield [subject, relation, _phrase(obj)]
-        elif token.dep_ == "appos":
-            yield [_phrase(token.head, skip=token), "is", _phrase(token)]
-
-
-def _subject(topic: str, verb) -> str:
-    """The verb's own subject, or that of the verb it is conjoined with; the title where there is none or a
-    pronoun."""
-    while verb is not None:
-        for child in verb.children:
-            if child.dep_ in _SUBJECTS:
-                return topic if child.pos_ == "PRON" else _phrase(child)
-        if verb.dep_ in ("relcl", "acl") and verb.head.pos_ != "PRON":
-            return _phrase(verb.head, skip=verb)
-        verb = verb.head if verb.dep_ in ("conj", "advcl", "xcomp", "ccomp") else None
-    return topic
-
-
-def _complements(verb) -> Iterator[tuple]:
-    """(relation, head word of the object) pairs of a verb; a preposition becomes part of the relation."""
-    passive = any(child.dep_ in ("auxpass", "nsubjpass") for child in verb.children)
-    said = verb.text if passive or verb.pos_ == "AUX" else verb.lemma_
-    direct = None
-    for child in verb.children:
-        if child.dep_ in _OBJECTS:
-            direct = child
-            for item in _with_conjuncts(child):
-                yield said, item
-                yield from _prepositions(f"{said} {item.lemma_}", item)
-        elif child.dep_ in ("prep", "agent"):
-            relation = f"{said} {direct.lemma_} {child.text}" if direct is not None else f"{said} {child.text}"
-            for obj in _objects_of(child):
-                yield relation, obj
-
-
-def _prepositions(relation: str, noun) -> Iterator[tuple]:
-    for child in noun.children:
-        if child.dep_ == "prep":
-            for obj in _objects_of(child):
-                yield f"{relation} {child.text}", obj
-
-
-def _objects_of(preposition) -> Iterator:
-    for child in preposition.children:
-        if child.dep_ == "pobj":
-            yield from _with_conjuncts(child)
-
-
-def _with_conjuncts(token) -> list:
-    return [token, *token.conjuncts]
-
-
-def _phrase(token, skip=None) -> str:
-    """The noun phrase of a head word: its entity if it lies in one, else its words without clauses and further
-    phrases."""
-    for entity in token.doc.ents:
-        if entity.start <= token.i < entity.end:
-            return _bare(entity.text)
-    kept = [token]
-    for child in token.children:
-        if child is not skip and child.dep_ in ("compound", "amod", "nummod", "poss", "nmod", "quantmod", "det"):
-            kept += [word for word in child.subtree if word.i < token.i or child.dep_ == "compound"]
-    words = sorted(set(kept), key=lambda word: word.i)
-    return _bare("".join(word.text_with_ws for word in words))
+def _ends_with(words: list[str], end: list[str]) -> bool:
+    return 0 < len(end) < len(words) and words[-len(end) :] == end
 
 
 def _bare(phrase: str) -> str:
-    phrase = " ".join(phrase.split()).strip(" ,;:\"'()")
-    for article in _ARTICLES:
-        if phrase.lower().startswith(article):
-            return phrase[len(article) :]
-    return phrase
-
-
-def _distinct(found: Iterator[list[str]]) -> list[list[str]]:
-    return [list(t) for t in dict.fromkeys(map(tuple, found)) if all(t) and t[0].casefold() != t[2].casefold()]
+    """Without the article, the genitive and what punctuation surrounds it."""
+    phrase = " ".join(phrase.split()).strip(" ,;:\"'()[]“”‘’–—-.")
+    phrase = phrase[:-2] if phrase.endswith(("'s", "’s")) else phrase
+    return next((phrase[len(article) :] for article in _ARTICLES if phrase.lower().startswith(article)), phrase)

@@ -75,4 +75,4 @@ def rule(values) -> list[Output]:
     return [Output(**answering.answer(v.question, v.passages)._asdict()) for v in values]
 
 
-STEP = Step("answer", Output, prompt, rule, read=read, max_tokens=512)
+STEP = Step("answer", Output, prompt, rule, read=read, max_tokens=512, version=2)

@@ -71,4 +71,4 @@ def rule(values) -> list[Output]:
     return [Output(facts=[list(fact) for fact in filtering.relevant(v.question, v.facts)[:MOST]]) for v in values]
 
 
-STEP = Step("fact_filter", Output, prompt, rule, max_tokens=512)
+STEP = Step("fact_filter", Output, prompt, rule, max_tokens=512, version=2)

@@ -48,4 +48,4 @@ def rule(values) -> list[Output]:
     return [Output(named_entities=names) for names in extraction.named_entities([(v.title, v.text) for v in values])]
 
 
-STEP = Step("named_entities", Output, prompt, rule, max_tokens=2048)
+STEP = Step("named_entities", Output, prompt, rule, max_tokens=2048, version=2)

@@ -77,4 +77,4 @@ def rule(values) -> list[Output]:
     return [Output(triples=found) for found in extraction.triples([(v.title, v.text) for v in values])]
 
 
-STEP = Step("triples", Output, prompt, rule, max_tokens=2048)
+STEP = Step("triples", Output, prompt, rule, max_tokens=2048, version=2)
