@@ -216,6 +216,10 @@ def evaluate(
     budget: Budget = None,
     workers: Annotated[int | None, typer.Option(help="questions asked side by side")] = None,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
+    measure: Annotated[
+        list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
+    ] = None,
+    judge: Annotated[str | None, typer.Option(help="the engine that judges answers, for measures with a judge")] = None,
     as_json: Json = False,
 ) -> None:
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
@@ -236,21 +240,20 @@ def evaluate(
         budget=budget,
         workers=workers,
         trace=trace,
+        judge=_engine(judge, record) if judge else None,
+        **({"measures": measure} if measure else {}),
     )
     table = done.table().reset_index().to_dict("records")
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
     if as_json:
         _print_json({"folder": str(done.folder), "engine": runner.name, "table": table, "compare": compared})
         return
-    _show(table, False)
+    out.print(escape(repr(done)), highlight=False)
     if compared:
         shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
         _show([{name: row[name] for name in shown} for row in compared], False)
-    if runner.name == "rules":
-        out.print("Made with rules, not with a language model.")
-    else:
+    if runner.name != "rules":
         out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}", highlight=False)
-    out.print(f"The run is in {escape(str(done.folder))}", highlight=False)
 
 
 _COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
