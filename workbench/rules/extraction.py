@@ -2,7 +2,7 @@
 
     Orrin Vale    "Orrin Vale is a novelist from Tarn. His third book was printed by Ash & Sons in 1931."
 
-    (Orrin Vale, is, novelist)                          what something is: copula, apposition
+    (Orrin Vale, is, novelist)                          what the title is: copula, apposition
     (Orrin Vale, is novelist from, Tarn)                the words between the subject and a name
     (Orrin Vale, third book printed by, Ash & Sons)     a subject without a name stands for the title, its words stay
     (Orrin Vale, third book printed in, 1931)
@@ -50,9 +50,8 @@ class Parts:
     names     the names of one thing are one: the title without its bracket, a surname, the full name of the opening
     referents a pronoun, or a noun without a name of its own, stands for the title
     topic     a fact about something else is told of the title too
-    classes   what something is
+    classes   what the title is
     objects   objects without a name
-    places    a place within a place: both are where it happened
     amounts   a number is named with what it counts
     """
 
@@ -61,7 +60,6 @@ class Parts:
     topic: bool = True
     classes: bool = True
     objects: bool = True
-    places: bool = True
     amounts: bool = True
 
 
@@ -140,8 +138,6 @@ class _Passage:
 
     def read(self) -> Reading:
         facts = list(dict.fromkeys((s, " ".join(r.split()) or "is", o) for s, r, o in self._facts()))
-        if self.parts.places:
-            facts = list(dict.fromkeys(self._with_places(facts)))
         if self.parts.topic and self.title:
             named = {mention.name for mention in self.mentions}
             told = [
@@ -322,12 +318,14 @@ class _Passage:
             about = self._relation(mention.root)
             if about is not None and not (about.name in amounts and mention.name in amounts):
                 yield about.name, " ".join(about.words), mention.name
-        if self.parts.classes:
+        if self.parts.classes:  # of the title alone: what others are is said in passing, and often loosely
             for noun in self._complements():
                 about = self._above(noun)
-                yield about.name, " ".join((*about.words, self.word[self.head[noun]])), self._phrase(noun)
+                if about.name == self.topic:
+                    yield self.topic, " ".join((*about.words, self.word[self.head[noun]])), self._phrase(noun)
             for name, noun in self._appositions():
-                yield name, "is", self._phrase(noun)
+                if name == self.topic:
+                    yield name, "is", self._phrase(noun)
         if self.parts.objects:
             for noun in self._unnamed("dobj"):
                 about = self._above(noun)
@@ -383,22 +381,6 @@ class _Passage:
         if self.dep[child] in ("neg", "prt"):
             return True
         return self.dep[child] in _COMPLEMENTS and self.mention[child] is None and child < at
-
-    def _with_places(self, facts: list[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
-        """What happened in Tarn, Oskland happened in Tarn and in Oskland, and Tarn is in Oskland."""
-        label = {mention.name: mention.label for mention in self.mentions}
-        within: dict[str, str] = {}
-        for s, r, o in facts:
-            if r == "is" and label.get(s) in _PLACES and label.get(o) in ("GPE", "LOC"):
-                within.setdefault(s, o)
-        for s, r, o in facts:
-            if r == "is" and within.get(s) == o:
-                yield s, "in", o
-                continue
-            yield s, r, o
-            for outer in (within.get(o), within.get(within.get(o, ""))):
-                if outer not in (None, s, o):
-                    yield s, r, outer
 
     def _types(self) -> dict[str, str]:
         found: dict[str, str] = {}
