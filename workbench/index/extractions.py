@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from tqdm.auto import tqdm
 
@@ -30,6 +31,13 @@ class Settings:
     """None yet: prompts and rule bodies have their versions in the Steps."""
 
 
+class Made(NamedTuple):
+    """A record, and which of the answers behind it are less than whole: Step → `cut` (for length) or `repaired`."""
+
+    record: Extraction
+    flaws: dict[str, str]
+
+
 class ExtractionsLayer(Layer):
     """`records`: one `Extraction` per passage, in corpus order."""
 
@@ -48,29 +56,25 @@ class ExtractionsLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
         given = {record.passage_id: record for record in build.data.extractions or ()}
-        known = old.by_content if old else {}
-        wanted = maker(build) if build.engine else None
-        passages = {_content(passage): passage for passage in build.data.passages if passage.id not in given}
-        new = {content: passage for content, passage in passages.items() if not _good(known.get(content), wanted)}
-        # What an attempt that was stopped has left; if it stopped at the very end, only the first file.
-        done = dict(_read(folder / "table.jsonl", mend=True) + _read(folder / "table.jsonl.part", mend=True))
-        missing = [passage for content, passage in new.items() if not _good(done.get(content), wanted)]
+        new = _wanting(build, old)
+        done = _left_behind(folder)
+        missing = left(build, old, folder)
         if missing and build.engine is None:
             raise IndexFault(
                 f"{len(missing)} passages have no extraction (the first is {missing[0].id!r}) and no engine was given "
                 "to make one; pass engine=wb.engine('rules'), or put the records into openie.jsonl"
             )
+        if (torn := folder / "table.jsonl.part").exists():
+            cut_torn_line(torn)
         with (folder / "table.jsonl.part").open("a", encoding="ascii") as out:
-            for passage, record in _extract(missing, build):
-                done[_content(passage)] = record
-                out.write(_line(passage, record))
+            for passage, made in _extract(missing, build):
+                done[_content(passage)] = made
+                out.write(_line(passage, made))
                 out.flush()
-        found_by_content = {**known, **done}
-        records = []
-        for passage in build.data.passages:
-            found = given.get(passage.id) or found_by_content[_content(passage)]
-            records.append(Extraction(passage.id, found.entities, found.triples, found.made_by, found.failure))
-        lines = [_line(passage, record) for passage, record in zip(build.data.passages, records)]
+        found = {**(old.made if old else {}), **done}
+        table = [_of(passage, given.get(passage.id), found.get(_content(passage))) for passage in build.data.passages]
+        records, flaws = [made.record for made in table], [flaw for made in table for flaw in made.flaws.values()]
+        lines = [_line(passage, made) for passage, made in zip(build.data.passages, table)]
         (folder / "table.jsonl").write_text("".join(lines), encoding="ascii")
         (folder / "table.jsonl.part").unlink()
         return {
@@ -78,6 +82,8 @@ class ExtractionsLayer(Layer):
             "extracted": len(new),
             "made_by": sorted({record.made_by for record in records}),
             "failures": sum(record.failure is not None for record in records),
+            "cut": flaws.count("cut"),
+            "repaired": flaws.count("repaired"),
             "entities": sum(len(record.entities) for record in records),
             "triples": sum(len(record.triples) for record in records),
         }
@@ -87,8 +93,8 @@ class ExtractionsLayer(Layer):
         if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != self.said["content"]:
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
         rows = _read(folder / "table.jsonl")
-        self.records = [record for _, record in rows]
-        self.by_content = dict(rows)  # see `_content` -> Extraction
+        self.records = [made.record for _, made in rows]
+        self.made = dict(rows)  # see `_content` -> Made
 
     def __repr__(self) -> str:
         return f"ExtractionsLayer({len(self.records):,} passages)"
@@ -111,7 +117,34 @@ def _to_extract(build: Build) -> bool:
     return any(passage.id not in given for passage in build.data.passages)
 
 
-def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, Extraction]]:
+def left(build: Build, old: ExtractionsLayer | None, attempt: Path) -> list[Passage]:
+    """The passages that the engine is yet to be asked about, one of each content: without a record in the data, in the
+    layer that stands, or in the folder `attempt` of a build that was stopped."""
+    wanted, done = maker(build) if build.engine else None, _left_behind(attempt)
+    return [passage for content, passage in _wanting(build, old).items() if not _good(done.get(content), wanted)]
+
+
+def _wanting(build: Build, old: ExtractionsLayer | None) -> dict[str, Passage]:
+    """Content → passage, of those which neither the data nor the layer that stands have a record for."""
+    wanted, known = maker(build) if build.engine else None, old.made if old else {}
+    given = {record.passage_id for record in build.data.extractions or ()}
+    passages = {_content(passage): passage for passage in build.data.passages if passage.id not in given}
+    return {content: passage for content, passage in passages.items() if not _good(known.get(content), wanted)}
+
+
+def _left_behind(attempt: Path) -> dict[str, Made]:
+    """What a build that was stopped has written; if it was stopped at the very end, only the first file is there."""
+    return dict(_read(attempt / "table.jsonl") + _read(attempt / "table.jsonl.part"))
+
+
+def _of(passage: Passage, given: Extraction | None, found: Made | None) -> Made:
+    """What stands for a passage. An insert gives records back that this layer has made: their flaws are still known."""
+    record = replace(given or found.record, passage_id=passage.id)
+    same = found is not None and replace(found.record, passage_id=passage.id) == record
+    return Made(record, found.flaws if same else {})
+
+
+def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, Made]]:
     """HippoRAG 2, spec A2: named entities first, then triples given the entities. Either may fail for a passage; then
     its list is empty, the failure is named in the record, and a later build asks again."""
     hidden = not build.progress or not passages
@@ -124,7 +157,10 @@ def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, E
             stated = build.engine.run(triples.STEP, inputs)
             for passage, names, ner, openie in zip(group, entities, found, stated):
                 facts = tuple(dict.fromkeys(tuple(t) for t in openie.value.triples)) if openie.value else ()
-                yield passage, Extraction(passage.id, names, facts, maker(build), ner.failure or openie.failure)
+                levels = {named_entities.STEP.name: ner.parse, triples.STEP.name: openie.parse}
+                flaws = {step: level for step, level in levels.items() if level in ("cut", "repaired")}
+                record = Extraction(passage.id, names, facts, maker(build), ner.failure or openie.failure)
+                yield passage, Made(record, flaws)
             bar.update(len(group))
 
 
@@ -133,24 +169,23 @@ def _content(passage: Passage) -> str:
     return text_hash(json.dumps([passage.title, passage.text]))
 
 
-def _good(record: Extraction | None, wanted: str | None) -> bool:
+def _good(made: Made | None, wanted: str | None) -> bool:
     """Whether a record can be used: it did not fail, and it was made by the engine at hand, if there is one."""
-    return record is not None and record.failure is None and wanted in (None, record.made_by)
+    return made is not None and made.record.failure is None and wanted in (None, made.record.made_by)
 
 
-def _line(passage: Passage, record: Extraction) -> str:
-    return json.dumps({"content": _content(passage), **asdict(record)}) + "\n"
+def _line(passage: Passage, made: Made) -> str:
+    flaws = {"flaws": made.flaws} if made.flaws else {}
+    return json.dumps({"content": _content(passage), **asdict(made.record), **flaws}) + "\n"
 
 
-def _read(path: Path, mend: bool = False) -> list[tuple[str, Extraction]]:
-    """(content, record) per line. `mend` cuts off a last line that a killed process left unfinished."""
-    if not path.exists():
-        return []
-    if mend:
-        cut_torn_line(path)
-    return [_record(json.loads(line)) for line in path.read_bytes().splitlines()]
+def _read(path: Path) -> list[tuple[str, Made]]:
+    """(content, what was made) per line; a last line that a killed process left unfinished does not count."""
+    raw = path.read_bytes() if path.exists() else b""
+    return [_row(json.loads(line)) for line in raw[: raw.rfind(b"\n") + 1].splitlines()]
 
 
-def _record(row: dict) -> tuple[str, Extraction]:
+def _row(row: dict) -> tuple[str, Made]:
     entities, triples = tuple(row["entities"]), tuple(map(tuple, row["triples"]))
-    return row["content"], Extraction(row["passage_id"], entities, triples, row["made_by"], row["failure"])
+    record = Extraction(row["passage_id"], entities, triples, row["made_by"], row["failure"])
+    return row["content"], Made(record, row.get("flaws", {}))

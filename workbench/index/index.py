@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -285,7 +286,7 @@ def _write(store: Store, manifest: dict, build: Build, kinds: list[str], chosen:
         "format": manifest["format"],
         "data": {"name": build.data.name, "fingerprint": build.data.fingerprint},
         "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
-        "versions": versions(),
+        "versions": versions(*(name for layer in written.values() for name in layer.get("made_by", ()))),
         "layers": written,
     }
     if named != manifest:
@@ -330,9 +331,12 @@ def _settings(kind: str, settings_class: type, values: Mapping):
 
 
 @cache
-def versions() -> dict[str, str]:
-    """Versions that can change what an index or a run holds."""
-    names = ("hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy")
+def versions(*engines: str) -> dict[str, str]:
+    """Versions that can change what an index or a run holds; of the local models' program if one of `engines` is such
+    a model and it is installed here: a replay does without."""
+    names = ["hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy"]
+    if any(engine.startswith("local:") for engine in engines) and find_spec("xllamacpp"):
+        names.append("xllamacpp")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
 
 
