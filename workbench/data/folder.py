@@ -1,4 +1,4 @@
-"""The folder format: `corpus.jsonl`, and perhaps `questions*.jsonl`, `openie.jsonl` and `graph/`. See `docs/data.md`.
+"""The folder format: `corpus.jsonl` or `triples.tsv`, and what may lie beside them. See `docs/data.md`.
 
 Reading is strict about what would silently spoil a number (duplicate ids, gold passages that are not in the corpus)
 and says file, line and remedy."""
@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.data.graph import GoldGraph, read_graph
 from workbench.data.lines import objects, once, rows, string, strings, value
+from workbench.data.origin import Origin, read_origin
 from workbench.errors import DataError
-from workbench.records import Passage, Question, Record
+from workbench.records import Passage, Question, Record, Triple
 from workbench.text import storable
 
 
@@ -30,7 +33,10 @@ class Extraction(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dataset(Record):
-    """A corpus with its questions and, where the folder has them, ready-made extractions and a gold graph."""
+    """A corpus with its questions and, where the folder has them, ready-made extractions, a gold graph and triples.
+
+    `triples` are a ready graph, which may stand without a corpus; `origin` says where all of it comes from.
+    """
 
     name: str
     passages: tuple[Passage, ...]
@@ -38,6 +44,8 @@ class Dataset(Record):
     extractions: tuple[Extraction, ...] | None = None
     folder: Path | None = None
     graph: GoldGraph | None = None
+    triples: tuple[Triple, ...] = ()
+    origin: Origin | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -58,15 +66,21 @@ def fingerprint(passages: tuple[Passage, ...]) -> str:
     return digest.hexdigest()[:16]
 
 
+def is_folder(folder: Path) -> bool:
+    """Whether a folder has the layout that `read_folder` reads."""
+    return (folder / "corpus.jsonl").exists() or (folder / "triples.tsv").exists()
+
+
 def read_folder(folder: Path, name: str | None = None) -> Dataset:
     """Read and check a data folder."""
-    passages = read_corpus(folder / "corpus.jsonl")
+    openie, graph, triples, origin = (folder / part for part in ("openie.jsonl", "graph", "triples.tsv", "origin.json"))
+    bare = triples.exists() and not (folder / "corpus.jsonl").exists()
+    passages = [] if bare else read_corpus(folder / "corpus.jsonl")
     known = {passage.id for passage in passages}
     questions: list[Question] = []
     seen: dict[str, str] = {}
     for path in sorted(folder.glob("questions*.jsonl")):
-        questions += read_questions(path, known, seen)
-    openie, graph = folder / "openie.jsonl", folder / "graph"
+        questions += read_questions(path, known, seen, answer_set=bare)
     return Dataset(
         name=name or folder.resolve().name,
         passages=tuple(passages),
@@ -74,6 +88,8 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
         extractions=tuple(read_extractions(openie, known)) if openie.exists() else None,
         folder=folder,
         graph=read_graph(graph, known) if graph.is_dir() else None,
+        triples=tuple(read_triples(triples)) if triples.exists() else (),
+        origin=read_origin(origin) if origin.exists() else None,
     )
 
 
@@ -92,14 +108,19 @@ def read_corpus(path: Path) -> list[Passage]:
     return passages
 
 
-def read_questions(path: Path, known: set[str] | None = None, seen: dict[str, str] | None = None) -> list[Question]:
+def read_questions(
+    path: Path, known: set[str] | None = None, seen: dict[str, str] | None = None, answer_set: bool = False
+) -> list[Question]:
     """Questions of one file. With `known` passage ids, gold that is not among them is an error: recall would be
     wrong.
 
-    `seen` (question id → place) is shared by the files of a folder, so that their ids stay apart.
+    `seen` (question id → place) is shared by the files of a folder, so that their ids stay apart. `answer_set` is what
+    holds where a question does not say it: questions on a ready graph are answered by a set. In files named
+    `…_2hop.jsonl` two hops hold likewise.
     """
     questions: list[Question] = []
     seen = {} if seen is None else seen
+    named_hops = re.search(r"_(\d)hop$", path.stem)
     for where, row in rows(path):
         question_id = string(row, "id", where, default=f"{path.stem}-{len(questions) + 1}")
         once(seen, question_id, "question", where)
@@ -115,11 +136,11 @@ def read_questions(path: Path, known: set[str] | None = None, seen: dict[str, st
                 id=question_id,
                 question=string(row, "question", where),
                 answers=strings(row, "answers", where) or _answer(row, where),
-                type=value(row, "type", where, str),
-                hops=value(row, "hops", where, int),
+                type=value(row, "type", where, str) or value(row, "qtype", where, str),
+                hops=value(row, "hops", where, int, int(named_hops[1]) if named_hops else None),
                 support=support,
                 decomposition=objects(row, "decomposition", where) or None,
-                answer_set=value(row, "answer_set", where, bool, False),
+                answer_set=value(row, "answer_set", where, bool, answer_set),
             )
         )
     return questions
@@ -146,6 +167,26 @@ def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
             )
         )
     return extractions
+
+
+def read_triples(path: Path) -> Iterator[Triple]:
+    """`triples.tsv`: head, relation and tail a line, with tabs between them; a line that stands twice is an error."""
+    seen: dict[tuple[str, ...], int] = {}
+    for number, raw in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        where = f"{path}, line {number}"
+        try:
+            line = raw.decode("utf-8").removesuffix("\r")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{where} is not UTF-8 (byte {error.start}); save the file as UTF-8") from None
+        if not line.strip():
+            continue
+        members = tuple(line.split("\t"))
+        if len(members) != 3 or not all(member.strip() for member in members):
+            raise DataError(f"{where}: {line[:200]!r} should be head, relation and tail with tabs between them")
+        if members in seen:
+            raise DataError(f"{where}: the triple stands already in line {seen[members]}; take one away")
+        seen[members] = number
+        yield Triple(*members)
 
 
 def _answer(row: dict, where: str) -> tuple[str, ...]:

@@ -1,0 +1,214 @@
+"""A folder of documents (`.txt`, `.md`, `.pdf`) read as a data set: `read_documents("my/folder")`."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from workbench.data import splitter
+from workbench.data.folder import Dataset
+from workbench.data.origin import Origin, SourceFile
+from workbench.errors import DataError, SettingError
+from workbench.records import Passage
+from workbench.text import storable
+
+SUFFIXES = (".txt", ".md", ".markdown", ".pdf")
+_MARKDOWN = (".md", ".markdown")
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(?P<heading>.*?)[ \t]*#*[ \t]*$")
+_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<matter>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?P<quote>[\"']?)(?P<title>.*?)(?P=quote)[ \t]*$", re.MULTILINE)
+
+
+def is_documents(folder: Path) -> bool:
+    """Whether a folder holds, at any depth, a file that `read_documents` would read."""
+    return any(path.suffix.lower() in SUFFIXES for path, _ in _files(folder, lambda shown, problem: None))
+
+
+def read_documents(
+    folder: str | Path,
+    *,
+    size: int = splitter.SIZE,
+    overlap: int = splitter.OVERLAP,
+    unit: str = splitter.UNIT,
+    encoding: str = "utf-8",
+    on_error: str = "raise",
+    max_bytes: int = 50_000_000,
+    name: str | None = None,
+) -> Dataset:
+    """Read every document below a folder, in the order of their paths, and split each into passages.
+
+    `size`, `overlap` and `unit` are those of :func:`workbench.data.splitter.split`. A passage's id is
+    `<path below the folder>#<number>`, from 1: another document never changes it. Its title is the document's (front
+    matter's `title:`, the first Markdown heading, a PDF's own, else the name of the file), followed by `› heading`
+    where it stands under a later Markdown heading. Front matter itself is not text.
+
+    Hidden files, other kinds of files and links to folders are passed over. A file that cannot be read, that is empty,
+    binary, longer than `max_bytes` or not of the `encoding` raises :class:`DataError`; with `on_error="skip"` the
+    others are read. `origin` lists what was passed over and why, the settings, and the hash of every file read.
+    """
+    splitter.check(size, overlap, unit)
+    if on_error not in ("raise", "skip"):
+        raise SettingError(f"on_error={on_error!r} is not known; use 'raise' or 'skip'")
+    try:
+        b"".decode(encoding)
+    except LookupError:
+        raise SettingError(
+            f"encoding={encoding!r} is no text encoding of Python's; use one such as 'utf-8' or 'cp1252'"
+        ) from None
+    folder = Path(folder).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"{folder} is not a folder; give the folder that holds the documents")
+
+    passages: list[Passage] = []
+    files: list[SourceFile] = []
+    skipped: list[tuple[str, str]] = []
+    others: Counter[str] = Counter()
+
+    def skip(shown: str, problem: DataError | str) -> None:
+        if on_error == "raise" and isinstance(problem, DataError):
+            raise DataError(f"{problem}. on_error='skip' reads the other files and lists this one")
+        skipped.append((shown, str(problem)))
+
+    for path, shown in _files(folder, skip):
+        if path.suffix.lower() not in SUFFIXES:
+            others[path.suffix.lower() or "no suffix"] += 1
+            continue
+        try:
+            content = _content(path, max_bytes)
+            sections = _sections(path, content, encoding)
+            found = [(title, text) for title, body in sections for text in splitter.split(body, size, overlap, unit)]
+            if not found:
+                raise DataError(f"{path} holds no text; write some, or take the file away")
+        except DataError as error:
+            skip(shown, error)
+            continue
+        files.append(SourceFile(shown, hashlib.sha256(content).hexdigest()))
+        passages += [Passage(f"{shown}#{number}", title, text) for number, (title, text) in enumerate(found, 1)]
+    if not passages:
+        why = "; ".join(f"{shown}: {reason}" for shown, reason in skipped[:3])
+        raise DataError(f"{folder} holds no document to read ({', '.join(SUFFIXES)}){f': {why}' if why else ''}")
+    kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(others.items()))
+    origin = Origin(
+        source="documents",
+        settings={"size": size, "overlap": overlap, "unit": unit, "encoding": encoding},
+        files=tuple(files),
+        skipped=tuple(skipped),
+        notes=(f"other kinds of files passed over: {kinds}",) if kinds else (),
+    )
+    return Dataset(name or folder.resolve().name, tuple(passages), folder=folder, origin=origin)
+
+
+def _files(folder: Path, skip: Callable[[str, DataError | str], None], below: str = "") -> Iterator[tuple[Path, str]]:
+    """(path, path below the folder as text) of every file that is not hidden, sorted by name."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
+    except OSError as error:
+        skip(below or ".", DataError(f"{folder} cannot be listed ({error.strerror}); mend its permissions"))
+        return
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        # A name that is no UTF-8 keeps its bytes as \\xNN, so that two such names stay apart.
+        shown = below + os.fsencode(entry.name).decode("utf-8", "backslashreplace")
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files(Path(entry.path), skip, f"{shown}/")
+        elif entry.is_dir():
+            skip(shown, "a link to a folder, which may lead in a circle; read its target as a data set of its own")
+        else:
+            yield Path(entry.path), shown
+
+
+def _content(path: Path, max_bytes: int) -> bytes:
+    try:
+        if not path.is_file():
+            raise DataError(f"{path} is no regular file (a broken link, a pipe or a device); take it away")
+        if (size := path.stat().st_size) > max_bytes:
+            raise DataError(
+                f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}; split it or raise max_bytes"
+            )
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); mend its permissions or take it away") from None
+    if not content:
+        raise DataError(f"{path} is empty; write some text, or take the file away")
+    return content
+
+
+def _sections(path: Path, content: bytes, encoding: str) -> list[tuple[str, str]]:
+    """(title, text) of each part of a document whose passages share a title."""
+    if path.suffix.lower() == ".pdf":
+        return [_pdf(path, content)]
+    stem = _stem(path)
+    text = _decoded(path, content, encoding)
+    if path.suffix.lower() not in _MARKDOWN:
+        return [(stem, text)]
+    title = ""
+    if front := _FRONT_MATTER.match(text):
+        named = _FRONT_TITLE.search(front["matter"] or "")
+        title, text = (named["title"].strip() if named else ""), text[front.end() :]
+    parts = _by_heading(text)
+    title = title or next((heading for heading, _ in parts if heading), "") or stem
+    return [(f"{title} › {heading}" if heading and heading != title else title, body) for heading, body in parts]
+
+
+def _by_heading(text: str) -> list[tuple[str, str]]:
+    """(heading, text from its line on) of each Markdown section; a heading inside a code fence is none."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark["mark"]
+        elif mark and mark["mark"].startswith(fence):
+            fence = ""
+        elif not fence and (heading := _HEADING.match(line.rstrip("\n"))):
+            parts.append((heading["heading"], []))
+        parts[-1][1].append(line)
+    return [(heading, "".join(lines)) for heading, lines in parts]
+
+
+def _decoded(path: Path, content: bytes, encoding: str) -> str:
+    """The text of a file. A byte order mark wins over the default encoding, never over another that was asked for."""
+    if codecs.lookup(encoding).name == "utf-8":
+        marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        encoding = "utf-16" if marked else "utf-8-sig"
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        byte = f"byte {error.start} is 0x{content[error.start]:02x}" if error.start < len(content) else error.reason
+        raise DataError(
+            f"{path} is not {encoding.removesuffix('-sig')} ({byte}); save it so or give encoding=, such as 'cp1252'"
+        ) from None
+    if (position := text.find("\0")) >= 0:
+        raise DataError(f"{path} has a NUL at character {position}, as binary files do; take it away or convert it")
+    return storable(text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _pdf(path: Path, content: bytes) -> tuple[str, str]:
+    try:
+        import pypdf
+    except ImportError:
+        raise DataError(f"{path} is a PDF, and pypdf is not installed; pip install 'hopscope[pdf]'") from None
+    import io
+
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(content))
+        title = (reader.metadata.title if reader.metadata else "") or ""
+        text = "\n\n".join(page.extract_text() for page in reader.pages)
+    except Exception as error:  # a damaged or hostile PDF fails in any way that a parser can
+        raise DataError(
+            f"{path} cannot be read as a PDF ({type(error).__name__}: {error}); open it in a viewer and save it anew"
+        ) from None
+    if not text.strip():
+        raise DataError(f"{path} holds no text, only images perhaps; run it through OCR first")
+    return " ".join(storable(str(title)).split()) or _stem(path), storable(text.replace("\0", ""))
+
+
+def _stem(path: Path) -> str:
+    return os.fsencode(path.stem).decode("utf-8", "backslashreplace")

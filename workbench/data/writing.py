@@ -1,0 +1,80 @@
+"""Keeping a data set as a data folder, which `load` reads back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from workbench.data.folder import Dataset
+from workbench.data.graph import GoldGraph
+from workbench.data.origin import write_origin
+from workbench.errors import DataError
+
+_READ = "openie.jsonl ("  # what a folder's reader puts around the model of an extraction
+
+
+def write_folder(dataset: Dataset, folder: str | Path) -> Path:
+    """Write a data set as a new data folder and return the folder; what is read back differs in name and folder only.
+
+    Extractions that failed are left out, so that they are tried again. The folder appears when it is whole. Raises
+    :class:`DataError` where it holds something already, or where a triple has a tab or a line break in it.
+    """
+    folder = Path(folder).expanduser()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DataError(f"{folder} exists already; choose a new folder, or delete this one first")
+    part = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    if dataset.passages:
+        _write(part / "corpus.jsonl", map(asdict, dataset.passages))
+    if dataset.triples:
+        members = [triple.members for triple in dataset.triples]
+        for triple in members:
+            if any(mark in member for member in triple for mark in "\t\n\r"):
+                raise DataError(
+                    f"the triple {triple!r} has a tab or a line break, which triples.tsv cannot hold; mend it"
+                )
+        (part / "triples.tsv").write_bytes("".join("\t".join(triple) + "\n" for triple in members).encode())
+    if dataset.questions:
+        _write(part / "questions.jsonl", map(asdict, dataset.questions))
+    if dataset.extractions is not None:
+        rows = (
+            {
+                "passage_id": extraction.passage_id,
+                "entities": extraction.entities,
+                "triples": extraction.triples,
+                "model": _model(extraction.made_by),
+            }
+            for extraction in dataset.extractions
+            if extraction.failure is None
+        )
+        _write(part / "openie.jsonl", rows)
+    if dataset.graph is not None:
+        _write_graph(dataset.graph, part / "graph")
+    if dataset.origin is not None:
+        write_origin(dataset.origin, part / "origin.json")
+    part.replace(folder)
+    return folder
+
+
+def _write_graph(graph: GoldGraph, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "schema.json").write_text(json.dumps(asdict(graph.schema), ensure_ascii=False, indent=1) + "\n", "utf-8")
+    _write(folder / "entities.jsonl", map(asdict, graph.entities))
+    _write(folder / "triples.jsonl", map(asdict, graph.triples))
+
+
+def _write(path: Path, rows: Iterable[dict]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _model(made_by: str) -> str:
+    return (
+        made_by.removeprefix(_READ).removesuffix(")")
+        if made_by.startswith(_READ)
+        else made_by.removeprefix("openie.jsonl")
+    )
