@@ -31,3 +31,7 @@ class EngineRefused(EngineError):
 
 class RecordingMiss(EngineError):
     """A replay was asked for something that was never recorded."""
+
+
+class BudgetSpent(EngineError):
+    """The budget of an engine is used up. What is done is kept; the same command with a larger one goes on."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from workbench.errors import EngineError, SettingError
 from workbench.experiments.run import Run, read_rows, trace_name
 from workbench.index.index import versions
 from workbench.index.store import key_of, write_atomically
-from workbench.llm.engine import Engine, engine
+from workbench.llm.engine import Engine, break_off, engine
 from workbench.llm.meter import collect
 from workbench.methods import Method
 from workbench.places import home
@@ -67,13 +68,11 @@ def evaluate(
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
         raise SettingError("evaluate needs at least one question and one method")
-    judge = engine(judge) if judge is not None else None
-    measures = _measurable(measures, reader, judge)
-    plan = Plan(methods, reader, judge, measures, k or max(20, measures_.deepest(measures)), budget, trace)
+    plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
     config = plan.config(questions)
     folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
     jobs = [(question, name) for question in questions for name in methods]
-    workers = workers or max(getattr(method.engine, "workers", 1) for method in methods.values())
+    workers = workers or plan.workers
     with _locked(folder):
         done = _start(folder, config)
         with (
@@ -81,7 +80,7 @@ def evaluate(
             (folder / "timings.jsonl").open("a", encoding="ascii") as timings,
             tqdm(total=len(jobs), initial=done, desc="evaluate", unit="question", disable=not progress) as bar,
         ):
-            for outcome in _in_order(lambda job: plan.ask(*job), jobs[done:], workers):
+            for outcome in in_order(lambda job: plan.ask(*job), jobs[done:], workers, plan.close):
                 _write(outcome, folder, results, timings)
                 bar.update()
         run = Run(folder)
@@ -109,6 +108,38 @@ class Plan:
     k: int
     budget: int | None
     trace: str
+
+    @classmethod
+    def of(
+        cls,
+        methods: Mapping[str, Method],
+        reader: Reader | None,
+        judge: Engine | str | None,
+        measures: Sequence[str],
+        k: int | None,
+        budget: int | None,
+        trace: str,
+    ) -> Plan:
+        """The plan that arguments of `evaluate` mean."""
+        judge = engine(judge) if judge is not None else None
+        measures = _measurable(measures, reader, judge)
+        return cls(methods, reader, judge, measures, k or max(20, measures_.deepest(measures)), budget, trace)
+
+    @property
+    def engines(self) -> list[Engine]:
+        """All that are asked, each once."""
+        asked = [*(method.engine for method in self.methods.values()), self.reader and self.reader.engine, self.judge]
+        return list({id(one): one for one in asked if one is not None}.values())
+
+    @property
+    def workers(self) -> int:
+        """How many questions are worth asking side by side."""
+        return max(getattr(method.engine, "workers", 1) for method in self.methods.values())
+
+    def close(self) -> None:
+        """Break off what the engines are being asked."""
+        for asked in self.engines:
+            getattr(asked, "close", lambda: None)()
 
     def ask(self, question: Question, name: str) -> Outcome:
         """One question. It is asked by its text; its gold is looked at only when the scores are taken."""
@@ -188,11 +219,12 @@ class Plan:
             "k": self.k,
             "budget": self.budget,
             "trace": self.trace,
-            "versions": versions(),
+            "versions": versions(*(asked.name for asked in self.engines)),
         }
 
 
-_IDENTITY = ("key", "settings", "made_by", "failures")  # of a layer; how much work it was does not matter
+# Of a layer; how much work it was does not matter.
+_IDENTITY = ("key", "settings", "made_by", "failures", "cut", "repaired")
 
 
 def _described(method: Method) -> dict[str, Any]:
@@ -228,21 +260,29 @@ def _whole(path: Path, write: Callable[[Path], Any]) -> None:
     os.replace(part, path)
 
 
-def _in_order(ask, jobs: Sequence, workers: int) -> Iterator[Outcome]:
-    """Results in the order of the jobs, at most `workers` at a time and few waiting, so that a stop loses little."""
+def in_order(ask: Callable, jobs: Sequence, workers: int, close: Callable[[], None]) -> Iterator:
+    """Results in the order of the jobs, at most `workers` at a time and few waiting, so that a stop loses little.
+
+    After an error what has begun is let finish: its answers are paid for, and may be recorded. An interrupt leaves at
+    once; `close` breaks off what is being asked."""
     if workers == 1:
         yield from map(ask, jobs)
         return
-    pool = ThreadPoolExecutor(workers)
+    pool, rest = ThreadPoolExecutor(workers), iter(jobs)
+    waiting = deque(pool.submit(ask, job) for job in islice(rest, 2 * workers))
     try:
-        waiting, rest = [], iter(jobs)
-        for job in islice(rest, 2 * workers):
-            waiting.append(pool.submit(ask, job))
         while waiting:
-            yield waiting.pop(0).result()
-            waiting += [pool.submit(ask, job) for job in islice(rest, 1)]
-    finally:
+            yield waiting[0].result()
+            waiting.popleft()
+            waiting.extend(pool.submit(ask, job) for job in islice(rest, 1))
+    except (KeyboardInterrupt, GeneratorExit):  # the latter where it was the caller who was interrupted
+        pool.shutdown(wait=False, cancel_futures=True)
+        break_off(waiting, close)
+        raise
+    except Exception:
         pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _measurable(measures: Sequence[str], reader: Reader | None, judge: Engine | None) -> tuple[str, ...]:

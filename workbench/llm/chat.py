@@ -1,19 +1,24 @@
 """The engine that asks a chat model: a row of wrappers around one call, then the meter and the parser.
 
-    record ← retry ← endpoint, or for a replay the recording alone; the engine meters and parses what comes out
+    record ← budget ← retry ← endpoint, or for a replay the recording alone; the engine meters and parses what comes out
 """
 
 from __future__ import annotations
 
+import socket
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from workbench.errors import SettingError
+from workbench.errors import EngineUnavailable, SettingError
+from workbench.llm.budget import Budget, limited
 from workbench.llm.call import Call, CallFailed, Reply, Request
-from workbench.llm.engine import EngineBase, nominal, note
+from workbench.llm.engine import EngineBase, break_off, nominal, note
 from workbench.llm.meter import money
 from workbench.llm.parse import Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
@@ -70,19 +75,36 @@ class ChatEngine(EngineBase):
         )
 
     def close(self) -> None:
-        """Give back what the engine holds: a local model's memory and port. It may be used again, and starts anew."""
+        """Give back what the engine holds, a local model's memory and port, and break off what is being asked. It may
+        be used again, and starts anew."""
         self._close()
+
+    def limit(self, budget: Budget) -> None:
+        """Ask only as long as the budget lasts; what a recording answers does not count."""
+        if isinstance(self._call, Recorded):
+            self._call = Recorded(limited(self._call.call, budget, self.name), self._call.store)
+        else:
+            self._call = limited(self._call, budget, self.name)
+
+    @property
+    def record(self) -> Path | None:
+        """The file in which good answers are kept, so that none is asked for twice."""
+        return self._call.store.path if isinstance(self._call, Recorded) else None
 
     def _side_by_side(self, step: Step, requests: Sequence[Request]) -> list[Result]:
         pool = ThreadPoolExecutor(min(self.concurrency, max(1, len(requests))))
+        asked = [pool.submit(self._answer, step, request) for request in requests]
         try:
-            return list(pool.map(lambda request: self._answer(step, request), requests))
+            results = [answer.result() for answer in asked]
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
-            self.close()  # a local model stops at once; what an endpoint is asked is paid for, and waited for
+            break_off(asked, self.close)
             raise
-        finally:  # after an EngineError or an interrupt, what has not begun is dropped
+        except Exception:  # of what has begun the answers are paid for, and recorded
             pool.shutdown(wait=True, cancel_futures=True)
+            raise
+        pool.shutdown()
+        return results
 
     def _answer(self, step: Step, request: Request) -> Result:
         try:
@@ -114,9 +136,60 @@ def at_least_one(**settings: Any) -> int:
     return value
 
 
+class Recorded:
+    """A call whose answers are kept in a recording, and both of its parts."""
+
+    def __init__(self, call: Call, store: Recording):
+        self.call, self.store = call, store
+        self._through = recording(call, store)
+
+    def __call__(self, request: Request) -> Reply:
+        return self._through(request)
+
+
 def recorded(call: Call, record: str | None) -> Call:
     """The call, with its answers kept in the file `record` if there is one."""
-    return recording(call, Recording(record)) if record else call
+    return Recorded(call, Recording(record)) if record else call
+
+
+class Line:
+    """The connections to an endpoint. `close` cuts them, and ends the waiting between two attempts, so that whoever is
+    asking there is free at once; what is asked afterwards goes over new ones."""
+
+    def __init__(self):
+        self._lock, self._closed, self._mine = threading.Lock(), threading.Event(), threading.local()
+        self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+
+    def client(self) -> Any:
+        """An HTTP client that tells this line of its connections."""
+        import openai
+
+        note = {"request": [lambda sent: sent.extensions.update(trace=self._note)]}
+        return openai.DefaultHttpxClient(event_hooks=note)
+
+    def asking(self, call: Call) -> Call:
+        def wrapped(request: Request) -> Reply:
+            self._mine.closed = self._closed
+            return call(request)
+
+        return wrapped
+
+    def sleep(self, seconds: float) -> None:
+        if self._mine.closed.wait(seconds):
+            raise EngineUnavailable("the engine was closed while it was asked; what is done is kept")
+
+    def close(self) -> None:
+        with self._lock:
+            closed, self._closed = self._closed, threading.Event()
+            closed.set()
+            for connection in list(self._connections):
+                with suppress(OSError):  # closed already
+                    socket.socket.shutdown(connection, socket.SHUT_RDWR)  # the encrypted one's own forgets its state
+
+    def _note(self, event: str, info: dict) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            with self._lock:
+                self._connections.add(info["return_value"].get_extra_info("socket"))
 
 
 def openai_engine(
@@ -139,9 +212,10 @@ def openai_engine(
         raise SettingError("name a model: openai:<model>, such as openai:gpt-4o-mini")
     if "://" in model:
         raise SettingError("the address of an endpoint begins with http: openai:<model>@http://127.0.0.1:8000/v1")
-    call = endpoint(f"http{address}" if address else base_url, api_key, timeout=timeout, structured=structured)
-    call = recorded(retrying(call, attempts=attempts), record)
-    return ChatEngine(f"openai:{model}", call, concurrency=concurrency, seed=seed)
+    url, line = f"http{address}" if address else base_url, Line()
+    call = endpoint(url, api_key, timeout=timeout, structured=structured, http_client=line.client())
+    call = recorded(line.asking(retrying(call, attempts=attempts, sleep=line.sleep)), record)
+    return ChatEngine(f"openai:{model}", call, concurrency=concurrency, seed=seed, close=line.close)
 
 
 def replay_engine(file: str, *, of: str | None = None, concurrency: int = 8, seed: int = 0) -> ChatEngine:

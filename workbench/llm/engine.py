@@ -10,11 +10,13 @@ from __future__ import annotations
 import inspect
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any, Protocol
 
 from workbench.errors import SettingError
+from workbench.llm.budget import LIMITS, Budget
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
@@ -45,6 +47,15 @@ class EngineBase(Record):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def break_off(futures: Iterable[Future], close: Callable[[], None], within: float = 1.0) -> None:
+    """Close what `futures` ask until none of them is under way. What cannot be closed (a parse, a batch of the
+    encoder) is left to end by itself after `within` seconds."""
+    end = time.monotonic() + within
+    while (running := [future for future in futures if future.running()]) and time.monotonic() < end:
+        close()
+        wait(running, timeout=0.05)
 
 
 class RulesEngine(EngineBase):
@@ -103,7 +114,8 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
 
     `options` go to the engine, and can be written into the SPEC: `local:smollm2[context=8192,concurrency=2]`. They are
     the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
-    (`workbench.llm.local`); docs/engines.md lists them.
+    (`workbench.llm.local`); docs/engines.md lists them. `max_money` (US dollars), `max_tokens` and `max_calls` stop a
+    run before a call that would begin beyond them, or `budget`, a `workbench.llm.budget.Budget` that engines share.
     """
     if not isinstance(spec, str):
         return spec
@@ -115,11 +127,23 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
             f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf or replay:<file>"
         )
     make, options = KINDS[kind](), {**written, **options}
+    budget = _budget(options)
     known = list(inspect.signature(make).parameters)[1:]
     unknown = [name for name in options if name not in known]  # names alone: a value may be a key
     if unknown:
         raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    return make(rest, **options)
+    made = make(rest, **options)
+    if budget is not None and kind not in FREE:
+        made.limit(budget)
+    return made
+
+
+def _budget(options: dict[str, Any]) -> Budget | None:
+    """What the options say of a budget, which is taken out of them."""
+    shared, limits = options.pop("budget", None), {name: options.pop(name) for name in LIMITS if name in options}
+    if shared is not None and limits:
+        raise SettingError(f"budget=… has its own limits; leave out {', '.join(limits)}")
+    return Budget(**limits) if limits else shared
 
 
 def nominal(spec: str) -> str:
@@ -158,6 +182,8 @@ def _replay() -> Callable[..., Engine]:
 
     return replay_engine
 
+
+FREE = ("rules", "replay")  # they ask nobody, so every budget lasts
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.
 KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {

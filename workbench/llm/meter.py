@@ -6,6 +6,7 @@ Prices are data with a date; an unknown price is unknown, not zero.
 from __future__ import annotations
 
 import csv
+import math
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +17,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from workbench.errors import DataError
 from workbench.llm.step import Usage
+from workbench.places import home
 from workbench.records import Record
 
 PRICES = Path(__file__).with_name("prices.csv")
@@ -32,17 +35,39 @@ class Price:
     since: str
 
 
-@cache
+def own_prices() -> Path:
+    """Where prices that are missing, or other, may be written: `prices.csv` beside indexes and runs."""
+    return home() / PRICES.name
+
+
 def prices() -> Mapping[str, Price]:
-    with PRICES.open(encoding="utf-8") as rows:
-        return {
-            row["model"]: Price(row["model"], float(row["prompt"]), float(row["completion"]), row["since"])
-            for row in csv.DictReader(rows)
-        }
+    """Model → price: those that come with the workbench, and over them those of `own_prices()`."""
+    try:
+        changed = (own := own_prices()).stat().st_mtime_ns
+    except OSError:
+        return _prices(PRICES, 0)
+    return {**_prices(PRICES, 0), **_prices(own, changed)}
+
+
+@cache
+def _prices(path: Path, changed: int) -> Mapping[str, Price]:
+    """`changed` tells a file that was edited from what it was before."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        read = [Price(row["model"], float(row["prompt"]), float(row["completion"]), row["since"]) for row in rows]
+        if not all(0 <= price.prompt < math.inf and 0 <= price.completion < math.inf for price in read):
+            raise ValueError("a price is negative or no number")
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        raise DataError(
+            f"{path} is no list of prices ({type(error).__name__}: {error}); its first line should be "
+            "model,prompt,completion,since and each further one like gpt-4o-mini,0.15,0.60,2024-07-18"
+        ) from None
+    return {price.model: price for price in read}
 
 
 def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """US dollars: nothing for a model on this machine, None where the model's price is not in `prices.csv`."""
+    """US dollars: nothing for a model on this machine, None where the model's price is not in `prices()`."""
     kind, _, model = engine.partition(":")
     if kind == "local":
         return 0.0
