@@ -15,6 +15,7 @@ from pathlib import Path
 from workbench.data.graph import GoldGraph, read_graph
 from workbench.data.lines import objects, once, rows, string, strings, value
 from workbench.data.origin import Origin, read_origin
+from workbench.data.profiles import Profiles
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
 from workbench.text import storable
@@ -35,7 +36,9 @@ class Extraction(Record):
 class Dataset(Record):
     """A corpus with its questions and, where the folder has them, ready-made extractions, a gold graph and triples.
 
-    `triples` are a ready graph, which may stand without a corpus; `origin` says where all of it comes from.
+    `triples` are a ready graph, which may stand without a corpus; `origin` says where all of it comes from. `profiles`
+    are what an index made elsewhere knows of its entities and relations; `left_out` says, in words, what of it could
+    not be taken over.
     """
 
     name: str
@@ -46,6 +49,8 @@ class Dataset(Record):
     graph: GoldGraph | None = None
     triples: tuple[Triple, ...] = ()
     origin: Origin | None = None
+    profiles: Profiles | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from workbench.data import Dataset, Extraction, load
+from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
-from workbench.index import extractions, facts, passages, synonyms
+from workbench.index import extractions, facts, passages, profiles, synonyms
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
@@ -41,6 +42,7 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "extractions": (extractions.ExtractionsLayer, extractions.Settings),
     "facts": (facts.FactsLayer, facts.Settings),
     "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
+    "profiles": (profiles.ProfilesLayer, profiles.Settings),
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 
@@ -91,8 +93,8 @@ class Index(Record):
 
         `folder` is `indexes/<name of the data>` by default; `encoder` that of the index in it, else `minilm`.
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
-        engine is needed only if the data bring no extractions for some passage. A build that was stopped goes on
-        where it was."""
+        engine is needed only if the data bring no extractions for some passage. Profiles that the data bring become
+        a layer wherever there are facts. A build that was stopped goes on where it was."""
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
         store = Store(folder or home() / "indexes" / data.name)
@@ -108,6 +110,8 @@ class Index(Record):
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
             chosen |= {kind: dict(values) for kind, values in (settings or {}).items()}
             kinds = _closure({*layers, *manifest["layers"]})
+            if data.profiles is not None and "facts" in kinds:
+                kinds = _closure({*kinds, "profiles"})
             _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen)
         return cls(store.folder, encoder)
 
@@ -128,10 +132,11 @@ class Index(Record):
         engine: Engine | None = None,
         *,
         extractions: Sequence[Extraction] = (),
+        profiles: Profiles | None = None,
         progress: bool = True,
     ) -> Index:
         """Add passages at the end of the corpus. Only they are encoded, compared and, where `extractions` has nothing
-        for them, extracted.
+        for them, extracted. `profiles` join those that the index has.
 
         Adding many at once costs little more than adding one, because each call writes the layers anew.
         """
@@ -141,7 +146,7 @@ class Index(Record):
             raise IndexFault(
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
             )
-        return self._rebuild([*self.passages.passages, *new], engine, extractions, progress)
+        return self._rebuild([*self.passages.passages, *new], engine, extractions, progress, profiles=profiles)
 
     def delete(self, ids: Collection[str], *, progress: bool = True) -> Index:
         """Take passages out, with everything that only they supported."""
@@ -161,6 +166,7 @@ class Index(Record):
         given: Sequence[Extraction],
         progress: bool,
         layers: Iterable[str] = (),
+        profiles: Profiles | None = None,
     ) -> Index:
         if self.store.read_manifest().get("data") != self.manifest["data"]:
             raise IndexFault(
@@ -171,7 +177,14 @@ class Index(Record):
         ids = {passage.id for passage in passages}
         # A failed extraction is kept only if there is no engine to try again with.
         kept = tuple(r for r in stored if r.passage_id in ids and (r.failure is None or engine is None))
-        data = replace(self.data, passages=tuple(passages), extractions=kept or None)
+        known = [self.profiles.profiles] if "profiles" in self._layers else []
+        known += [profiles] if profiles is not None else []
+        data = replace(
+            self.data,
+            passages=tuple(passages),
+            extractions=kept or None,
+            profiles=within(joined(known), ids) if known else None,
+        )
         return Index.build(data, engine, self.folder, encoder=self.encoder, layers=layers, progress=progress)
 
     # -- reading ------------------------------------------------------------------------------------------------
@@ -204,9 +217,18 @@ class Index(Record):
         return self.layer("synonyms")
 
     @property
+    def profiles(self) -> profiles.ProfilesLayer:
+        return self.layer("profiles")
+
+    @property
     def data(self) -> Dataset:
         """The corpus as it stands in the index (without questions)."""
-        return Dataset(self.name, tuple(self.passages.passages))
+        return Dataset(self.name, tuple(self.passages.passages), left_out=self.left_out)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What of the data could not be taken over, in words (`Dataset.left_out`)."""
+        return tuple(self.manifest["data"].get("left_out", ()))
 
     @cached_property
     def graph(self) -> Graph:
@@ -284,7 +306,8 @@ def _write(store: Store, manifest: dict, build: Build, kinds: list[str], chosen:
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
         "format": manifest["format"],
-        "data": {"name": build.data.name, "fingerprint": build.data.fingerprint},
+        "data": {"name": build.data.name, "fingerprint": build.data.fingerprint}
+        | ({"left_out": list(build.data.left_out)} if build.data.left_out else {}),
         "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
         "versions": versions(*(name for layer in written.values() for name in layer.get("made_by", ()))),
         "layers": written,

@@ -3,11 +3,14 @@
 `html(thing)` and `text(thing)` are single-dispatch functions; a new record registers its look in one of the files
 here."""
 
+from workbench.views import card as _card
+from workbench.views import graph as _graph
 from workbench.views import index as _index
+from workbench.views import profiles as _profiles
 from workbench.views import records as _records
 from workbench.views import run as _run
 from workbench.views import trace as _trace
 from workbench.views.base import html, text
 
 __all__ = ["html", "text"]
-del _index, _records, _run, _trace
+del _card, _graph, _index, _profiles, _records, _run, _trace

@@ -13,9 +13,8 @@ _LINE = 120  # characters of a text in a table
 @text.register
 def _(data: Dataset) -> str:
     counts = ", ".join(f"{number(count)} {what}" for what, count in _counts(data).items())
-    return f"Dataset {clean(data.name, NAME)!r}: {counts}" + (
-        f"; from {clean(data.folder, NAME)}" if data.folder else ""
-    )
+    where = f"; from {clean(data.folder, NAME)}" if data.folder else ""
+    return f"Dataset {clean(data.name, NAME)!r}: {counts}{where}{_left_out(data.left_out)}"
 
 
 @html.register
@@ -28,6 +27,7 @@ def _(data: Dataset) -> str:
         f"<p><b>{esc(data.name, NAME)}</b> <span class='tag'>{data.fingerprint}</span></p>",
         f"<p class='q'>{esc(data.folder, NAME)}</p>" if data.folder else "",
         table(["", ""], _counts(data).items()),
+        _left_out_table(data.left_out),
         details("first passages", table(["id", "title", "text"], passages)),
         details("first questions", table(["id", "question", "answers"], questions)) if questions else "",
     )
@@ -38,7 +38,8 @@ def _(index: Index) -> str:
     said = ("passages", "facts", "phrases")
     counts = ", ".join(f"{number(value)} {name}" for name, value in index.counts().items() if name in said)
     where = f"{clean(index.name, NAME)!r} in {clean(index.folder, NAME)}"
-    return f"Index {where}: {counts}; layers {', '.join(index.manifest['layers'])}"
+    layers = ", ".join(index.manifest["layers"])
+    return f"Index {where}: {counts}; layers {layers}{_left_out(index.left_out)}"
 
 
 @html.register
@@ -50,6 +51,7 @@ def _(index: Index) -> str:
     return page(
         f"<p><b>{esc(index.name, NAME)}</b> <span class='q'>{esc(index.folder, NAME)}</span></p>",
         table(["", ""], index.counts().items()),
+        _left_out_table(index.left_out),
         f"<p class='q'>encoded by {esc(index.manifest['encoder']['name'], NAME)}</p>",
         details("layers", table(["layer", "key", "settings", "made by"], layers)),
         details("versions", table(["", ""], index.manifest["versions"].items())),
@@ -63,7 +65,19 @@ def _(graph: Graph) -> str:
 
 def _counts(data: Dataset) -> dict[str, int]:
     counts = {"passages": len(data.passages), "questions": len(data.questions)}
-    return counts if data.extractions is None else counts | {"extractions": len(data.extractions)}
+    if data.extractions is not None:
+        counts["extractions"] = len(data.extractions)
+    if data.profiles is not None:
+        counts["profiles"] = len(data.profiles.entities) + len(data.profiles.relations)
+    return counts
+
+
+def _left_out(notes: tuple[str, ...]) -> str:
+    return "".join(f"\n  left out: {clean(note, NAME)}" for note in notes)
+
+
+def _left_out_table(notes: tuple[str, ...]) -> str:
+    return table(["left out"], [(clean(note, NAME),) for note in notes]) if notes else ""
 
 
 def _named(settings: dict) -> str:

@@ -1,0 +1,149 @@
+"""The layer of profiles: kept as they came, found by the phrases of the graph, gone with the passages behind them."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny import TinyEncoder, files, tiny_dataset
+
+from workbench.data import Extraction
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile, joined, within
+from workbench.errors import DataError, IndexFault
+from workbench.index import Index
+from workbench.records import Passage
+
+ORSBY = EntityProfile("Orsby!", "town", "A town on the Aldra.", ("p1", "p5"))
+ORSBY_PIER = EntityProfile("ORSBY", "harbour", "Where the pier stands.", ("p5",))
+FOG = EntityProfile("Fog", "", "Nothing is known of it.", ("p8",))
+FOUNDED = RelationProfile("Nora Whitlock", "Orsby", "She founded it.", ("founding", "town"), 2.0, ("p1", "p4"))
+FEEDS = RelationProfile("Lake Mira", "River Aldra", "The river feeds the lake.", (), None, ())
+PROFILES = Profiles((ORSBY, ORSBY_PIER, FOG), (FOUNDED, FEEDS))
+
+
+def build(data, folder, **options) -> Index:
+    return Index.build(data, None, folder, encoder=TinyEncoder(), progress=False, **options)
+
+
+@pytest.fixture
+def index(tiny, tmp_path) -> Index:
+    return build(replace(tiny, profiles=PROFILES), tmp_path / "profiled")
+
+
+def test_what_came_is_found_by_the_phrases_of_the_graph(index):
+    for opened in (index, Index.open(index.folder)):
+        layer = opened.profiles
+        assert layer.of("orsby") == [ORSBY_PIER, ORSBY]  # two names of one phrase, sorted
+        assert layer.of("fog") == [FOG] and "fog" not in opened.facts.phrase_row  # an entity without a fact is kept
+        assert layer.between("orsby", "nora whitlock") == layer.between("nora whitlock", "orsby") == [FOUNDED]
+        assert layer.of("quell") == layer.between("quell", "orsby") == []
+        assert layer.relation_phrases == [("lake mira", "river aldra"), ("nora whitlock", "orsby")]
+        assert set(layer.profiles.entities) == set(PROFILES.entities)
+        assert set(layer.profiles.relations) == set(PROFILES.relations)
+    assert {"entities": 3, "relations": 2}.items() <= index.manifest["layers"]["profiles"].items()
+
+
+def test_the_phrases_follow_the_rule_of_the_facts(tiny, tmp_path):
+    data = replace(tiny, profiles=Profiles((EntityProfile("S.O.B. Râul", "person", "", ()),)))
+    for rule, phrase in (("unicode", "s o b râul"), ("ascii", "s o b  r ul")):
+        index = build(data, tmp_path / rule, settings={"facts": {"normalise": rule}})
+        assert index.profiles.entity_phrases == [phrase]
+
+
+def test_the_order_in_which_profiles_come_does_not_matter(tiny, tmp_path, index):
+    turned = Profiles(PROFILES.entities[::-1], PROFILES.relations[::-1])
+    other = build(replace(tiny, profiles=turned), tmp_path / "turned")
+    assert other.profiles.profiles == index.profiles.profiles
+
+
+def test_without_profiles_there_is_no_layer_and_it_cannot_be_made(tiny_index):
+    with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
+        _ = tiny_index.profiles
+    with pytest.raises(IndexFault, match=r"'tiny' brings no profiles.*made of nothing else; build the index without"):
+        tiny_index.ensure(["profiles"], progress=False)
+
+
+def test_an_index_without_facts_gets_no_profiles(tiny, tmp_path):
+    index = build(replace(tiny, profiles=PROFILES), tmp_path, layers=["passages"])
+    assert list(index.manifest["layers"]) == ["passages"]
+
+
+def test_no_profile_at_all_is_a_layer_too(tiny, tmp_path):
+    index = build(replace(tiny, profiles=Profiles()), tmp_path)
+    assert index.profiles.profiles == Profiles() and "0 entities" in index.profiles._repr_html_()
+
+
+def test_a_profile_of_an_unknown_passage_is_named(tiny, tmp_path):
+    bad = Profiles((replace(FOG, passages=("p99",)),))
+    with pytest.raises(DataError, match=r"Fog.*names the passage 'p99', which is not in the corpus"):
+        build(replace(tiny, profiles=bad), tmp_path)
+
+
+def test_a_deleted_passage_takes_what_only_it_supported(index):
+    smaller = index.delete(["p5", "p8"], progress=False)
+    assert smaller.profiles.of("orsby") == [replace(ORSBY, passages=("p1",))]
+    assert smaller.profiles.of("fog") == []
+    assert smaller.profiles.between("lake mira", "river aldra") == [FEEDS]  # it never named a passage
+    assert not any(b"Where the pier stands" in content for content in files(index.folder).values())
+    smallest = smaller.delete(["p1", "p4"], progress=False)
+    assert smallest.profiles.between("orsby", "nora whitlock") == []
+
+
+def test_inserted_passages_bring_theirs_along(index):
+    new = EntityProfile("Skarne", "port", "A port.", ("p9",))
+    more = index.insert(
+        [Passage("p9", "Skarne", "Skarne is a port.")],
+        extractions=[Extraction("p9", ("Skarne",), (("Skarne", "is", "port"),), "by hand")],
+        profiles=Profiles((new,)),
+        progress=False,
+    )
+    assert more.profiles.of("skarne") == [new] and more.profiles.of("orsby") == index.profiles.of("orsby")
+    assert more.delete(["p9"], progress=False).profiles.profiles == index.profiles.profiles
+
+
+def test_what_was_left_out_is_said_by_data_and_index_and_survives_a_change(tiny, tmp_path):
+    data = replace(tiny, left_out=("34 community <reports>",))
+    index = build(data, tmp_path).delete(["p8"], progress=False)
+    for thing in (data, index, Index.open(index.folder), index.data):
+        assert "left out: 34 community <reports>" in repr(thing)
+        assert "34 community &lt;reports&gt;" in thing._repr_html_()
+    assert "left out" not in repr(tiny) + tiny._repr_html_()
+
+
+names = st.text(max_size=8)
+ids = st.lists(st.sampled_from(["p1", "p2", "p3"]), unique=True, max_size=3).map(tuple)
+entities = st.builds(EntityProfile, names, names, names, ids)
+relations = st.builds(
+    RelationProfile, names, names, names, st.lists(names, max_size=2).map(tuple), st.none() | st.floats(-9, 9), ids
+)
+sets = st.builds(Profiles, st.lists(entities, max_size=4).map(tuple), st.lists(relations, max_size=4).map(tuple))
+
+
+@given(sets)
+def test_any_profiles_come_back(profiles):
+    with tempfile.TemporaryDirectory() as folder:
+        index = build(replace(tiny_dataset(), profiles=profiles), folder, layers=["facts"])
+        kept = Index.open(folder).profiles.profiles
+        assert (set(kept.entities), set(kept.relations)) == (set(profiles.entities), set(profiles.relations))
+        shown = (index.profiles, profiles, *profiles.entities, *profiles.relations)
+        assert all(repr(thing) and thing._repr_html_() for thing in shown)
+
+
+@given(sets, st.sets(st.sampled_from(["p1", "p2"])))
+def test_within_keeps_what_is_supported(profiles, known):
+    kept = within(profiles, known)
+    for before, after in ((profiles.entities, kept.entities), (profiles.relations, kept.relations)):
+        assert len(after) == sum(not p.passages or bool(known & set(p.passages)) for p in before)
+        assert all(set(p.passages) <= known for p in after)
+    assert joined([profiles, Profiles()]) == profiles
+
+
+def test_profiles_show_themselves_and_act_upon_nothing():
+    for profile in (EntityProfile("<b>", "<i>", "<script>"), RelationProfile("<b>", "<i>", "<s>", ("<u>",), 0.5)):
+        shown = profile._repr_html_()
+        assert "<b><b>" not in shown and "<script>" not in shown and "&lt;b&gt;" in shown
+    assert repr(ORSBY) == "EntityProfile Orsby! (town): A town on the Aldra."
+    assert repr(FOUNDED) == ("RelationProfile Nora Whitlock — Orsby [founding, town; weight 2.0000]: She founded it.")
