@@ -1,0 +1,203 @@
+"""Ctrl-C leaves at once, whatever is in flight, and the same call goes on to the same bytes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chat_server import by_schema, completion, error
+from small_steps import NAMES
+from tiny import TinyEncoder, files
+
+import workbench as wb
+from workbench.errors import BudgetSpent, EngineUnavailable
+from workbench.llm import engine
+
+WITHIN = 2.0  # seconds from the signal to the end of the process
+
+EVALUATION = """
+    import sys
+    from dataclasses import replace
+    from tiny import QUESTIONS, TinyEncoder
+    import workbench as wb
+
+    index, out, url, workers = sys.argv[1:]
+    engine = wb.engine(f"openai:test-model@{url}", concurrency=4)
+    opened = wb.Index.open(index, TinyEncoder())
+    asked = [replace(q, id=f"{q.id}-{n}", question=f"{q.question} {n}") for n in range(4) for q in QUESTIONS]
+    print("begins", flush=True)
+    wb.evaluate(asked, [wb.method("hipporag2", opened, engine)], wb.reader("direct", engine), out,
+                workers=int(workers), progress=False)
+"""
+
+
+@pytest.fixture
+def begin(tiny_index):
+    """Start the evaluation in a process of its own."""
+    started = []
+
+    def begin(out: Path, url: str, workers: int) -> subprocess.Popen:
+        places = [str(Path(__file__).parents[up]) for up in (1, 2)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+        command = [
+            sys.executable,
+            "-c",
+            textwrap.dedent(EVALUATION),
+            str(tiny_index.folder),
+            str(out),
+            url,
+            str(workers),
+        ]
+        started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        assert started[-1].stdout.readline() == b"begins\n"
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def same_always(folder: Path) -> dict[str, bytes]:
+    return {name: content for name, content in files(folder).items() if name not in ("timings.jsonl", ".lock")}
+
+
+def hanging_after(answers: int, hang):
+    """A scripted server that answers some requests and then hangs; the event is set once it does."""
+    seen, stuck, lock = [], threading.Event(), threading.Lock()
+
+    def answer(asked):
+        with lock:
+            seen.append(asked)
+            late = len(seen) > answers
+        if late:
+            stuck.set()
+            return hang(asked)
+        return by_schema(asked) if "response_format" in asked else completion("Answer: x")
+
+    return answer, stuck
+
+
+def slowly(asked):
+    time.sleep(30)
+    return by_schema(asked)
+
+
+def busy(asked):
+    return error(429, retry_after="30")
+
+
+@pytest.mark.parametrize(("hang", "workers"), [(slowly, 1), (slowly, 4), (busy, 4)])
+def test_an_evaluation_that_is_interrupted_ends_at_once_and_resumes_to_the_same_bytes(
+    hang, workers, begin, tiny_index, serve, tmp_path, monkeypatch
+):
+    def undisturbed(out):
+        quick, _ = hanging_after(10**6, slowly)
+        monkeypatch.setattr(sys, "argv", ["", str(tiny_index.folder), str(out), serve(quick).url, "4"])
+        exec(textwrap.dedent(EVALUATION), {})
+
+    undisturbed(tmp_path / "whole")
+    answer, stuck = hanging_after(9, hang)
+    process = begin(tmp_path / "stopped", serve(answer).url, workers)
+    assert stuck.wait(30)
+    time.sleep(0.3)  # by now all workers wait
+    before = (tmp_path / "stopped" / "results.jsonl").read_bytes()
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    assert process.wait() == -signal.SIGINT
+    assert time.monotonic() - sent < WITHIN
+    assert (tmp_path / "stopped" / "results.jsonl").read_bytes() == before and before.count(b"\n") >= 2
+    undisturbed(tmp_path / "stopped")
+    assert same_always(tmp_path / "stopped") == same_always(tmp_path / "whole")
+
+
+def test_a_batch_that_is_interrupted_ends_at_once_and_the_engine_can_be_used_again(serve, ask):
+    answer, stuck = hanging_after(2, slowly)
+    chat = ask(serve(answer), concurrency=2)
+
+    def interrupt():
+        stuck.wait(10)
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        chat.run(NAMES, [f"input {n}" for n in range(12)])
+    assert time.monotonic() - started < WITHIN
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+
+
+@pytest.mark.parametrize("hang", [slowly, lambda asked: error(503, retry_after="30")], ids=["slow", "busy"])
+def test_closing_an_engine_frees_who_is_asking_and_it_may_be_used_again(hang, serve):
+    answer, stuck = hanging_after(0, lambda asked: hang(asked) if len(server.seen) == 1 else by_schema(asked))
+    server = serve(answer)
+    chat, raised = engine(f"openai:test-model@{server.url}"), []
+
+    def asking():
+        try:
+            chat.run(NAMES, ["a"])
+        except EngineUnavailable as gone:
+            raised.append(gone)
+
+    thread = threading.Thread(target=asking)
+    thread.start()
+    assert stuck.wait(10)
+    time.sleep(0.1)
+    chat.close()
+    thread.join(2)
+    assert len(raised) == 1 and "closed" in str(raised[0])
+    assert chat.run(NAMES, ["b"])[0].value.names == ["b"]
+
+
+# -- a budget, in an evaluation and in a build ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_an_evaluation_goes_on_with_a_larger_budget_to_the_same_bytes(workers, tiny, tiny_index, serve, ask, tmp_path):
+    quick, _ = hanging_after(10**6, slowly)
+    server = serve(quick)
+
+    def evaluate(out, **options):
+        chat = ask(server, **options)
+        methods = [wb.method("hipporag2", tiny_index, chat)]
+        reader = wb.reader("direct", chat)
+        return wb.evaluate(tiny.questions, methods, reader, tmp_path / out, workers=workers, progress=False)
+
+    evaluate("whole")
+    record, calls = tmp_path / "answers.sqlite", len(server.seen)
+    for _ in range(2):
+        with pytest.raises(BudgetSpent):
+            evaluate("stopped", max_calls=2, record=record)
+    evaluate("stopped", max_calls=calls - 4, record=record)
+    assert len(server.seen) == 2 * calls, "nothing was asked twice"
+    assert same_always(tmp_path / "stopped") == same_always(tmp_path / "whole")
+
+
+def test_a_build_goes_on_with_a_larger_budget_to_the_same_bytes(tiny, serve, ask, tmp_path):
+    data, server = replace(tiny, extractions=None), serve(extracting)
+
+    def build(out, **options):
+        return wb.Index.build(data, ask(server, **options), tmp_path / out, encoder=TinyEncoder(), progress=False)
+
+    build("whole")
+    record, calls = tmp_path / "answers.sqlite", len(server.seen)
+    with pytest.raises(BudgetSpent):
+        build("stopped", max_calls=5, record=record)
+    build("stopped", max_calls=calls - 5, record=record)
+    assert len(server.seen) == 2 * calls
+    assert same_always(tmp_path / "stopped") == same_always(tmp_path / "whole")
+
+
+def extracting(asked):
+    names = '{"named_entities": ["Orsby"]}'
+    facts = '{"triples": [["Orsby", "lies on", "River Aldra"]]}'
+    return completion(names if "named_entities" in str(asked["response_format"]) else facts)
