@@ -150,7 +150,9 @@ def test_there_must_be_a_corpus(folder, content, said):
 
 
 def test_an_unknown_name_is_told_what_there_is(tmp_path):
-    with pytest.raises(DataError, match=r"'meridion' is neither a bundled data set \(meridian\) nor a folder"):
+    with pytest.raises(
+        DataError, match=r"'meridion' is neither a data set known by name nor a folder; did you mean 'meridian'\?"
+    ):
         load("meridion")
     with pytest.raises(DataError, match=r"corpus\.jsonl"):
         load(tmp_path / "nowhere")

@@ -1,28 +1,98 @@
-"""Data sets: the folder format, and the sets known by name."""
+"""Data sets: the folder format, folders of documents, and the sets known by name."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from workbench.data.folder import Dataset, Extraction, read_folder
+from workbench.data import registry
+from workbench.data.documents import is_documents, read_documents
+from workbench.data.folder import Dataset, Extraction, is_folder, read_folder
 from workbench.data.graph import GoldGraph
-from workbench.errors import DataError
+from workbench.data.origin import Origin, SourceFile
+from workbench.data.registry import Catalogue, Known
+from workbench.data.sources import layouts
+from workbench.data.writing import write_folder
+from workbench.errors import DataError, SettingError
 
 BUNDLED = ("meridian",)
 _HERE = Path(__file__).parent
 _PLACES = (_HERE / "bundled", _HERE.parents[1] / "data")  # an installed package; a checkout
 
-__all__ = ["BUNDLED", "Dataset", "Extraction", "GoldGraph", "load"]
+__all__ = [
+    "BUNDLED",
+    "Catalogue",
+    "Dataset",
+    "Extraction",
+    "GoldGraph",
+    "Known",
+    "Origin",
+    "SourceFile",
+    "datasets",
+    "load",
+    "read_documents",
+    "write_folder",
+]
 
 
-def load(data: str | Path) -> Dataset:
-    """A data set by name (`"meridian"`) or by folder; `docs/data.md` describes the folder."""
+def load(data: str | Path, *, offline: bool | None = None, **options: Any) -> Dataset:
+    """A data set by name (`"meridian"`, `"musique"`, `"musique/dev/ketrag-500"`) or by folder.
+
+    A folder may be a data folder, a publisher's layout, an index made elsewhere, or documents (`.txt`, `.md`, `.pdf`),
+    and is recognised by what it holds, in this order; `docs/data.md` describes each. `options` are those of
+    :func:`read_documents` for documents, and few names take any. `offline=True`, or HOPSCOPE_OFFLINE, forbids every
+    connection. Raises :class:`DataError` for what cannot be had or read, :class:`SettingError` for options that do
+    not fit.
+    """
     if str(data) in BUNDLED:
+        _no_options(data, options)
         return read_folder(next(place / data for place in _PLACES if (place / data).is_dir()), name=str(data))
-    folder = Path(data).expanduser()
-    if not folder.is_dir():
+    if entry := registry.find(str(data)):
+        return registry.load_entry(entry, offline, **options)
+    path = Path(data).expanduser()
+    if path.is_dir() and is_folder(path):
+        _no_options(data, options)
+        return read_folder(path)
+    if path.exists() and (read := layouts.recognise(path) or _foreign(path)):
+        _no_options(data, options)
+        return read(path)
+    if path.is_dir() and is_documents(path):
+        try:
+            return read_documents(path, **options)
+        except TypeError as error:
+            raise SettingError(f"a folder of documents does not take that: {error}; see docs/data.md") from None
+    if path.exists():
         raise DataError(
-            f"{str(data)!r} is neither a bundled data set ({', '.join(BUNDLED)}) nor a folder. "
-            'A folder needs a corpus.jsonl with one {"id", "title", "text"} a line; see docs/data.md'
+            f"{path} is nothing that can be read as data: a folder needs a corpus.jsonl with one "
+            '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see docs/data.md'
         )
-    return read_folder(folder)
+    raise DataError(
+        f"{str(data)!r} is neither a data set known by name nor a folder; {registry.near(str(data), BUNDLED)}. "
+        "A folder needs a corpus.jsonl, a triples.tsv or documents; see docs/data.md"
+    )
+
+
+def datasets() -> Catalogue:
+    """Every data set that `load` knows by name: counts, licence, source, and whether it is on this machine."""
+    bundled = tuple(
+        Known(name, "bundled corpus", len(data.passages), len(data.questions), None, "MIT", "bundled", str(data.folder))
+        for name, data in ((name, load(name)) for name in BUNDLED)
+    )
+    return registry.datasets(bundled)
+
+
+def _foreign(path: Path):
+    """How to read an index that another program made, or None."""
+    try:
+        from workbench import exchange
+    except ImportError:
+        return None
+    return exchange.read if exchange.recognise(path) else None
+
+
+def _no_options(data: str | Path, options: dict[str, Any]) -> None:
+    if options:
+        raise SettingError(
+            f"{', '.join(options)}: {str(data)!r} has passages of its own, so they cannot be set; "
+            "only a folder of documents is split on loading"
+        )

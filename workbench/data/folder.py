@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench.data.graph import GoldGraph, read_graph
 from workbench.data.lines import objects, once, rows, string, strings, value
 from workbench.data.origin import Origin, read_origin
-from workbench.data.profiles import Profiles
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
 from workbench.text import storable
@@ -72,13 +73,14 @@ def fingerprint(passages: tuple[Passage, ...]) -> str:
 
 
 def is_folder(folder: Path) -> bool:
-    """Whether a folder has the layout that `read_folder` reads."""
-    return (folder / "corpus.jsonl").exists() or (folder / "triples.tsv").exists()
+    """Whether a folder has a file of the layout that `read_folder` reads."""
+    return any(next(folder.glob(name), None) for name in ("corpus.jsonl", "triples.tsv", "questions*.jsonl"))
 
 
 def read_folder(folder: Path, name: str | None = None) -> Dataset:
     """Read and check a data folder."""
-    openie, graph, triples, origin = (folder / part for part in ("openie.jsonl", "graph", "triples.tsv", "origin.json"))
+    openie, graph, triples = folder / "openie.jsonl", folder / "graph", folder / "triples.tsv"
+    origin, profiles = folder / "origin.json", folder / "profiles.json"
     bare = triples.exists() and not (folder / "corpus.jsonl").exists()
     passages = [] if bare else read_corpus(folder / "corpus.jsonl")
     known = {passage.id for passage in passages}
@@ -95,6 +97,7 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
         graph=read_graph(graph, known) if graph.is_dir() else None,
         triples=tuple(read_triples(triples)) if triples.exists() else (),
         origin=read_origin(origin) if origin.exists() else None,
+        **(read_profiles(profiles) if profiles.exists() else {}),
     )
 
 
@@ -192,6 +195,23 @@ def read_triples(path: Path) -> Iterator[Triple]:
             raise DataError(f"{where}: the triple stands already in line {seen[members]}; take one away")
         seen[members] = number
         yield Triple(*members)
+
+
+def read_profiles(path: Path) -> dict[str, Any]:
+    """`profiles` and `left_out` of a data set, from the file that `write_folder` writes."""
+    try:
+        row = json.loads(path.read_text("utf-8-sig"))
+        kinds = {"entities": EntityProfile, "relations": RelationProfile}
+        profiles = Profiles(**{part: tuple(kind(**_tuples(p)) for p in row[part]) for part, kind in kinds.items()})
+        return {"profiles": profiles, "left_out": tuple(map(str, row["left_out"]))}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(
+            f"{path} does not hold profiles ({type(error).__name__}: {error}); delete it or write it again"
+        ) from None
+
+
+def _tuples(row: dict) -> dict:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
 
 
 def _answer(row: dict, where: str) -> tuple[str, ...]:

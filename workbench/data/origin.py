@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.errors import DataError
 from workbench.records import Record
+from workbench.text import storable
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,7 +34,7 @@ class Origin(Record):
 
 
 def write_origin(origin: Origin, path: Path) -> None:
-    path.write_text(json.dumps(asdict(origin), ensure_ascii=False, indent=1) + "\n", "utf-8")
+    path.write_text(storable(json.dumps(asdict(origin), ensure_ascii=False, indent=1)) + "\n", "utf-8")
 
 
 def read_origin(path: Path) -> Origin:

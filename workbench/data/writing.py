@@ -12,6 +12,7 @@ from workbench.data.folder import Dataset
 from workbench.data.graph import GoldGraph
 from workbench.data.origin import write_origin
 from workbench.errors import DataError
+from workbench.text import storable
 
 _READ = "openie.jsonl ("  # what a folder's reader puts around the model of an extraction
 
@@ -37,7 +38,7 @@ def write_folder(dataset: Dataset, folder: str | Path) -> Path:
                 raise DataError(
                     f"the triple {triple!r} has a tab or a line break, which triples.tsv cannot hold; mend it"
                 )
-        (part / "triples.tsv").write_bytes("".join("\t".join(triple) + "\n" for triple in members).encode())
+        _text(part / "triples.tsv", "".join("\t".join(triple) + "\n" for triple in members))
     if dataset.questions:
         _write(part / "questions.jsonl", map(asdict, dataset.questions))
     if dataset.extractions is not None:
@@ -54,6 +55,9 @@ def write_folder(dataset: Dataset, folder: str | Path) -> Path:
         _write(part / "openie.jsonl", rows)
     if dataset.graph is not None:
         _write_graph(dataset.graph, part / "graph")
+    if dataset.profiles is not None:
+        kept = {**asdict(dataset.profiles), "left_out": dataset.left_out}
+        _text(part / "profiles.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
     if dataset.origin is not None:
         write_origin(dataset.origin, part / "origin.json")
     part.replace(folder)
@@ -62,14 +66,18 @@ def write_folder(dataset: Dataset, folder: str | Path) -> Path:
 
 def _write_graph(graph: GoldGraph, folder: Path) -> None:
     folder.mkdir()
-    (folder / "schema.json").write_text(json.dumps(asdict(graph.schema), ensure_ascii=False, indent=1) + "\n", "utf-8")
+    _text(folder / "schema.json", json.dumps(asdict(graph.schema), ensure_ascii=False, indent=1) + "\n")
     _write(folder / "entities.jsonl", map(asdict, graph.entities))
     _write(folder / "triples.jsonl", map(asdict, graph.triples))
 
 
 def _write(path: Path, rows: Iterable[dict]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        file.writelines(storable(json.dumps(row, ensure_ascii=False)) + "\n" for row in rows)
+
+
+def _text(path: Path, text: str) -> None:
+    path.write_bytes(storable(text).encode())
 
 
 def _model(made_by: str) -> str:

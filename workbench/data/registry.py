@@ -1,0 +1,190 @@
+"""The data sets known by name: `find`, `load_entry`, and the table that `wb.datasets()` shows."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench.data.folder import Dataset, is_folder, read_folder
+from workbench.data.origin import Origin
+from workbench.data.sources import anonyrag, hipporag, ketrag, metaqa, ultradomain
+from workbench.data.sources.entry import Converted, Copy, Entry
+from workbench.data.sources.fetch import cache, fetch, source_folder
+from workbench.errors import DataError, SettingError
+from workbench.records import Record
+
+ENTRIES: dict[str, Entry] = {
+    entry.id: entry
+    for family in (hipporag, ketrag, metaqa, ultradomain, anonyrag)
+    for entry in sorted(family.ENTRIES, key=lambda entry: entry.id)
+}
+# A bare name is the sample that most of the papers report on.
+ALIASES = {
+    "musique": "musique/dev/hipporag-1000",
+    "hotpotqa": "hotpotqa/dev/hipporag-1000",
+    "2wikimultihopqa": "2wikimultihopqa/dev/hipporag-1000",
+    "popqa": "popqa/hipporag-1000",
+    "nq": "nq/hipporag-1000",
+    "narrativeqa": "narrativeqa/dev/hipporag-10",
+    "lveval": "lveval/hipporag-124",
+    "hover": "hover/dev/catrag-1000",
+    "hover/dev": "hover/dev/catrag-1000",
+    "metaqa": "metaqa/vanilla/dev",
+    "metaqa/vanilla": "metaqa/vanilla/dev",
+    "ultradomain": "ultradomain/cs",
+    "anonyrag": "anonyrag/eng",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Known(Record):
+    """A data set known by name, and where it is on this machine: empty if it would have to be downloaded."""
+
+    id: str
+    of: str
+    passages: int | None
+    questions: int | None
+    triples: int | None
+    licence: str
+    source: str
+    here: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Catalogue(Record):
+    """All data sets known by name."""
+
+    datasets: tuple[Known, ...]
+
+
+def find(name: str) -> Entry | None:
+    """The entry of an id or of a bare name; None if it is neither."""
+    return ENTRIES.get(ALIASES.get(name, name))
+
+
+def near(name: str, others: tuple[str, ...] = ()) -> str:
+    """What an error says of an unknown name: the near misses, and every known one."""
+    known = (*others, *ALIASES, *ENTRIES)
+    close = difflib.get_close_matches(name, known, n=3)
+    guess = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    return f"{guess}Known are {', '.join(known)}"
+
+
+def datasets(bundled: tuple[Known, ...] = ()) -> Catalogue:
+    """The bundled data sets and those of the register, with counts, licence and source, and whether they are here."""
+    aliases = {id: tuple(name for name, target in ALIASES.items() if target == id) for id in ENTRIES}
+    known = [
+        Known(
+            entry.id,
+            entry.of,
+            entry.passages,
+            entry.questions,
+            entry.triples,
+            entry.licence,
+            entry.page,
+            _whereabouts(entry),
+            aliases[entry.id],
+        )
+        for entry in ENTRIES.values()
+    ]
+    return Catalogue((*bundled, *known))
+
+
+def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
+    """Read an entry: from a folder in our layout where there is one, else from its publisher's files.
+
+    Raises :class:`DataError` where files cannot be had, or where the counts are not those that are known.
+    """
+    if unknown := set(options) - set(entry.options):
+        takes = (
+            f"takes {', '.join(entry.options)}"
+            if entry.options
+            else "takes no options: its passages are its publisher's"
+        )
+        raise SettingError(f"{entry.id!r} does not know {', '.join(sorted(unknown))}; it {takes}")
+    if not options and (kept := _kept(entry)):
+        return _read_kept(entry, *kept)
+    if not entry.files:
+        raise DataError(
+            f"{entry.id} is not here: {entry.note}. Put its data folder into {cache() / entry.id}, or set "
+            f"HOPSCOPE_DATA to the folder that holds {' or '.join(copy.folder for copy in entry.copies)}"
+        )
+    files = fetch(entry, offline)
+    converted = entry.read(source_folder(entry), **options)
+    _check(entry, converted)
+    notes = [f"licence of the data: {entry.licence}", f"cite: {entry.citation}", *converted.notes]
+    if any(file.sha256 is None for file in entry.files):
+        notes.append("its publisher gives no hash of every file: those without are compared with their first use here")
+    if converted.repeated:
+        notes.append(f"{converted.repeated:,} exact repetitions are left out")
+    if entry.documents and converted.documents != entry.documents:
+        notes.append(f"{converted.documents} documents were found, where the literature counts {entry.documents}")
+    if entry.note:
+        notes.append(entry.note)
+    return Dataset(
+        entry.id,
+        converted.passages,
+        converted.questions,
+        converted.extractions,
+        source_folder(entry),
+        triples=converted.triples,
+        origin=Origin(
+            f"{entry.of}; {entry.page}", {**options, "repeated": converted.repeated}, files, notes=tuple(notes)
+        ),
+    )
+
+
+def _kept(entry: Entry) -> tuple[Path, Copy | None] | None:
+    """A folder in our layout that holds the entry, and what is known of it."""
+    places: list[tuple[Path, Copy | None]] = [(cache() / entry.id, None)]
+    if named := os.environ.get("HOPSCOPE_DATA"):
+        data = Path(named).expanduser()
+        if not data.is_dir():
+            raise DataError(
+                f"HOPSCOPE_DATA is {named!r}, which is no folder; set it to the one that holds data folders"
+            )
+        places += [(data / entry.id, None), *((data / copy.folder, copy) for copy in entry.copies)]
+    return next(((folder, copy) for folder, copy in places if folder.is_dir() and is_folder(folder)), None)
+
+
+def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> Dataset:
+    data = read_folder(folder, entry.id)
+    found = (len(data.passages), len(data.questions), len(data.triples))
+    if copy and found == (copy.passages, copy.questions, copy.triples):
+        notes = [copy.note] if copy.note else []
+    else:
+        repeated = 0 if data.origin is None else data.origin.settings.get("repeated", 0)
+        _check(entry, Converted(data.passages, data.questions, triples=data.triples, repeated=repeated), folder)
+        notes = []
+    if data.origin is not None:
+        return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, *notes)))
+    return replace(
+        data, origin=Origin(f"{entry.of}; {entry.page}", notes=(f"licence of the data: {entry.licence}", *notes))
+    )
+
+
+def _check(entry: Entry, found: Converted, folder: Path | None = None) -> None:
+    counts = [
+        ("passages", entry.passages, len(found.passages) + (found.repeated if found.passages else 0)),
+        ("questions", entry.questions, len(found.questions)),
+        ("triples", entry.triples, len(found.triples) + (found.repeated if found.triples else 0)),
+    ]
+    for what, expected, count in counts:
+        if expected is not None and count != expected:
+            raise DataError(
+                f"{entry.id}: {folder or source_folder(entry)} has {count:,} {what}, where {expected:,} are known, so "
+                "figures on it could not be compared; load it by its folder if it is meant to differ"
+            )
+
+
+def _whereabouts(entry: Entry) -> str:
+    if kept := _kept(entry):
+        return str(kept[0])
+    folder = source_folder(entry)
+    there = sum((folder / file.name).exists() for file in entry.files)
+    if there == 0:
+        return ""
+    return str(folder) if there == len(entry.files) else f"{there} of {len(entry.files)} files in {folder}"

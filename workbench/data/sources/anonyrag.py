@@ -1,0 +1,66 @@
+"""AnonyRAG (Youtu-GraphRAG): four novels whose names are replaced, as Parquet files of chunks and of questions."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from workbench.data.sources.entry import Converted, Entry, File, one, passages
+from workbench.errors import DataError
+from workbench.records import Question
+from workbench.text import storable
+
+_HUB = "https://huggingface.co/datasets/Youtu-Graph/AnonyRAG"
+_REVISION = "daef2d5c1eafb2d2f5327f4ae45fc0904d48942e"
+
+
+def read(folder: Path, language: str) -> Converted:
+    """`annoyrag_<language>_text_chunks.parquet` (title, chunk) and `…_qa.parquet` (question, answer, query_type)."""
+    chunks = _rows(one(folder, f"annoyrag_{language}_text_chunks.parquet"), "title", "chunk")
+    asked = _rows(one(folder, f"annoyrag_{language}_qa.parquet"), "question", "answer", "query_type")
+    kept, repeated = passages(
+        f"an{language[0]}", ((str(row["title"] or ""), str(row["chunk"] or "")) for row in chunks)
+    )
+    questions = tuple(
+        Question(
+            f"anonyrag-{language}-{number:04}",
+            storable(row["question"]),
+            (storable(str(row["answer"])),),
+            type=row["query_type"],
+        )
+        for number, row in enumerate(asked, 1)
+    )
+    return Converted(kept, questions, repeated=repeated)
+
+
+def _rows(path: Path, *columns: str) -> list[dict]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path} is no Parquet file ({error}); delete it and fetch it again") from None
+    if missing := set(columns) - set(table.column_names):
+        raise DataError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(table.column_names)}")
+    return table.select(columns).to_pylist()
+
+
+def _novels(language: str, novels: str, questions: int) -> Entry:
+    names = (f"annoyrag_{language}_text_chunks.parquet", f"annoyrag_{language}_qa.parquet")
+    return Entry(
+        f"anonyrag/{language}",
+        f"AnonyRAG: {novels}, with people and places under numbers",
+        tuple(File(name, f"{_HUB}/resolve/{_REVISION}/{name}") for name in names),
+        partial(read, language=language),
+        "CC BY-NC 4.0",
+        "Dong et al. 2025, Youtu-GraphRAG, arXiv 2508.19855",
+        f"{_HUB}/tree/{_REVISION}",
+        note=f"the paper counts {questions} questions; the columns' names are those that others use, unchecked",
+    )
+
+
+ENTRIES = (
+    _novels("eng", "Moby-Dick and Middlemarch in English", 709),
+    _novels("chs", "Water Margin and Dream of the Red Chamber in Chinese", 688),
+)

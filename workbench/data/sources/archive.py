@@ -1,0 +1,80 @@
+"""Unpacking an archive that a publisher shares, without trusting it."""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from workbench.errors import DataError
+
+SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+MAX_BYTES, MAX_FILES, MAX_RATIO = 4_000_000_000, 100_000, 200
+
+
+def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES) -> None:
+    """Write the files of a zip or tar archive below a new folder, which appears when it is whole.
+
+    Raises :class:`DataError`, with nothing left behind, for a member that would lie outside the folder, for links and
+    devices, for what is damaged, and for what unpacks to more than `max_bytes`, 100,000 files or 200 times its size.
+    """
+    part = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    allowed = min(max_bytes, max(MAX_RATIO * archive.stat().st_size, 1_000_000))
+    try:
+        (_zip if archive.name.endswith(".zip") else _tar)(archive, part, allowed)
+        part.replace(folder)
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
+        # A RuntimeError is what zipfile raises for a member with a password.
+        raise DataError(f"{archive} cannot be unpacked ({type(error).__name__}: {error}); fetch it again") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _zip(archive: Path, folder: Path, allowed: int) -> None:
+    with zipfile.ZipFile(archive) as packed:
+        for number, member in enumerate(packed.infolist()):
+            linked = (member.external_attr >> 16) & 0o170000 == 0o120000
+            target = _target(archive, folder, member.filename, number, "a link" if linked else "")
+            if not member.is_dir():
+                with packed.open(member) as source:
+                    allowed -= _copy(archive, source, target, allowed)
+
+
+def _tar(archive: Path, folder: Path, allowed: int) -> None:
+    with tarfile.open(archive) as packed:
+        for number, member in enumerate(packed):
+            other = "" if member.isfile() or member.isdir() else "a link or a device"
+            target = _target(archive, folder, member.name, number, other)
+            if member.isfile():
+                allowed -= _copy(archive, packed.extractfile(member), target, allowed)
+
+
+def _target(archive: Path, folder: Path, name: str, number: int, kind: str) -> Path:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if kind:
+        raise DataError(
+            f"{archive}: the member {name!r} is {kind}; an archive of data has files only, so it is refused"
+        )
+    if path.is_absolute() or ".." in path.parts or "\0" in name or ":" in path.parts[:1]:
+        raise DataError(f"{archive}: the member {name!r} would lie outside the folder, so the archive is refused")
+    if number >= MAX_FILES:
+        raise DataError(f"{archive} has more than {MAX_FILES:,} members; it is refused")
+    return folder / path
+
+
+def _copy(archive: Path, source, target: Path, allowed: int) -> int:
+    """Copy a member and return its bytes, counted as they come: a header may lie about them."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    written = 0
+    with target.open("xb") as file:
+        while block := source.read(1 << 20):
+            written += len(block)
+            if written > allowed:
+                raise DataError(f"{archive} unpacks to far more than its size, as a zip bomb does; it is refused")
+            file.write(block)
+    return written

@@ -1,0 +1,97 @@
+"""What the register knows of a data set, and what reading a publisher's files gives."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.data.folder import Extraction
+from workbench.errors import DataError
+from workbench.records import Passage, Question, Record, Triple
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a publisher. Without a `url` it can only be put in place by hand; `sha256` is the publisher's."""
+
+    name: str
+    url: str | None = None
+    sha256: str | None = None
+    megabytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A known folder, in our layout, which holds the data set or a part of it: its name, counts and what differs."""
+
+    folder: str
+    passages: int
+    questions: int
+    triples: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A publisher's files as records. `repeated` passages were left out because they stand there twice."""
+
+    passages: tuple[Passage, ...] = ()
+    questions: tuple[Question, ...] = ()
+    extractions: tuple[Extraction, ...] | None = None
+    triples: tuple[Triple, ...] = ()
+    repeated: int = 0
+    documents: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Entry(Record):
+    """A data set known by name. Counts are the publisher's and are checked after reading; None is not known.
+
+    `read(folder, **options)` reads the folder that holds the files; `options` names what it takes.
+    """
+
+    id: str
+    of: str
+    files: tuple[File, ...]
+    read: Callable[..., Converted]
+    licence: str
+    citation: str
+    page: str
+    passages: int | None = None
+    questions: int | None = None
+    triples: int | None = None
+    documents: int | None = None
+    copies: tuple[Copy, ...] = ()
+    options: tuple[str, ...] = ()
+    note: str = ""
+
+
+def passage_id(prefix: str, title: str, text: str) -> str:
+    """The prefix and the first 12 hex digits of SHA-256 of title, newline, text."""
+    digest = hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()
+    return f"{prefix}-{digest[:12]}"
+
+
+def passages(prefix: str, texts: Iterable[tuple[str, str]]) -> tuple[tuple[Passage, ...], int]:
+    """Passages of (title, text), stripped, exact repetitions left out; and how many of them there were."""
+    found: dict[str, Passage] = {}
+    count = 0
+    for count, (title, text) in enumerate(texts, 1):
+        title, text = title.strip(), text.strip()
+        if not title + text:
+            raise DataError(f"passage {count} of the {prefix!r} corpus has neither title nor text; the file is damaged")
+        identifier = passage_id(prefix, title, text)
+        found.setdefault(identifier, Passage(identifier, title, text))
+    return tuple(found.values()), count - len(found)
+
+
+def one(folder: Path, pattern: str) -> Path:
+    """The one file below a folder that fits a pattern."""
+    matches = sorted(folder.rglob(pattern))
+    if len(matches) != 1:
+        names = ", ".join(str(match.relative_to(folder)) for match in matches) or "none"
+        raise DataError(f"{folder} should hold one file {pattern}, and has {names}; name it, or mend the folder")
+    return matches[0]

@@ -1,0 +1,333 @@
+"""The samples that HippoRAG and HippoRAG 2 published, and CatRAG's of HoVer, which has their layout.
+
+`<name>_corpus.json` is a list of {"title", "text"}, or one object of title → sentences; `<name>.json` is a list of
+questions, whose gold passages stand in `paragraphs`, `contexts`, or `context` with `supporting_facts`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workbench.data.folder import Extraction
+from workbench.data.sources.entry import Converted, Copy, Entry, File, one, passage_id, passages
+from workbench.errors import DataError
+from workbench.records import Question
+from workbench.text import storable
+
+_HUB = "https://huggingface.co/datasets/osunlp/HippoRAG_2"
+_REVISION = "5ec05b38deecc3318bb432c69865959c56058990"
+_LEGACY = "https://raw.githubusercontent.com/OSU-NLP-Group/HippoRAG/3d95d255a8db0c1699b853cfb4fbe5056708162d"
+_CATRAG = "https://raw.githubusercontent.com/kwunhang/CatRAG/ce06b459e2987a47342dfd23c71246c70d6de273"
+_SAMPLED = "as sampled by HippoRAG, with the passages of those questions pooled"
+_PREFIXES = {"musique": "mq", "hotpotqa": "hp", "2wikimultihopqa": "tw", "popqa": "pq", "nq_rear": "nq", "hover": "hv"}
+_TWO_WIKI_HOPS = {"compositional": 2, "inference": 2, "comparison": 2, "bridge_comparison": 4}
+
+
+def read(folder: Path, name: str | None = None) -> Converted:
+    """A folder with `<name>_corpus.json` and `<name>.json`; without a name, the only ones there."""
+    corpus = one(folder, f"{name or '*'}_corpus.json")
+    name = corpus.name.removesuffix("_corpus.json")
+    family = next((family for family in _PREFIXES if name.startswith(family)), name)
+    prefix = _PREFIXES.get(family, name)
+    kept, repeated = passages(prefix, _texts(corpus, family))
+    rows = _json(corpus.with_name(f"{name}.json"), list)
+    known = {passage.id for passage in kept}
+    questions = [_question(row, family, prefix, known, f"{name}.json, question {n}") for n, row in enumerate(rows, 1)]
+    notes = []
+    lacking = [question.id for question, row in zip(questions, rows) if not question.support and _has_gold(row)]
+    if lacking:
+        notes.append(
+            f"{len(lacking)} questions name gold that is not in the corpus, so they have no support: {lacking[0]} …"
+        )
+    extractions = None
+    if found := sorted(folder.glob("openie_*.json")):
+        extractions, left_out = _extractions(found[0], prefix, known)
+        notes.append(f"{left_out} extracted entries that are no triples are left out")
+    return Converted(kept, tuple(questions), extractions, repeated=repeated, notes=tuple(notes))
+
+
+def _texts(path: Path, family: str) -> Iterator[tuple[str, str]]:
+    corpus = _json(path, list, dict)
+    pairs = corpus.items() if isinstance(corpus, dict) else ((row.get("title", ""), row.get("text")) for row in corpus)
+    for title, text in pairs:
+        yield _title(title, family), storable(_joined(text, family))
+
+
+def _question(row: dict, family: str, prefix: str, known: set[str], where: str) -> Question:
+    text = row.get("question") or row.get("claim")
+    if not isinstance(text, str) or not text.strip():
+        raise DataError(f"{where}: there is no question; it has {', '.join(row)}")
+    text = storable(text)
+    identifier = str(row.get("id") or row.get("_id") or row.get("uid") or "")
+    identifier = identifier or f"{family}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    gold = [_id(passage, family, prefix) for passage in _gold(row)]
+    kind, hops = row.get("type"), None
+    if family == "musique":
+        kind = identifier.partition("__")[0]
+        hops = int(kind[0]) if re.fullmatch(r"[2-4]hop\d?", kind) else None
+    elif family == "hotpotqa":
+        hops = 2
+    elif family == "2wikimultihopqa":
+        hops = _TWO_WIKI_HOPS.get(kind)
+    elif family in ("popqa", "nq_rear"):
+        hops = 1
+    elif family == "hover":
+        hops, kind = row.get("num_hops"), kind or row.get("label")
+    return Question(
+        id=identifier,
+        question=text,
+        answers=tuple(dict.fromkeys(map(storable, _answers(row, where)))),
+        type=kind,
+        hops=hops,
+        support=tuple(dict.fromkeys(gold)) if set(gold) <= known else (),
+        decomposition=_steps(row, family, prefix) or None,
+    )
+
+
+def _answers(row: dict, where: str) -> list[str]:
+    """The answer, then its aliases."""
+    said = next(
+        (row[field] for field in ("answer", "gold_ans", "reference", "answers", "obj", "label") if field in row), None
+    )
+    if said is None:
+        raise DataError(f"{where}: there is no answer; it has {', '.join(row)}")
+    answers = [*_strings(said), *_strings(row.get("answer_aliases"))]
+    if "obj" in row:  # PopQA
+        answers += [
+            *_strings(row.get("possible_answers")),
+            *_strings(row.get("o_wiki_title")),
+            *_strings(row.get("o_aliases")),
+        ]
+    return answers
+
+
+def _strings(value: Any) -> list[str]:
+    """One string or several; PopQA writes its lists as JSON within a string."""
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return [value]
+    return [] if value is None else [str(part) for part in value] if isinstance(value, list) else [str(value)]
+
+
+def _gold(row: dict) -> Iterable[tuple[str, Any]]:
+    """(title, text or sentences) of the gold passages."""
+    if isinstance(row.get("context"), list) and "supporting_facts" in row:
+        titles = {fact[0] for fact in row["supporting_facts"]}
+        return [(title, sentences) for title, sentences, *_ in row["context"] if title in titles]
+    listed = row.get("paragraphs") or row.get("contexts") or []
+    return [(p.get("title", ""), _text(p)) for p in listed if isinstance(p, dict) and p.get("is_supporting", True)]
+
+
+def _has_gold(row: dict) -> bool:
+    return bool(row.get("supporting_facts") or row.get("paragraphs") or isinstance(row.get("contexts"), list))
+
+
+def _steps(row: dict, family: str, prefix: str) -> tuple[dict, ...]:
+    """The single-hop steps of a MuSiQue question; `#1` in a later one stands for the answer of the first."""
+    paragraphs = {p.get("idx"): (p.get("title", ""), _text(p)) for p in row.get("paragraphs") or ()}
+    return tuple(
+        {
+            "id": str(step["id"]),
+            "question": step["question"],
+            "answer": step["answer"],
+            "support": _id(paragraphs[index], family, prefix)
+            if (index := step.get("paragraph_support_idx")) in paragraphs
+            else None,
+        }
+        for step in row.get("question_decomposition") or ()
+    )
+
+
+def _extractions(path: Path, prefix: str, known: set[str]) -> tuple[tuple[Extraction, ...], int]:
+    """The extractions of HippoRAG's `openie_*.json`, and how many entries were not triples of strings."""
+    model = re.search(r"ner_(.+)_\d+$", path.stem)
+    kept, left_out = {}, 0
+    for row in _json(path, dict)["docs"]:
+        identifier = passage_id(prefix, row["title"].strip(), row["text"].strip())
+        said = row["extracted_triples"]
+        triples = [t for t in said if isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t)]
+        left_out += len(said) - len(triples)
+        if identifier in known:
+            entities = tuple(storable(str(entity)) for entity in row["extracted_entities"])
+            made_by = f"openie.jsonl ({model[1]})" if model else "openie.jsonl"
+            kept[identifier] = Extraction(
+                identifier, entities, tuple(tuple(map(storable, t)) for t in triples), made_by
+            )
+    return tuple(kept.values()), left_out
+
+
+def _id(passage: tuple[str, Any], family: str, prefix: str) -> str:
+    title, text = passage
+    return passage_id(prefix, _title(title, family).strip(), storable(_joined(text, family)).strip())
+
+
+def _text(paragraph: dict) -> str:
+    return paragraph["text"] if "text" in paragraph else paragraph.get("paragraph_text", "")
+
+
+def _title(title: Any, family: str) -> str:
+    """HotpotQA's titles have HTML escapes, its texts none."""
+    return storable(html.unescape(str(title)) if family == "hotpotqa" else str(title))
+
+
+def _joined(text: Any, family: str) -> str:
+    """HotpotQA's sentences begin with their space, those of the others do not."""
+    return ("" if family == "hotpotqa" else " ").join(text) if isinstance(text, list) else str(text or "")
+
+
+def _json(path: Path, *kinds: type) -> Any:
+    try:
+        found = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing; the corpus and the questions belong together") from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); delete it, and fetch it again") from None
+    if not isinstance(found, kinds):
+        raise DataError(f"{path} is a JSON {type(found).__name__}, not a {' or '.join(k.__name__ for k in kinds)}")
+    return found
+
+
+def _published(
+    id: str, name: str, of: str, passages: int, questions: int, licence: str, citation: str, **more
+) -> Entry:
+    """An entry of HippoRAG 2's data set on the hub, at a fixed revision."""
+    files = tuple(File(file, f"{_HUB}/resolve/{_REVISION}/{file}") for file in (f"{name}.json", f"{name}_corpus.json"))
+    return Entry(
+        id,
+        of,
+        files,
+        partial(read, name=name),
+        licence,
+        citation,
+        f"{_HUB}/tree/{_REVISION}",
+        passages,
+        questions,
+        **more,
+    )
+
+
+_MUSIQUE = ("CC BY 4.0", "Trivedi et al. 2022, MuSiQue, TACL 10")
+_HOTPOT = ("CC BY-SA 4.0", "Yang et al. 2018, HotpotQA, EMNLP")
+_TWO_WIKI = ("Apache-2.0", "Ho et al. 2020, 2WikiMultiHopQA, COLING")
+_UNSEEN = "the names of these two files could not be checked against the publisher's list"
+
+ENTRIES = (
+    _published(
+        "musique/dev/hipporag-1000", "musique", f"MuSiQue-Answerable, development, {_SAMPLED}", 11656, 1000, *_MUSIQUE
+    ),
+    _published(
+        "hotpotqa/dev/hipporag-1000", "hotpotqa", f"HotpotQA distractor, development, {_SAMPLED}", 9811, 1000, *_HOTPOT
+    ),
+    _published(
+        "2wikimultihopqa/dev/hipporag-1000",
+        "2wikimultihopqa",
+        f"2WikiMultiHopQA, development, {_SAMPLED}",
+        6119,
+        1000,
+        *_TWO_WIKI,
+    ),
+    _published(
+        "popqa/hipporag-1000",
+        "popqa",
+        "PopQA, one hop, as sampled by HippoRAG 2, Wikipedia of December 2021",
+        8676,
+        1000,
+        "MIT (questions), CC BY-SA (Wikipedia texts)",
+        "Mallen et al. 2023, PopQA, ACL",
+    ),
+    _published(
+        "nq/hipporag-1000",
+        "nq_rear",
+        "Natural Questions, one hop, as retrieved for REAR and sampled by HippoRAG 2",
+        9633,
+        1000,
+        "CC BY-SA 3.0",
+        "Kwiatkowski et al. 2019, Natural Questions, TACL 7; Wang et al. 2024, REAR, EMNLP",
+    ),
+    _published(
+        "narrativeqa/dev/hipporag-10",
+        "narrativeqa_dev_10_doc",
+        "NarrativeQA, development, ten documents in passages",
+        4111,
+        293,
+        "Apache-2.0 (questions); each story has its own",
+        "Kočiský et al. 2018, NarrativeQA, TACL 6",
+    ),
+    _published(
+        "lveval/hipporag-124",
+        "lveval",
+        "LV-Eval, hotpotwikiqa_mixup at 256k, as used by HippoRAG 2",
+        22849,
+        124,
+        "MIT",
+        "Yuan et al. 2024, LV-Eval, arXiv 2402.05136",
+        note=_UNSEEN,
+    ),
+    Entry(
+        "musique/train/hipporag-100",
+        f"MuSiQue-Answerable, training, 100 questions {_SAMPLED}; with the extractions of gpt-3.5-turbo-1106",
+        (
+            File("musique_train.json", f"{_LEGACY}/data/musique_train.json", megabytes=1.2),
+            File("musique_train_corpus.json", f"{_LEGACY}/data/musique_train_corpus.json", megabytes=1.0),
+            File(
+                "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json",
+                f"{_LEGACY}/output/openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json",
+                megabytes=3.4,
+            ),
+        ),
+        partial(read, name="musique_train"),
+        *_MUSIQUE,
+        "https://github.com/OSU-NLP-Group/HippoRAG/tree/legacy",
+        passages=1890,
+        questions=100,
+        copies=(Copy("musique-train-100", 1890, 50, note="50 of the 100 questions, the whole corpus"),),
+    ),
+    Entry(
+        "hotpotqa/train/hipporag-100",
+        f"HotpotQA distractor, training, 100 questions {_SAMPLED}",
+        (
+            File("hotpotqa_train.json", f"{_LEGACY}/data/hotpotqa_train.json", megabytes=0.8),
+            File("hotpotqa_train_corpus.json", f"{_LEGACY}/data/hotpotqa_train_corpus.json", megabytes=0.7),
+        ),
+        partial(read, name="hotpotqa_train"),
+        *_HOTPOT,
+        "https://github.com/OSU-NLP-Group/HippoRAG/tree/legacy",
+        passages=994,
+        questions=100,
+        copies=(Copy("hotpotqa-train-100", 994, 50, note="50 of the 100 questions, the whole corpus"),),
+    ),
+    Entry(
+        "2wikimultihopqa/dev/matched-137",
+        "2WikiMultiHopQA, development: 137 questions whose whole chain stands in the 6,119 passages of HippoRAG; type, "
+        "hops and support are derived, not the authors'",
+        (),
+        read,
+        *_TWO_WIKI,
+        "https://github.com/OSU-NLP-Group/HippoRAG/tree/191f281122e2437743daf1dd2dae23059a14c088/reproduce/dataset",
+        passages=6119,
+        questions=137,
+        copies=(Copy("2wikimultihopqa-6119", 6119, 68, note="68 of the 137 questions, the whole corpus"),),
+        note="nobody publishes this sample; it is read from a folder that HOPSCOPE_DATA names",
+    ),
+    Entry(
+        "hover/dev/catrag-1000",
+        "HoVer v1.1, 1,000 claims as sampled by CatRAG's reproduction, with their passages pooled",
+        tuple(File(name, f"{_CATRAG}/reproduce/dataset/{name}") for name in ("hover.json", "hover_corpus.json")),
+        partial(read, name="hover"),
+        "MIT (claims), CC BY-SA (Wikipedia texts)",
+        "Jiang et al. 2020, HoVer, Findings of EMNLP",
+        "https://github.com/kwunhang/CatRAG/tree/ce06b459e2987a47342dfd23c71246c70d6de273/reproduce/dataset",
+        passages=9440,
+        questions=1000,
+        note="the fields of hover.json are described by its README only and could not be checked",
+    ),
+)

@@ -1,0 +1,51 @@
+"""Telling whose layout a folder has that was downloaded by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.data.folder import Dataset
+from workbench.data.origin import Origin
+from workbench.data.sources import hipporag, ketrag, metaqa
+from workbench.data.sources.entry import Converted
+from workbench.errors import DataError
+
+
+def recognise(path: Path) -> Callable[[Path], Dataset] | None:
+    """How to read a folder (or a HippoRAG `<name>_corpus.json`) of a publisher; None if it is no known layout."""
+    if path.is_file():
+        return _hipporag if path.name.endswith("_corpus.json") else None
+    if list(path.glob("*_corpus.json")):
+        return _hipporag
+    if (path / "input" / "document.txt").exists():
+        return lambda folder: _dataset(folder, folder.resolve().name, ketrag.read(folder))
+    if (path / "kb.txt").exists():
+        return _metaqa
+    return None
+
+
+def _hipporag(path: Path) -> Dataset:
+    corpora = [path] if path.is_file() else sorted(path.glob("*_corpus.json"))
+    if len(corpora) > 1:
+        names = ", ".join(corpus.name for corpus in corpora)
+        raise DataError(f"{path} holds {len(corpora)} data sets; load one of them by its file: {names}")
+    name = corpora[0].name.removesuffix("_corpus.json")
+    return _dataset(corpora[0].parent, name, hipporag.read(corpora[0].parent, name))
+
+
+def _metaqa(folder: Path) -> Dataset:
+    """All splits for which there are questions."""
+    splits = [split for split in ("train", "dev", "test") if list(folder.glob(f"?-hop/vanilla/qa_{split}.txt"))]
+    found = [metaqa.read(folder, split) for split in splits] or [metaqa.read(folder, None)]
+    questions = tuple(question for converted in found for question in converted.questions)
+    return _dataset(folder, folder.resolve().name, replace(found[0], questions=questions))
+
+
+def _dataset(folder: Path, name: str, found: Converted) -> Dataset:
+    repeated = (f"{found.repeated:,} exact repetitions are left out",) if found.repeated else ()
+    origin = Origin(f"files of their publisher in {folder.resolve().name}", notes=(*found.notes, *repeated))
+    return Dataset(
+        name, found.passages, found.questions, found.extractions, folder, triples=found.triples, origin=origin
+    )
