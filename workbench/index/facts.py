@@ -7,7 +7,10 @@ normalised fact several times counts once, as in the released code.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +112,22 @@ class FactsLayer(Layer):
     def stating(self, fact: int) -> np.ndarray:
         """Rows of the passages that state a fact, in corpus order."""
         return self.stated[0][self._by_fact[self._begins[fact] : self._begins[fact + 1]]]
+
+    def between(self, one: int, other: int) -> Sequence[int]:
+        """Rows of the facts that join two phrases, in either direction."""
+        return self._by_pair.get((min(one, other), max(one, other)), ())
+
+    def about(self, phrase: int) -> list[int]:
+        """Rows of the facts that a phrase is an end of."""
+        return np.flatnonzero((self.subjects == phrase) | (self.objects == phrase)).tolist()
+
+    @cached_property
+    def _by_pair(self) -> dict[tuple[int, int], list[int]]:
+        pairs = defaultdict(list)
+        ends = zip(np.minimum(self.subjects, self.objects).tolist(), np.maximum(self.subjects, self.objects).tolist())
+        for fact, pair in enumerate(ends):
+            pairs[pair].append(fact)
+        return dict(pairs)
 
     def triple(self, row: int, passages: tuple[str, ...] = ()) -> Triple:
         return Triple(*self.facts[row], passages)

@@ -93,6 +93,33 @@ class Graph(Record):
         return blocks
 
     @cached_property
+    def undirected(self) -> dict[str, sp.csr_array]:
+        """Each kind of edge by itself over all nodes, symmetric: `relation` c(a, b), `synonym` the higher cosine of
+        the two directions, `context` 1."""
+        n, m = self.phrases, self.passages
+        nothing, square = sp.csr_array((m, n)), sp.csr_array((m, m))
+        parts = {
+            "relation": sp.block_array([[self.relation, nothing.T], [nothing, square]], format="csr"),
+            "synonym": sp.block_array(
+                [[self.synonym.maximum(self.synonym.T), nothing.T], [nothing, square]], format="csr"
+            ),
+            "context": sp.block_array([[sp.csr_array((n, n)), self.context.T], [self.context, square]], format="csr"),
+        }
+        for part in parts.values():
+            part.sort_indices()
+        return parts
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Neighbours of each node over all kinds of edges, int (nodes,)."""
+        return np.diff(sum(part.astype(bool).astype(int) for part in self.undirected.values()).tocsr().indptr)
+
+    @cached_property
+    def strength(self) -> np.ndarray:
+        """Weighted degree of each phrase in the walk, with the weights of the default merge, float (n_e,)."""
+        return np.asarray(self.weights().sum(axis=1)).ravel()[: self.phrases]
+
+    @cached_property
     def passages_of(self) -> np.ndarray:
         """|P_e| per phrase: how many passages state a triple with it."""
         return np.asarray(self.context.sum(axis=0)).ravel()

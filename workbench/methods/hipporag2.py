@@ -29,7 +29,8 @@ from workbench.methods.base import Method
 from workbench.operators.pagerank import Mass, Walk
 from workbench.operators.seed import phrase_seeds
 from workbench.operators.similarity import minmax, top
-from workbench.records import Entity, Evidence, ranked
+from workbench.operators.spread import Spread
+from workbench.records import Entity, Evidence, Scored, ranked
 from workbench.steps import fact_filter
 from workbench.trace import Trace
 
@@ -98,18 +99,20 @@ class HippoRAG2(Method):
         self._walk = Walk(graph.weights(self.settings.merge))
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        return self.rank(self.spread(question, trace), k)
+
+    def spread(self, question: str, trace: Trace | None = None) -> Spread:
+        """Steps 1 to 6: where the probability of the walk goes, before passages are ranked by it."""
+        trace = trace or Trace("off")
         candidates = self.link_facts(question, trace)
         kept, reason = self.filter_facts(question, candidates, trace)
         passages = self.score_passages(question, trace)
-        if not kept.rows:
-            return self.fall_back(question, passages, k, reason, trace)
-        seeds = self.seed_phrases(kept, trace)
-        if not self.settings.passage_weight and not any(weight for _, weight in seeds):  # trap T11
-            return self.fall_back(
-                question, passages, k, "the kept facts have no weight and passages are no seeds", trace
-            )
-        mass = self.walk(seeds, passages, trace)
-        return self.rank(question, mass, seeds, kept, k)
+        seeds = self.seed_phrases(kept, trace) if kept.rows else []
+        if seeds and not self.settings.passage_weight and not any(weight for _, weight in seeds):  # trap T11
+            reason = "the kept facts have no weight and passages are no seeds"
+        mass = None if reason else self.walk(seeds, passages, trace)
+        facts = list(zip(kept.rows, kept.scores))
+        return Spread(self.index, question, self.label, seeds, facts, passages, mass, reason)
 
     def link_facts(self, question: str, trace: Trace) -> Linked:
         """Step 1: the best `linking_top_k` facts; scores are min-max scaled over *all* facts (trap T1)."""
@@ -132,15 +135,13 @@ class HippoRAG2(Method):
             facts = [self._facts.facts[row] for row in candidates.rows]
             value = fact_filter.Input(question, tuple(facts), tuple(candidates.scores))
             (result,) = self.engine.run(fact_filter.STEP, [value], trace=trace)
-            if result.failure:
-                reason = f"the fact filter failed: {result.failure}"
-            else:
-                reason = "the fact filter kept no fact"
             chosen = self.match(result.value.facts, facts) if result.value else []
             kept = Linked([candidates.rows[i] for i in chosen], [candidates.scores[i] for i in chosen])
             span.set(kept=len(chosen), of=len(facts))
             span.score(zip(map(self._shown, kept.rows), kept.scores)) if trace else None
-        return kept, reason
+        if kept.rows:
+            return kept, ""
+        return kept, f"the fact filter failed: {result.failure}" if result.failure else "the fact filter kept no fact"
 
     def match(self, said: Sequence[Sequence[str]], facts: Sequence[tuple[str, str, str]]) -> list[int]:
         """Positions of the candidates that the filter named, without repetition, at most `linking_top_k`.
@@ -167,12 +168,6 @@ class HippoRAG2(Method):
                 best = top(scores, TRACED)
                 span.score((self._passages.passages[row].id, scores[row]) for row in best)
         return scores
-
-    def fall_back(self, question: str, passages: np.ndarray, k: int, reason: str, trace: Trace) -> Evidence:
-        """Step 3: no fact was kept, so the dense ranking answers, on its own scale."""
-        best = top(passages, k)
-        found = ranked([self._passages.passages[row] for row in best], passages[best])
-        return Evidence(question, self.label, "minmax-cosine", found, fallback=f"dense ranking, because {reason}")
 
     def seed_phrases(self, kept: Linked, trace: Trace) -> list[tuple[int, float]]:
         """Step 4: the phrases of the kept facts, with their reset weights."""
@@ -205,17 +200,26 @@ class HippoRAG2(Method):
                 span.score((self._facts.phrases[row], mass.p[row]) for row in best)
         return mass
 
-    def rank(self, question: str, mass: Mass, seeds: list[tuple[int, float]], kept: Linked, k: int) -> Evidence:
-        """Step 7: passages by their mass. The seeds are the evidence's entities, the kept facts its facts."""
-        scores = mass.p[len(self._facts.phrases) :]
-        best = top(scores, k)
+    def rank(self, spread: Spread, k: int) -> Evidence:
+        """Step 7: passages by their mass. The seeds are the evidence's entities, the kept facts its facts.
+
+        Step 3: where no fact was kept, the dense ranking answers, on its own scale."""
+        passages = self._passages.passages
+        if spread.mass is None:
+            best = top(spread.dense, k)
+            found = ranked([passages[row] for row in best], spread.dense[best])
+            fallback = f"dense ranking, because {spread.fallback}"
+            return Evidence(spread.question, self.label, "minmax-cosine", found, fallback=fallback)
+        best = top(spread.on_passages, k)
         return Evidence(
-            question,
+            spread.question,
             self.label,
             self.scale,
-            ranked([self._passages.passages[row] for row in best], scores[best]),
-            entities=ranked([Entity(self._facts.phrases[row]) for row, _ in seeds], [weight for _, weight in seeds]),
-            facts=ranked([self._facts.triple(row, self._stated_in(row)) for row in kept.rows], kept.scores),
+            ranked([passages[row] for row in best], spread.on_passages[best]),
+            entities=tuple(Scored(Entity(self._facts.phrases[row]), weight) for row, weight in spread.seeds),
+            facts=tuple(
+                Scored(self._facts.triple(row, self._stated_in(row)), float(score)) for row, score in spread.facts
+            ),
         )
 
     def _shown(self, fact: int) -> str:

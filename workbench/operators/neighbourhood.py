@@ -1,0 +1,179 @@
+"""A part of an index's graph around some of its nodes: what one looks at, and what methods expand into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.index import Index
+from workbench.records import Record
+
+KINDS = ("relation", "synonym", "context")
+
+
+class Node(NamedTuple):
+    """`row` in the index's graph (phrases first, then passages); `kind` is `phrase` or `passage`; `name` a phrase or a
+    passage's id, `label` what is shown (a passage's title); `hop` its distance from the start; `degree` in the whole
+    graph, over all kinds of edges; `value` what a view may size it by (a walk's probability), else None."""
+
+    row: int
+    kind: str
+    name: str
+    label: str
+    hop: int
+    degree: int
+    value: float | None = None
+
+
+class Edge(NamedTuple):
+    """`source` and `target` are positions in `Subgraph.nodes`. `weight` is the number of passages that state a fact of
+    the pair, the cosine of a synonym, or 1 for a passage and its phrase; `facts` are rows of the facts layer."""
+
+    source: int
+    target: int
+    kind: str
+    weight: float
+    says: str = ""
+    facts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Subgraph(Record):
+    """Nodes and the edges among them. `left_out` counts the nodes that were met and cut off by the limit; what lies
+    behind them is not counted."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+def neighbourhood(
+    index: Index,
+    start: str | int | Sequence[str | int],
+    *,
+    hops: int = 1,
+    kinds: Iterable[str] = KINDS,
+    limit: int = 60,
+    facts: int = 1,
+    similarity: float = 0.0,
+) -> Subgraph:
+    """The nodes within `hops` edges of `start` (phrases, ids of passages, or rows of the graph), at most `limit`.
+
+    Only edges of these `kinds` are followed; relations that at least `facts` passages state, synonyms of at least this
+    cosine `similarity`. Where the limit cuts, the nodes stay that are tied most strongly to those already there; equal
+    ones in the order of their rows."""
+    if not (isinstance(hops, int) and hops >= 0 and isinstance(limit, int) and limit >= 1):
+        raise SettingError(f"hops={hops!r}, limit={limit!r}; they should be whole numbers from 0 and from 1 on")
+    kinds = tuple(kinds)
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise SettingError(f"no kind of edge is called {unknown[0]!r}; there are {', '.join(KINDS)}")
+    starts = [start] if isinstance(start, str | int | np.integer) else list(start)
+    chosen = list(dict.fromkeys(row_of(index, one) for one in starts))[:limit]
+    least = {"relation": facts, "synonym": similarity, "context": 0}
+    parts = {kind: _at_least(index.graph.undirected[kind], least[kind]) for kind in kinds}
+    hop_of = dict.fromkeys(chosen, 0)
+    left_out: set[int] = set()
+    frontier = chosen
+    for hop in range(1, hops + 1):
+        reached = np.zeros(index.graph.nodes)
+        for part in parts.values():
+            rows = part[frontier]
+            np.add.at(reached, rows.indices, rows.data)
+        reached[list(hop_of)] = 0.0
+        found = np.flatnonzero(reached)
+        best = found[np.lexsort((found, -reached[found]))]
+        frontier = best[: limit - len(hop_of)].tolist()
+        left_out |= set(best[len(frontier) :].tolist())
+        hop_of |= dict.fromkeys(frontier, hop)
+        if not frontier:
+            break
+    names = ", ".join(node.label for node in _nodes(index, dict.fromkeys(chosen[:3], 0)))
+    return _subgraph(index, names, hop_of, parts, len(left_out - hop_of.keys()))
+
+
+def among(
+    index: Index, hops: Mapping[int, int], *, kinds: Iterable[str] = KINDS, name: str = "", values: Sequence[float] = ()
+) -> Subgraph:
+    """The nodes of these rows, with their `hop`, and every edge among them. `values` may give a value to each row of
+    the graph."""
+    return _subgraph(index, name, hops, {kind: index.graph.undirected[kind] for kind in kinds}, 0, values)
+
+
+def row_of(index: Index, node: str | int) -> int:
+    """The row of a node in the graph: a phrase as it stands in the index, else the id of a passage."""
+    if isinstance(node, int | np.integer):
+        if not 0 <= node < index.graph.nodes:
+            raise SettingError(f"no node has the row {node}; the graph has {index.graph.nodes:,} nodes")
+        return int(node)
+    if (row := index.facts.phrase_row.get(node)) is not None:
+        return row
+    if (row := index.passages.row.get(node)) is not None:
+        return index.graph.phrases + row
+    near = complete(index, node, 5)
+    said = "; near it are " + ", ".join(repr(name) for name in near) if near else ""
+    raise SettingError(f"no phrase and no passage is called {node!r}{said}; `complete(index, text)` searches")
+
+
+def complete(index: Index, text: str, k: int = 20) -> list[str]:
+    """Names of nodes that match what was typed: those that begin with it, then those with a word that begins with it,
+    then those that hold it or, of a passage, whose title does; well-connected ones first."""
+    wanted = text.casefold().strip()
+    if not wanted:
+        return []
+    labels = [*index.facts.phrases, *(passage.title for passage in index.passages.passages)]
+    ranked: tuple[list[int], ...] = ([], [], [])
+    for row, label in enumerate(labels):
+        at = label.casefold().find(wanted)
+        if at == 0:
+            ranked[0].append(row)
+        elif at > 0:
+            ranked[1 if f" {wanted}" in label.casefold() else 2].append(row)
+    degrees = index.graph.degrees
+    rows = [row for group in ranked for row in sorted(group, key=lambda row: (-degrees[row], row))]
+    ids = index.passages.passages
+    n = index.graph.phrases
+    return [labels[row] if row < n else ids[row - n].id for row in rows[:k]]
+
+
+def _at_least(part, weight: float):
+    if weight <= 0:
+        return part
+    kept = part.copy()
+    kept.data[kept.data < weight] = 0.0
+    kept.eliminate_zeros()
+    return kept
+
+
+def _subgraph(
+    index: Index, name: str, hop_of: Mapping[int, int], parts: Mapping, left_out: int, values: Sequence[float] = ()
+) -> Subgraph:
+    rows = np.fromiter(hop_of, dtype=np.int64, count=len(hop_of))
+    edges = []
+    for kind, part in parts.items():
+        block = part[rows][:, rows].tocoo()
+        upper = block.row < block.col
+        for source, target, weight in zip(block.row[upper], block.col[upper], block.data[upper]):
+            facts = index.facts.between(rows[source], rows[target]) if kind == "relation" else ()
+            says = " · ".join(dict.fromkeys(index.facts.facts[fact][1] for fact in facts))
+            edges.append(Edge(int(source), int(target), kind, float(weight), says, tuple(facts)))
+    return Subgraph(name, tuple(_nodes(index, hop_of, values)), tuple(edges), left_out)
+
+
+def _nodes(index: Index, hop_of: Mapping[int, int], values: Sequence[float] = ()) -> Iterator[Node]:
+    n, degrees = index.graph.phrases, index.graph.degrees
+    for row, hop in hop_of.items():
+        if row < n:
+            kind, name = "phrase", index.facts.phrases[row]
+            label = name
+        else:
+            passage = index.passages.passages[row - n]
+            kind, name, label = "passage", passage.id, passage.title or passage.text[:60]
+        yield Node(row, kind, name, label, hop, int(degrees[row]), float(values[row]) if len(values) else None)
