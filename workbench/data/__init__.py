@@ -84,10 +84,10 @@ def datasets() -> Catalogue:
 def _foreign(path: Path):
     """How to read an index that another program made, or None."""
     try:
-        from workbench import exchange
+        from workbench.exchange import read, recognise
     except ImportError:
         return None
-    return exchange.read if exchange.recognise(path) else None
+    return read if recognise(path) else None
 
 
 def _no_options(data: str | Path, options: dict[str, Any]) -> None:

@@ -56,8 +56,8 @@ def read_documents(
     if on_error not in ("raise", "skip"):
         raise SettingError(f"on_error={on_error!r} is not known; use 'raise' or 'skip'")
     try:
-        b"".decode(encoding)
-    except LookupError:
+        "a".encode(encoding)
+    except (LookupError, UnicodeError):
         raise SettingError(
             f"encoding={encoding!r} is no text encoding of Python's; use one such as 'utf-8' or 'cp1252'"
         ) from None

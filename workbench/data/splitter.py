@@ -48,7 +48,8 @@ def split(text: str, size: int = SIZE, overlap: int = OVERLAP, unit: str = UNIT)
     if unit == "words":
         lengths = [1] * len(words)
     else:
-        lengths = [tokens.count(text[0 if i == 0 else words[i - 1][1] : end]) for i, (_, end) in enumerate(words)]
+        begins = [words[0][0], *(end for _, end in words)] if words else []
+        lengths = [tokens.count(text[begin:end]) for begin, (_, end) in zip(begins, words)]
     before = [0, *accumulate(lengths)]  # before[i]: length of words[:i]
     ends = [_NOTHING, *(_boundary(text, words[i - 1], words[i][0]) for i in range(1, len(words))), _PARAGRAPH]
 

@@ -1,0 +1,236 @@
+"""A folder of documents becomes passages; what cannot be read is named, never passed over in silence."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+
+import pytest
+
+from workbench.data import load, read_documents
+from workbench.errors import DataError, SettingError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "my papers"
+    (folder / "b").mkdir(parents=True)
+    (folder / "a.txt").write_text("Orsby is a town. It lies on the Quell.")
+    (folder / "b" / "notes.md").write_text("# The Quell\n\nA river.\n\n## Source\nIt springs in the north.\n")
+    return folder
+
+
+def test_documents_become_passages_in_the_order_of_their_paths(folder):
+    data = load(folder)
+    assert data.name == "my papers" and data.folder == folder and data.questions == ()
+    assert [(p.id, p.title, p.text) for p in data.passages] == [
+        ("a.txt#1", "a", "Orsby is a town. It lies on the Quell."),
+        ("b/notes.md#1", "The Quell", "# The Quell\n\nA river."),
+        ("b/notes.md#2", "The Quell › Source", "## Source\nIt springs in the north."),
+    ]
+
+
+def test_what_made_the_passages_travels_with_them(folder):
+    origin = load(folder, size=4, overlap=1, unit="words").origin
+    assert origin.settings == {"size": 4, "overlap": 1, "unit": "words", "encoding": "utf-8"}
+    assert [file.name for file in origin.files] == ["a.txt", "b/notes.md"]
+    assert origin.files[0].sha256 == hashlib.sha256((folder / "a.txt").read_bytes()).hexdigest()
+
+
+def test_another_document_changes_no_id(folder):
+    before = {passage.id: passage for passage in load(folder).passages}
+    (folder / "aa.txt").write_text("New.")
+    after = {passage.id: passage for passage in load(folder).passages}
+    assert set(after) == {*before, "aa.txt#1"} and before.items() <= after.items()
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("---\ntitle: 'On rivers'\ndate: 2020\n---\nText.", ["On rivers"]),
+        ("---\ndate: 2020\n---\n# Head\ntext", ["Head"]),
+        ("no heading at all", ["x"]),
+        ("before\n# Head ##\nafter", ["Head", "Head"]),
+        ("# Head\ntext\n```\n# no heading\n```\n# Next\nmore", ["Head", "Head › Next"]),
+        ("#hashtag is no heading", ["x"]),
+        ("---\nno end of the front matter", ["x"]),
+        ("# \ntext", ["x"]),
+    ],
+)
+def test_titles_of_markdown(tmp_path, text, titles):
+    (tmp_path / "x.md").write_text(text)
+    assert [passage.title for passage in load(tmp_path).passages] == titles
+
+
+def test_a_hash_in_plain_text_is_no_heading(tmp_path):
+    (tmp_path / "x.txt").write_text("# not a heading\ntext")
+    assert [(p.title, p.text) for p in load(tmp_path).passages] == [("x", "# not a heading\ntext")]
+
+
+@pytest.mark.parametrize(
+    "content", ["é – 日".encode(), "\ufeffé – 日".encode(), "é – 日".encode("utf-16"), "é – 日\r\n".encode()]
+)
+def test_byte_order_marks_and_line_ends(tmp_path, content):
+    (tmp_path / "x.txt").write_bytes(content)
+    assert load(tmp_path).passages[0].text == "é – 日"
+
+
+def test_an_encoding_can_be_given(tmp_path):
+    (tmp_path / "x.txt").write_bytes("naïve".encode("cp1252"))
+    with pytest.raises(DataError, match=r"x\.txt is not utf-8 \(byte 2 is 0xef\); .*encoding=, such as 'cp1252'"):
+        load(tmp_path)
+    assert load(tmp_path, encoding="cp1252").passages[0].text == "naïve"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("empty.txt", b"", "is empty"),
+        ("blank.md", b" \n\n", "holds no text"),
+        ("front.md", b"---\ntitle: x\n---\n", "holds no text"),
+        ("binary.txt", b"GIF89a\x00\x01", "NUL at character 6, as binary files do"),
+        ("latin.txt", b"caf\xe9", "is not utf-8 .byte 3 is 0xe9"),
+        ("torn.txt", b"\xff\xfea", "is not utf-16"),
+        ("huge.txt", b"x" * 2001, "has 2,001 bytes, more than max_bytes=2,000; split it or raise max_bytes"),
+        ("broken.pdf", b"%PDF-1.7 nothing", "cannot be read as a PDF"),
+    ],
+)
+def test_one_bad_file_stops_the_reading_or_is_listed(folder, name, content, said):
+    (folder / name).write_bytes(content)
+    with pytest.raises(DataError, match=f"{said}.*on_error='skip'"):
+        load(folder, max_bytes=2000)
+    data = load(folder, max_bytes=2000, on_error="skip")
+    assert len(data.passages) == 3
+    [(skipped, why)] = data.origin.skipped
+    assert skipped == name and why.startswith(str(folder / name))
+
+
+def test_hidden_files_are_passed_over_and_other_kinds_are_counted(folder):
+    (folder / ".secret.txt").write_text("hidden")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "x.txt").write_text("hidden")
+    (folder / "map.png").write_bytes(b"\x89PNG")
+    (folder / "Makefile").write_text("all:")
+    data = load(folder)
+    assert len(data.passages) == 3
+    assert data.origin.notes == ("other kinds of files passed over: 1 .png, 1 no suffix",)
+
+
+def test_links_in_a_circle_and_links_to_nowhere(folder):
+    (folder / "b" / "up").symlink_to(folder)
+    (folder / "z.txt").symlink_to(folder / "a.txt")
+    data = load(folder)
+    assert [passage.id for passage in data.passages][-1] == "z.txt#1" and len(data.passages) == 4
+    assert data.origin.skipped[0][0] == "b/up" and "link to a folder" in data.origin.skipped[0][1]
+    (folder / "dead.txt").symlink_to(folder / "nowhere.txt")
+    with pytest.raises(DataError, match=r"dead\.txt is no regular file \(a broken link"):
+        load(folder)
+
+
+def test_a_pipe_is_not_waited_for(folder):
+    os.mkfifo(folder / "pipe.txt")
+    with pytest.raises(DataError, match=r"pipe\.txt is no regular file"):
+        load(folder)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_named(folder):
+    (folder / "a.txt").chmod(0)
+    with pytest.raises(DataError, match="cannot be read .*permissions"):
+        load(folder)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other file systems allow no such names")
+def test_names_with_odd_characters_stay_apart(tmp_path):
+    for name in (b"caf\xe9.txt", b"caf\xe8.txt", b"a\nb.txt", b"c#1.txt", "日本.md".encode()):
+        (tmp_path / os.fsdecode(name)).write_text("Text.")
+    assert [passage.id for passage in load(tmp_path).passages] == [
+        "a\nb.txt#1", "c#1.txt#1", "caf\\xe8.txt#1", "caf\\xe9.txt#1", "日本.md#1",
+    ]  # fmt: skip
+
+
+def test_suffixes_are_known_whatever_their_case(tmp_path):
+    (tmp_path / "X.TXT").write_text("Text.")
+    assert load(tmp_path).passages[0].id == "X.TXT#1"
+
+
+def test_html_and_control_characters_are_text_and_shown_harmlessly(tmp_path):
+    (tmp_path / "<img src=x>.md").write_text("# <script>alert(1)</script>\n\x1b[31m\u202etext")
+    data = load(tmp_path)
+    assert "<script>" in data.passages[0].text
+    shown = data._repr_html_() + data.origin._repr_html_()
+    assert "<script>" not in shown and "<img" not in shown and "\u202e" not in shown and "\x1b" not in repr(data.origin)
+
+
+def test_a_folder_without_documents_says_what_it_needs(tmp_path):
+    with pytest.raises(DataError, match=r"needs a corpus\.jsonl .*a triples\.tsv, or documents"):
+        load(tmp_path)
+    (tmp_path / "x.txt").write_text("")
+    with pytest.raises(DataError, match=r"holds no document to read .*x\.txt: .* is empty"):
+        read_documents(tmp_path, on_error="skip")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"on_error": "ignore"}, "on_error='ignore' is not known"),
+        ({"encoding": "utf-9"}, "encoding='utf-9' is no text encoding"),
+        ({"encoding": "hex"}, "encoding='hex' is no text encoding"),
+        ({"size": 0}, "size=0"),
+        ({"sise": 100}, "unexpected keyword argument 'sise'"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(folder, options, said):
+    with pytest.raises(SettingError, match=said):
+        load(folder, **options)
+
+
+def test_options_for_a_data_folder_are_refused(tmp_path):
+    (tmp_path / "corpus.jsonl").write_text('{"id": "p", "text": "x"}\n')
+    with pytest.raises(SettingError, match="has passages of its own"):
+        load(tmp_path, size=100)
+
+
+def test_a_pdf_is_read_by_its_text(tmp_path):
+    pytest.importorskip("pypdf")
+    (tmp_path / "report.pdf").write_bytes(_pdf("Orsby lies on the Quell.", title="On Orsby"))
+    (tmp_path / "scan.pdf").write_bytes(_pdf(""))
+    data = load(tmp_path, on_error="skip")
+    assert [(p.id, p.title, p.text) for p in data.passages] == [
+        ("report.pdf#1", "On Orsby", "Orsby lies on the Quell.")
+    ]
+    assert "holds no text, only images perhaps" in data.origin.skipped[0][1]
+
+
+def test_a_pdf_without_the_reader_says_what_to_install(tmp_path, monkeypatch):
+    (tmp_path / "report.pdf").write_bytes(_pdf("x"))
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    with pytest.raises(DataError, match=r"pip install 'hopscope\[pdf\]'"):
+        load(tmp_path)
+
+
+def _pdf(text: str, title: str = "") -> bytes:
+    """A PDF of one page, written by hand."""
+    stream = f"BT /F1 12 Tf 20 100 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Title ({title}) >>".encode(),
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    return (
+        out
+        + b"xref\n0 7\n0000000000 65535 f \n%strailer\n<< /Size 7 /Root 1 0 R /Info 6 0 R >>\nstartxref\n%d\n%%%%EOF"
+        % (
+            table,
+            len(out),
+        )
+    )
