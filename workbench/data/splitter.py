@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from functools import cache
 from itertools import accumulate
 
 from workbench import tokens
@@ -49,7 +50,8 @@ def split(text: str, size: int = SIZE, overlap: int = OVERLAP, unit: str = UNIT)
         lengths = [1] * len(words)
     else:
         begins = [words[0][0], *(end for _, end in words)] if words else []
-        lengths = [tokens.count(text[begin:end]) for begin, (_, end) in zip(begins, words)]
+        count = cache(tokens.count)  # most words come again and again
+        lengths = [count(text[begin:end]) for begin, (_, end) in zip(begins, words)]
     before = [0, *accumulate(lengths)]  # before[i]: length of words[:i]
     ends = [_NOTHING, *(_boundary(text, words[i - 1], words[i][0]) for i in range(1, len(words))), _PARAGRAPH]
 
