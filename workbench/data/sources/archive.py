@@ -60,7 +60,7 @@ def _target(archive: Path, folder: Path, name: str, number: int, kind: str) -> P
         raise DataError(
             f"{archive}: the member {name!r} is {kind}; an archive of data has files only, so it is refused"
         )
-    if path.is_absolute() or ".." in path.parts or "\0" in name or ":" in path.parts[:1]:
+    if path.is_absolute() or ".." in path.parts or "\0" in name or ":" in "".join(path.parts[:1]):
         raise DataError(f"{archive}: the member {name!r} would lie outside the folder, so the archive is refused")
     if number >= MAX_FILES:
         raise DataError(f"{archive} has more than {MAX_FILES:,} members; it is refused")

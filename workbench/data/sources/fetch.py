@@ -95,7 +95,7 @@ def _download(entry: Entry, file: File, folder: Path, progress: bool) -> None:
         known = f"sha256:{file.sha256}" if file.sha256 else None
         pooch.retrieve(file.url, known, fname="file", path=part, downloader=limited)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not file.sha256:
+        if not file.sha256 and not _record(path).exists():
             _note(path, _sha256(part / "file"))
         (part / "file").replace(path)
     except requests.RequestException as error:

@@ -1,0 +1,143 @@
+"""The layouts of KET-RAG, MetaQA, UltraDomain and AnonyRAG, on small files of invented content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from workbench.data import load
+from workbench.data.sources import anonyrag, ketrag, metaqa, ultradomain
+from workbench.errors import DataError
+from workbench.records import Question, Triple
+
+
+@pytest.fixture
+def films(tmp_path):
+    (tmp_path / "kb.txt").write_text(
+        "Red Sea|directed_by|Mira Pell\nAsh|directed_by|Mira Pell\nAsh|directed_by|Mira Pell\n"
+    )
+    for hops, line in (
+        (1, "who directed [Red Sea]\tMira Pell"),
+        (2, "films by the director of [Ash]\tRed Sea|Ash|Ash"),
+    ):
+        (tmp_path / f"{hops}-hop" / "vanilla").mkdir(parents=True)
+        (tmp_path / f"{hops}-hop" / "vanilla" / "qa_dev.txt").write_text(line + "\n")
+        (tmp_path / f"{hops}-hop" / "qa_dev_qtype.txt").write_text("movie_to_director\n")
+    return tmp_path
+
+
+def test_metaqa(films):
+    found = metaqa.read(films)
+    assert found.triples == (Triple("Ash", "directed_by", "Mira Pell"), Triple("Red Sea", "directed_by", "Mira Pell"))
+    assert found.repeated == 1
+    assert found.questions == (
+        Question("metaqa-1hop-dev-00000", "who directed Red Sea", ("Mira Pell",), "movie_to_director", 1, answer_set=True),
+        Question(
+            "metaqa-2hop-dev-00000", "films by the director of Ash", ("Red Sea", "Ash"), "movie_to_director", 2,
+            answer_set=True,
+        ),
+    )  # fmt: skip
+    assert metaqa.read(films, None).questions == ()
+
+
+def test_a_metaqa_folder_is_recognised(films):
+    data = load(films)
+    assert (data.name, data.passages, len(data.triples), len(data.questions)) == (films.name, (), 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("kb.txt", "a|b\n", r"kb\.txt, line 1: 'a\|b' should be subject\|relation\|object"),
+        ("kb.txt", "a|b|c|d\n", "line 1"),
+        ("1-hop/vanilla/qa_dev.txt", "who\n", "line 1: 'who' should be the question, a tab"),
+        ("1-hop/qa_dev_qtype.txt", "a\nb\n", "has 2 lines and .* 1; they belong together"),
+    ],
+)
+def test_a_damaged_metaqa_is_named(films, name, content, said):
+    (films / name).write_text(content)
+    with pytest.raises(DataError, match=said):
+        metaqa.read(films)
+
+
+def test_a_split_that_is_not_there_is_named(films):
+    with pytest.raises(DataError, match=r"no question of the test split; it needs <n>-hop/vanilla/qa_test\.txt"):
+        metaqa.read(films, "test")
+
+
+@pytest.fixture
+def paragraphs(tmp_path):
+    (tmp_path / "input").mkdir()
+    (tmp_path / "input" / "document.txt").write_text("A town.\n\nA river\u2028in Vell.\r\nA town.\n")
+    rows = [
+        {"id": "3hop1__1_2_3", "question": "Where?", "answer": "Vell"},
+        {"id": "9f76", "question": "When?", "answer": 1889},
+    ]
+    (tmp_path / "qa-pairs.json").write_text(json.dumps(rows))
+    return tmp_path
+
+
+def test_ketrag(paragraphs):
+    found = ketrag.read(paragraphs)
+    first = "mk-" + hashlib.sha256(b"\nA town.").hexdigest()[:12]
+    assert [(p.title, p.text) for p in found.passages] == [("", "A town."), ("", "A river\u2028in Vell.")]
+    assert found.passages[0].id == first and found.repeated == 1
+    assert found.questions == (
+        Question("3hop1__1_2_3", "Where?", ("Vell",), "3hop1", 3),
+        Question("9f76", "When?", ("1889",)),
+    )
+    assert load(paragraphs).passages == found.passages
+
+
+@pytest.mark.parametrize("content", ["", "{}x", '[{"id": "a"}]', '["a"]', '[{"id": 3, "question": "?", "answer": ""}]'])
+def test_a_damaged_ketrag_is_named(paragraphs, content):
+    (paragraphs / "qa-pairs.json").write_text(content)
+    with pytest.raises(DataError, match="has not KET-RAG's layout"):
+        ketrag.read(paragraphs)
+
+
+def test_ultradomain_reads_each_book_once(tmp_path):
+    book = {"context": "One two three. Four five six.", "meta": {"title": "Rope", "authors": "M. Pell"}}
+    rows = [{**book, "input": "?"}, {**book, "input": "!"}, {"context": "Another.", "meta": None}]
+    (tmp_path / "cs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = ultradomain.read(tmp_path, "cs", size=3, overlap=0, unit="words")
+    assert [(p.id, p.title, p.text) for p in found.passages] == [
+        ("cs-1#1", "Rope", "One two three."),
+        ("cs-1#2", "Rope", "Four five six."),
+        ("cs-2#1", "", "Another."),
+    ]
+    assert found.documents == 2 and found.questions == ()
+
+
+def test_anonyrag(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    chunks = [
+        {"idx": 1, "title": "Ch. 1", "chunk": "[PERSON#1] sailed."},
+        {"idx": 2, "title": None, "chunk": "The end."},
+    ]
+    asked = [{"question": "Who sailed?", "answer": "PERSON#1", "query_type": "subjective", "relations": ""}]
+    pq.write_table(pa.Table.from_pylist(chunks), tmp_path / "annoyrag_eng_text_chunks.parquet")
+    pq.write_table(pa.Table.from_pylist(asked), tmp_path / "annoyrag_eng_qa.parquet")
+    found = anonyrag.read(tmp_path, "eng")
+    assert [(p.title, p.text) for p in found.passages] == [("Ch. 1", "[PERSON#1] sailed."), ("", "The end.")]
+    assert found.questions == (Question("anonyrag-eng-0001", "Who sailed?", ("PERSON#1",), "subjective"),)
+    pq.write_table(pa.Table.from_pylist([{"text": "x"}]), tmp_path / "annoyrag_eng_qa.parquet")
+    with pytest.raises(DataError, match="has no column answer, query_type, question; it has text"):
+        anonyrag.read(tmp_path, "eng")
+    (tmp_path / "annoyrag_eng_qa.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError, match="is no Parquet file"):
+        anonyrag.read(tmp_path, "eng")
+
+
+def test_a_folder_with_several_data_sets_is_loaded_by_file(tmp_path):
+    for name in ("x", "y"):
+        (tmp_path / f"{name}_corpus.json").write_text('[{"title": "t", "text": "%s"}]' % name)
+        (tmp_path / f"{name}.json").write_text("[]")
+    with pytest.raises(DataError, match=r"holds 2 data sets; load one of them by its file: x_corpus\.json, y_corpus"):
+        load(tmp_path)
+    data = load(tmp_path / "y_corpus.json")
+    assert (data.name, data.passages[0].text) == ("y", "y")
