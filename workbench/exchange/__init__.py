@@ -1,0 +1,70 @@
+"""Indexes of other GraphRAG systems in, GraphML and CSV out. `docs/exchange.md` says what comes over.
+
+data = exchange.read("output")                       # recognised from what lies there
+index = wb.Index.build(data)                         # no engine: what was paid for is used
+exchange.export(index, "graph.graphml")
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.data.folder import Dataset
+from workbench.errors import DataError, SettingError
+from workbench.exchange import gfmrag, hipporag, lightrag, msgraphrag, own, youtu
+from workbench.exchange.export import export, to_csv, to_graphml
+
+__all__ = ["FORMATS", "Format", "export", "read", "recognise", "to_csv", "to_graphml"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """`find` gives the files or folders of this format at a path, `read(path, name, **options)` a data set."""
+
+    looked_for: str
+    find: Callable[[Path], list[Path]]
+    read: Callable[..., Dataset]
+
+
+# In the order in which they are tried.
+FORMATS: dict[str, Format] = {
+    "hipporag": Format(hipporag.LOOKED_FOR, hipporag.find, hipporag.read),
+    "msgraphrag": Format(msgraphrag.LOOKED_FOR, msgraphrag.find, msgraphrag.read),
+    "lightrag": Format(lightrag.LOOKED_FOR, lightrag.find, lightrag.read),
+    "gfmrag": Format(gfmrag.LOOKED_FOR, gfmrag.find, gfmrag.read),
+    "youtu": Format(youtu.LOOKED_FOR, youtu.find, youtu.read),
+    "csv": Format(own.LOOKED_FOR_CSV, own.find_csv, own.read_csv_folder),
+    "graphml": Format(own.LOOKED_FOR_GRAPHML, own.find_graphml, own.read_graphml_file),
+}
+
+
+def recognise(path: str | Path) -> str | None:
+    """The kind of what lies at a path, one of `FORMATS`, or None."""
+    path = Path(path).expanduser()
+    return next((kind for kind, known in FORMATS.items() if path.exists() and known.find(path)), None)
+
+
+def read(path: str | Path, kind: str | None = None, *, name: str | None = None, **options: Any) -> Dataset:
+    """The data set at a path: passages, what was extracted from each, and what is known of entities and relations.
+
+    `kind` is one of `FORMATS`, and is recognised where it is not given. Options: `strict=False` leaves out ids of
+    passages that are not there instead of refusing them; `documents` (gfmrag) and `chunks` (youtu) name the file of
+    texts. Raises :class:`DataError` where a file is missing or damaged."""
+    path = Path(path).expanduser()
+    if kind is not None and kind not in FORMATS:
+        raise SettingError(f"kind={kind!r} is unknown; choose one of {', '.join(FORMATS)}")
+    if not path.exists():
+        raise DataError(f"{path} does not exist; give the folder or the file that another system wrote")
+    kind = kind or recognise(path)
+    if kind is None:
+        looked_for = "; ".join(known.looked_for for known in FORMATS.values())
+        raise DataError(f"{path} is none of the formats that can be read. Looked for: {looked_for}")
+    reader = FORMATS[kind].read
+    known = list(inspect.signature(reader).parameters)[2:]
+    if unknown := sorted(options.keys() - set(known)):
+        raise SettingError(f"{kind} has no option {unknown[0]!r}; it has {', '.join(known)}")
+    return reader(path, name or (path.stem if path.is_file() else path.resolve().name), **options)

@@ -1,0 +1,225 @@
+"""Writing an index as GraphML or CSV, for other programs and back again.
+
+A phrase is the node `e<row>`, a passage `p<row>`. Every fact is an edge of kind `relation` of its own, from subject to
+object, whose weight is the number of passages that state it; `context` joins a passage to the phrases of its facts;
+`synonym` leads from a phrase to one that it found near, weighted by the cosine. Types, descriptions and keywords are
+there where the index has profiles; `strength` is the weight that their maker gave a relation. Ids of passages and
+keywords are JSON lists.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+from workbench.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from workbench.index.index import Index
+
+NODE = {
+    "kind": "string",
+    "label": "string",
+    "type": "string",
+    "description": "string",
+    "passages": "int",
+    "passage_id": "string",
+    "title": "string",
+    "text": "string",
+}
+EDGE = {
+    "kind": "string",
+    "label": "string",
+    "weight": "double",
+    "passages": "string",
+    "description": "string",
+    "keywords": "string",
+    "strength": "double",
+}
+GRAPH_ID = "hopscope"  # by which a file of ours is known
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
+
+
+class Node(NamedTuple):
+    id: str
+    kind: str
+    label: str
+    type: str = ""
+    description: str = ""
+    passages: int | None = None
+    passage_id: str | None = None
+    title: str | None = None
+    text: str | None = None
+
+
+class Edge(NamedTuple):
+    source: str
+    target: str
+    kind: str
+    label: str = ""
+    weight: float = 1.0
+    passages: tuple[str, ...] = ()
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    strength: float | None = None
+
+
+def export(index: Index, to: str | Path) -> list[Path]:
+    """Write an index as `FILE.graphml` or, where `to` has no suffix, as a folder of CSV files; the files written."""
+    to = Path(to).expanduser()
+    if to.suffix.lower() == ".graphml":
+        return [to_graphml(index, to)]
+    if to.suffix and not to.is_dir():
+        raise SettingError(f"{to}: {to.suffix!r} is no format to export to; name a FILE.graphml or a folder")
+    return to_csv(index, to)
+
+
+def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
+    """Write an index as GraphML, for networkx, Gephi and others; an old file is replaced when the new one is whole.
+
+    `text=False` leaves the texts of passages out, which an index cannot be built from again. Characters that XML cannot
+    hold become U+FFFD; where two passages would have one id by that, it is a :class:`DataError`: CSV holds them.
+    """
+    path = Path(path).expanduser()
+    ids = {_xml(passage.id) for passage in index.passages.passages}
+    if len(ids) < len(index.passages.passages):
+        raise DataError(
+            "some passages differ only in characters of their ids that XML cannot hold; export a CSV folder"
+        )
+    with _replacing(path) as file:
+        file.write('<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+        for of, keys in (("node", NODE), ("edge", EDGE)):
+            for key, kind in keys.items():
+                file.write(f'<key id="{of}_{key}" for="{of}" attr.name="{key}" attr.type="{kind}"/>\n')
+        file.write(f'<graph id="{GRAPH_ID}" edgedefault="directed">\n')
+        for node in nodes(index, text=text):
+            file.write(f"<node id={quoteattr(node.id)}>{_data('node', NODE, node)}</node>\n")
+        for row, edge in enumerate(edges(index)):
+            edge = edge._replace(passages=tuple(map(_xml, edge.passages)))
+            ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
+            file.write(f'<edge id="x{row}" {ends}>{_data("edge", EDGE, edge)}</edge>\n')
+        file.write("</graph>\n</graphml>\n")
+    return path
+
+
+def to_csv(index: Index, folder: str | Path) -> list[Path]:
+    """Write an index as `nodes.csv`, `edges.csv`, `facts.csv` and `passages.csv` (UTF-8, commas, a header).
+
+    A text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line break) gets an
+    apostrophe before it, as spreadsheets themselves mark a text; reading takes it away again. Numbers stay numbers.
+    """
+    folder = Path(folder).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    facts, ids = index.facts, [passage.id for passage in index.passages.passages]
+    tables: dict[str, tuple[Iterable[str], Iterable[Iterable[Any]]]] = {
+        "nodes": (("id", *NODE), nodes(index, text=False)),
+        "edges": (("source", "target", *EDGE), edges(index)),
+        "facts": (
+            ("subject", "relation", "object", "passages"),
+            ((*fact, tuple(ids[p] for p in facts.stating(row))) for row, fact in enumerate(facts.facts)),
+        ),
+        "passages": (("id", "title", "text"), ((p.id, p.title, p.text) for p in index.passages.passages)),
+    }
+    written = []
+    for name, (header, rows) in tables.items():
+        written.append(folder / f"{name}.csv")
+        with _replacing(written[-1]) as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows([_cell(value) for value in row] for row in rows)
+    return written
+
+
+def nodes(index: Index, *, text: bool) -> Iterator[Node]:
+    """Phrases, then passages in their order."""
+    profiles = index.profiles if "profiles" in index.manifest["layers"] else None
+    counts = index.graph.passages_of
+    for row, phrase in enumerate(index.facts.phrases):
+        known = profiles.of(phrase) if profiles else ()
+        types, descriptions = _joined((p.type for p in known), "; "), _joined((p.description for p in known), "\n")
+        yield Node(f"e{row}", "phrase", phrase, types, descriptions, int(counts[row]))
+    for row, passage in enumerate(index.passages.passages):
+        label, shown = passage.title or passage.id, passage.text if text else None
+        yield Node(f"p{row}", "passage", label, passage_id=passage.id, title=passage.title, text=shown)
+
+
+def edges(index: Index) -> Iterator[Edge]:
+    """Facts, then context, then synonyms."""
+    facts, graph = index.facts, index.graph
+    profiles = index.profiles if "profiles" in index.manifest["layers"] else None
+    ids = [passage.id for passage in index.passages.passages]
+    for row, (subject, relation, obj) in enumerate(facts.facts):
+        stating = tuple(ids[passage] for passage in facts.stating(row))
+        ends = f"e{facts.subjects[row]}", f"e{facts.objects[row]}"
+        known = profiles.between(subject, obj) if profiles else ()
+        strengths = [p.weight for p in known if p.weight is not None]
+        yield Edge(
+            *ends,
+            "relation",
+            relation,
+            float(len(stating)),
+            stating,
+            _joined((p.description for p in known), "\n"),
+            tuple(dict.fromkeys(word for p in known for word in p.keywords)),
+            sum(strengths) if strengths else None,
+        )
+    for passage, phrase in zip(*graph.context.nonzero()):
+        yield Edge(f"p{passage}", f"e{phrase}", "context")
+    synonym = graph.synonym.tocoo()
+    for source, target, cosine in zip(synonym.row, synonym.col, synonym.data):
+        yield Edge(f"e{source}", f"e{target}", "synonym", weight=float(cosine))
+
+
+def as_written(cell: str) -> str:
+    """A cell's text without the apostrophe that `to_csv` put before it."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return _list(value)
+    if isinstance(value, str) and _FORMULA.match(value):
+        return "'" + value
+    return value
+
+
+def _data(of: str, keys: Iterable[str], row: Node | Edge) -> str:
+    values = ((key, getattr(row, key)) for key in keys)
+    texts = (
+        (key, _list(value) if isinstance(value, tuple) else str(value)) for key, value in values if value is not None
+    )
+    return "".join(
+        f'<data key="{of}_{key}">{escape(_xml(text), {chr(13): "&#13;"})}</data>' for key, text in texts if text
+    )
+
+
+def _list(ids: tuple[str, ...]) -> str:
+    return json.dumps(ids, ensure_ascii=False) if ids else ""
+
+
+def _joined(parts: Iterable[str], separator: str) -> str:
+    return separator.join(dict.fromkeys(part for part in parts if part))
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """A new file that takes the place of the old one when the block ends well."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,253 @@
+"""Reading files that others wrote: each complaint names the file and what to do, and nothing in a file is evaluated."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import ParseError
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import iterparse
+
+from workbench.errors import DataError
+from workbench.text import storable
+
+CELL_LIMIT = 1 << 27  # characters of one CSV field; the csv module's own limit is shorter than many a document
+LITERAL_LIMIT = 1 << 20  # characters of a list or dict that stands in a string
+_PEEK = 1 << 16  # bytes looked at to recognise a file
+
+
+def peek(path: Path) -> str:
+    """The beginning of a file, whatever is in it, to recognise it by."""
+    with path.open("rb") as file:
+        return file.read(_PEEK).decode("utf-8-sig", "replace")
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); give the folder that holds it") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 ({error.reason} at byte {error.start}); save the file as UTF-8") from None
+
+
+def read_json(path: Path, kind: type[dict] | type[list]) -> Any:
+    """A JSON file that holds one object (`dict`) or one list."""
+    try:
+        found = json.loads(read_text(path))
+    except DataError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); copy it again from where it was made") from None
+    return checked(found, kind, str(path))
+
+
+def read_csv(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """(place, row) for each row of a CSV file with a header; `needed` columns must be there."""
+    text = read_text(path)
+    with _long_fields():
+        try:
+            # `splitlines` would part a field at separators that are no line ends to CSV.
+            header, *rows = csv.reader(_lines(text), strict=True)
+        except ValueError:
+            raise DataError(f"{path} is empty; its first line should name the columns {', '.join(needed)}") from None
+        except csv.Error as error:
+            raise DataError(f"{path} is not CSV ({error}); write it again with quotes round every text") from None
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise DataError(f"{path} has no column {missing[0]!r}; it has {', '.join(header)}: is it of another format?")
+    for number, row in enumerate(rows, 2):
+        if row and len(row) != len(header):
+            raise DataError(
+                f"{path}, row {number} has {len(row)} fields and the header {len(header)}; "
+                "a text with commas needs quotes"
+            )
+        if row:
+            yield f"{path}, row {number}", dict(zip(header, map(storable, row)))
+
+
+def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequence[str] = ()) -> list[tuple[str, dict]]:
+    """(place, row) for each row of a Parquet file. `needed` says, for each field, the names that its column had in one
+    version or another; `wanted` columns may be missing and are None then."""
+    try:
+        file = pq.ParquetFile(path)
+        has = file.schema_arrow.names
+        columns = {field: next((name for name in names if name in has), None) for field, names in needed.items()}
+        missing = [field for field, column in columns.items() if column is None]
+        if missing:
+            raise DataError(
+                f"{path} has no column {' or '.join(map(repr, needed[missing[0]]))}; it has {', '.join(has)}: "
+                "is it of another version?"
+            )
+        columns |= {name: name for name in wanted if name in has}
+        table = file.read(columns=list(columns.values()))
+        lists = {field: table[column].to_pylist() for field, column in columns.items()}
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not a whole Parquet file ({error}); copy it again from where it was made") from None
+    empty = dict.fromkeys(wanted)
+    return [
+        (f"{path}, row {number}", {**empty, **dict(zip(lists, row))})
+        for number, row in enumerate(zip(*lists.values()), 1)
+    ]
+
+
+class GraphML(NamedTuple):
+    """Nodes as (place, id, data), edges as (place, source, target, data); data by attribute name, as text."""
+
+    nodes: list[tuple[str, str, dict[str, str]]]
+    edges: list[tuple[str, str, str, dict[str, str]]]
+
+    def checked(self) -> GraphML:
+        """The graph, if each end of an edge is one of its nodes."""
+        known = {node for _, node, _ in self.nodes}
+        for where, source, target, _ in self.edges:
+            for end in (source, target):
+                if end not in known:
+                    raise DataError(f"{where}: there is no node {end[:200]!r}; add the node or take the edge out")
+        return self
+
+
+def read_graphml(path: Path) -> GraphML:
+    """A GraphML file. A DTD, and with it every entity that could grow or fetch something, is refused."""
+    found, keys = GraphML([], []), {}
+    try:
+        with path.open("rb") as file:
+            for _, element in iterparse(file, forbid_dtd=True):
+                tag = element.tag.rpartition("}")[2]
+                if tag == "key":
+                    keys[element.get("id")] = element.get("attr.name") or element.get("id") or ""
+                if tag not in ("node", "edge"):
+                    continue
+                data = {keys[child.get("key")]: child.text or "" for child in element if child.get("key") in keys}
+                if tag == "node":
+                    found.nodes.append((f"{path}, node {len(found.nodes) + 1}", element.get("id") or "", data))
+                else:
+                    ends = element.get("source") or "", element.get("target") or ""
+                    found.edges.append((f"{path}, edge {len(found.edges) + 1}", *ends, data))
+                element.clear()
+    except DefusedXmlException as error:
+        raise DataError(
+            f"{path} declares a DTD or entities ({type(error).__name__}), which no graph needs and which can fill the "
+            "memory; take the declaration out if you trust the file"
+        ) from None
+    except (ParseError, LookupError, ValueError) as error:
+        raise DataError(f"{path} is not XML ({error}); copy it again from where it was made") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); give the folder that holds it") from None
+    return found.checked()
+
+
+# -- values ----------------------------------------------------------------------------------------------------------
+
+_KINDS = {dict: "an object", list: "a list", str: "a string"}
+
+
+def checked(value: Any, kind: type, where: str) -> Any:
+    """The value, if it is of that kind."""
+    if not isinstance(value, kind):
+        raise DataError(f"{where}: {_short(value)} should be {_KINDS[kind]}; is the file of another format?")
+    return value
+
+
+def field(row: Mapping, name: str, kind: type, where: str) -> Any:
+    """The field of a JSON object, which must have it and hold that kind of value."""
+    if name not in row:
+        raise DataError(f"{where}: {name!r} is missing; there is {', '.join(map(str, row)) or 'nothing'}")
+    return checked(row[name], kind, f"{where}: {name!r}")
+
+
+def word(value: Any) -> str | None:
+    """A name or a text as a string; a number is written out, None is empty, anything else is None: no word."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return storable(str(value))
+
+
+def number(value: Any) -> float | None:
+    """A finite number, also one written as text; None where there is none."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def literal(text: str, where: str) -> Any:
+    """A list or dict written as JSON or as Python writes it; never more than constants."""
+    if len(text) > LITERAL_LIMIT:
+        raise DataError(
+            f"{where}: a list or dict in a string of {len(text):,} characters, where {LITERAL_LIMIT:,} are the most; "
+            "write it as JSON of its own, or take it out"
+        )
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        raise DataError(f"{where}: {_short(text)} is neither JSON nor a Python list or dict; mend it") from None
+
+
+def listed(value: Any, where: str, separator: str = ",") -> tuple[str, ...]:
+    """Ids or words, whether they stand as a list, as a list within a string, or joined by a separator."""
+    if isinstance(value, str):
+        value = literal(value, where) if value.lstrip().startswith("[") else value.split(separator)
+    words = [word(part) for part in checked(value if value is not None else [], list, where)]
+    if None in words:
+        raise DataError(f"{where}: {_short(value)} should be a list of strings")
+    return tuple(dict.fromkeys(part.strip() for part in words if part.strip()))
+
+
+def unquoted(name: str) -> str:
+    """A name without the quotes that early versions left round it."""
+    name = name.strip()
+    return name[1:-1].strip() if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def only(found: Iterable[Path], what: str, path: Path) -> Path:
+    """The one file or folder that was found; a choice between several is the user's."""
+    found = list(found)
+    if not found:
+        raise DataError(f"{path} has no {what}; give the file or the folder that holds it")
+    if len(found) > 1:
+        names = ", ".join(str(one) for one in found[:5])
+        raise DataError(f"{path} has {len(found)} of {what}: {names}; give one of them")
+    return found[0]
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    before = csv.field_size_limit(CELL_LIMIT)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _lines(text: str) -> Iterator[str]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 200 else f"{shown[:200]}…"

@@ -1,0 +1,61 @@
+"""HippoRAG and HippoRAG 2: the OpenIE results, which are what a model was paid for.
+
+Followed: the released HippoRAG 2 (`openie_results_ner_<model>.json`: `docs` with `idx`, `passage`,
+`extracted_entities`, `extracted_triples`) and the `legacy` branch of the first
+(`openie_<data>_results_ner_<model>_<n>.json`: `docs` with `title` and `text` besides, and `idx` missing or a number).
+
+A passage keeps its `idx` as id, its place where there is none. Its title is what stands before the first line break,
+as both versions put the title there. Triples that are not three words are left out and counted, as HippoRAG does.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from workbench.data.folder import Dataset
+from workbench.exchange.files import checked, field, only, peek, read_json, word
+from workbench.exchange.gather import Gathering
+
+LOOKED_FOR = "an OpenIE file of HippoRAG (openie_results_ner_<model>.json)"
+_NAME = re.compile(r"openie_.*results_ner_.*\.json")
+
+
+def find(path: Path) -> list[Path]:
+    if path.is_file():
+        named = _NAME.fullmatch(path.name) or (path.suffix == ".json" and '"extracted_triples"' in peek(path))
+        return [path] if named else []
+    return sorted(file for file in path.glob("openie_*.json") if _NAME.fullmatch(file.name))
+
+
+def read(path: Path, name: str, strict: bool = True) -> Dataset:
+    file = only(find(path), LOOKED_FOR, path)
+    found = Gathering(f"HippoRAG {file.name}", strict)
+    for place, row in enumerate(field(read_json(file, dict), "docs", list, str(file))):
+        where = f"{file}, document {place + 1}"
+        checked(row, dict, where)
+        idx = row.get("idx")
+        passage_id = str(place) if idx is None else str(idx)
+        found.passage(where, passage_id, *_title_and_text(row, where))
+        for entity in map(word, field(row, "extracted_entities", list, where)):
+            if entity is None:
+                found.leave_out("entity that is no word", "entities that are no words")
+            else:
+                found.entity(where, entity, [passage_id])
+        for triple in field(row, "extracted_triples", list, where):
+            words = [word(member) for member in triple] if isinstance(triple, list) else []
+            if len(words) == 3 and all(words):
+                found.relation(where, *words, [passage_id])
+            else:
+                found.leave_out("triple that is not three words", "triples that are not three words")
+    if vectors := sorted(file.parent.glob("*/*_embeddings/vdb_*.parquet")):
+        found.notes.append(f"the vectors in {vectors[0].parents[1].name}: encoded anew by the index's own encoder")
+    return found.dataset(name, path)
+
+
+def _title_and_text(row: dict, where: str) -> tuple[str, str]:
+    if isinstance(row.get("title"), str) and isinstance(row.get("text"), str):
+        return row["title"], row["text"]
+    passage = field(row, "passage", str, where)
+    title, line_break, text = passage.partition("\n")
+    return (title, text) if line_break and title else ("", passage)

@@ -1,0 +1,104 @@
+"""LightRAG: a working folder with its graph and its JSON stores.
+
+Followed: lightrag-hku 1.5 (`graph_chunk_entity_relation.graphml`, `kv_store_text_chunks.json`,
+`kv_store_entity_chunks.json` and `kv_store_relation_chunks.json`, the last two since 1.4.9) and the early 0.x and 1.x
+folders, which have the first two and names in quotes. Several values of one field are joined by `<SEP>`.
+
+Chunks become passages; their title is the name of the file that they came from, where it is known. An edge has no
+label, so its keywords are the relation of its facts, the first of its descriptions where it has none. Edges have no
+direction: source and target stand as in the file. The graph keeps the first 200 or 300 chunks of an entity or relation;
+where the stores name more, these count too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from workbench.data.folder import Dataset
+from workbench.exchange.files import (
+    checked,
+    field,
+    listed,
+    number,
+    only,
+    read_graphml,
+    read_json,
+    unquoted,
+    word,
+)
+from workbench.exchange.gather import UNNAMED, Gathering
+
+GRAPH = "graph_chunk_entity_relation.graphml"
+LOOKED_FOR = f"a working folder of LightRAG ({GRAPH})"
+SEPARATOR = "<SEP>"
+_UNKNOWN_FILES = ("", "unknown_source", "no-file-path")
+
+
+def find(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path.parent] if path.name == GRAPH else []
+    return [folder for folder in (path, path / "rag_storage") if (folder / GRAPH).is_file()]
+
+
+def read(path: Path, name: str, strict: bool = True) -> Dataset:
+    folder = only(find(path), LOOKED_FOR, path)
+    found = Gathering(f"LightRAG {GRAPH}", strict)
+    chunks = folder / "kv_store_text_chunks.json"
+    for chunk, row in read_json(chunks, dict).items():
+        where = f"{chunks}, {chunk!r}"
+        file = word(checked(row, dict, where).get("file_path")) or ""
+        title = "" if file in _UNKNOWN_FILES else PurePosixPath(file.split(SEPARATOR)[0].replace("\\", "/")).name
+        found.passage(where, chunk, title, field(row, "content", str, where))
+    of_entity, of_relation = _store(folder, "entity_chunks"), _store(folder, "relation_chunks")
+    graph = read_graphml(folder / GRAPH)
+    for where, node, data in graph.nodes:
+        passages = _ids(data.get("source_id"), of_entity.get(node), where)
+        said = _said(data.get("description", ""))
+        found.entity(where, unquoted(node), passages, unquoted(data.get("entity_type", "")), "\n".join(said))
+    for where, source, target, data in graph.edges:
+        passages = _ids(data.get("source_id"), of_relation.get(SEPARATOR.join(sorted((source, target)))), where)
+        said = _said(data.get("description", ""))
+        keywords = _keywords(data.get("keywords", ""))
+        wording = ", ".join(keywords) or (said[0] if said else UNNAMED)
+        weight = number(data.get("weight"))
+        found.relation(where, unquoted(source), wording, unquoted(target), passages, "\n".join(said), keywords, weight)
+    _note_what_stays(folder, found)
+    return found.dataset(name, path)
+
+
+def _store(folder: Path, name: str) -> dict[str, Any]:
+    """One of the stores that only newer versions have."""
+    file = folder / f"kv_store_{name}.json"
+    return read_json(file, dict) if file.is_file() else {}
+
+
+def _ids(in_graph: str | None, in_store: Any, where: str) -> tuple[str, ...]:
+    stored = checked(in_store, dict, where).get("chunk_ids") if in_store is not None else None
+    return tuple(dict.fromkeys(listed(in_graph, where, SEPARATOR) + listed(stored, where)))
+
+
+def _said(description: str) -> list[str]:
+    return [part for part in (unquoted(part) for part in description.split(SEPARATOR)) if part]
+
+
+def _keywords(joined: str) -> tuple[str, ...]:
+    words = (word for part in joined.split(SEPARATOR) for word in unquoted(part).split(","))
+    return tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+
+
+def _note_what_stays(folder: Path, found: Gathering) -> None:
+    if any(folder.glob("vdb_*.json")):
+        found.notes.append("the vectors in vdb_*.json: encoded anew by the index's own encoder")
+    for name, words in (
+        ("llm_response_cache", ("cached answer of the model", "cached answers of the model")),
+        ("community_reports", ("community report", "")),
+    ):
+        found.leave_out(*words, _size(_store(folder, name)))
+
+
+def _size(store: dict[str, Any]) -> int:
+    """Entries of a store; early versions kept answers one level deeper, under the mode of the question."""
+    deeper = [value for value in store.values() if isinstance(value, dict) and "return" not in value]
+    nested = sum(isinstance(entry, dict) and "return" in entry for value in deeper for entry in value.values())
+    return nested + len(store) - len(deeper) if nested else len(store)

@@ -1,0 +1,88 @@
+"""Microsoft GraphRAG: the Parquet tables of an output folder.
+
+Followed: the tables of 2.x and 3.x (`entities.parquet`, `relationships.parquet`, `text_units.parquet`,
+`documents.parquet`; a text unit of 3.x has one `document_id`) and those of 0.x and 1.x
+(`create_final_entities.parquet` …, in `output/` or `output/<time>/artifacts/`; an entity's name is `name` in 0.x and
+`title` since; names of 0.x stand in quotes).
+
+Text units become passages; their title is that of their document. A relationship has no label, so its description,
+whole, is the relation of its facts: any shorter wording would be ours. Names keep GraphRAG's capitals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from workbench.data.folder import Dataset
+from workbench.errors import DataError
+from workbench.exchange.files import listed, number, only, read_parquet, unquoted, word
+from workbench.exchange.gather import UNNAMED, Gathering
+
+LOOKED_FOR = "an output folder of Microsoft GraphRAG (entities.parquet or create_final_entities.parquet)"
+_SIDES = {  # tables that an index has no place for, and what a row of them is
+    "community_reports": ("community report", ""),
+    "communities": ("community", "communities"),
+    "covariates": ("claim", ""),
+}
+
+
+def find(path: Path) -> list[Path]:
+    if path.is_file():
+        return find(path.parent) if path in _tables(path.parent, "entities") else []
+    folders = [path, path / "output", *sorted(path.glob("output/*/artifacts")), *sorted(path.glob("*/artifacts"))]
+    return [folder for folder in dict.fromkeys(folders) if _tables(folder, "entities")]
+
+
+def read(path: Path, name: str, strict: bool = True) -> Dataset:
+    folder = only(find(path), LOOKED_FOR, path)
+    found = Gathering(f"Microsoft GraphRAG {_table(folder, 'relationships').name}", strict)
+    titles = {str(row["id"]): word(row["title"]) or "" for _, row in _documents(folder)}
+    units = read_parquet(
+        _table(folder, "text_units"), {"id": ["id"], "text": ["text"]}, ["document_ids", "document_id"]
+    )
+    for where, row in units:
+        documents = listed(row["document_ids"], where) or listed(row["document_id"], where)
+        title = next((titles[document] for document in documents if document in titles), "")
+        found.passage(where, str(row["id"]), title, word(row["text"]) or "")
+    needed = {"name": ["title", "name"], "type": ["type"], "description": ["description"], "units": ["text_unit_ids"]}
+    for where, row in read_parquet(_table(folder, "entities"), needed):
+        passages = listed(row["units"], where)
+        said = _said(row["description"])
+        found.entity(where, unquoted(word(row["name"]) or ""), passages, unquoted(word(row["type"]) or ""), said)
+    needed = {name: [name] for name in ("source", "target", "description", "text_unit_ids")}
+    for where, row in read_parquet(_table(folder, "relationships"), needed, ["weight"]):
+        source, target = (unquoted(word(row[end]) or "") for end in ("source", "target"))
+        said, passages = _said(row["description"]), listed(row["text_unit_ids"], where)
+        wording = " ".join(said.split()) or UNNAMED
+        found.relation(where, source, wording, target, passages, said, (), number(row["weight"]))
+    for table, words in _SIDES.items():
+        for file in _tables(folder, table):
+            found.leave_out(*words, pq.read_metadata(file).num_rows)
+    if any(folder.glob("lancedb*")) or any(folder.glob("*embeddings*.parquet")):
+        found.notes.append("the vectors: encoded anew by the index's own encoder")
+    return found.dataset(name, path)
+
+
+def _documents(folder: Path) -> Iterable[tuple[str, dict]]:
+    files = _tables(folder, "documents")
+    return read_parquet(files[0], {"id": ["id"], "title": ["title"]}) if files else ()
+
+
+def _tables(folder: Path, table: str) -> list[Path]:
+    return [file for prefix in ("", "create_final_") if (file := folder / f"{prefix}{table}.parquet").is_file()]
+
+
+def _table(folder: Path, table: str) -> Path:
+    files = _tables(folder, table)
+    if not files:
+        raise DataError(f"{folder} has no {table}.parquet and no create_final_{table}.parquet; copy it there as well")
+    return files[0]
+
+
+def _said(description: object) -> str:
+    """A description; a version that kept several wrote them as a list."""
+    parts = description if isinstance(description, list) else [description]
+    return "\n".join(filter(None, (unquoted(word(part) or "") for part in parts)))
