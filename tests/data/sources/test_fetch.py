@@ -117,7 +117,7 @@ def test_a_second_download_must_have_the_remembered_hash(server):
 
 def test_a_wrong_checksum_keeps_nothing(server):
     wanted = entry(server, "/good", "0" * 64)
-    with pytest.raises(DataError, match="has not the SHA-256 0{64} that its publisher gives; nothing was kept"):
+    with pytest.raises(DataError, match=r"has not the SHA-256 0{64} that its publisher gives; nothing was kept"):
         fetch(wanted, progress=False)
     assert left(wanted) == []
 

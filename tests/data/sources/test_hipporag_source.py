@@ -38,7 +38,8 @@ def test_musique(tmp_path):
         {"id": 12, "question": "Where is #1 ?", "answer": "Vell", "paragraph_support_idx": 2},
     ]
     row = {
-        "id": "2hop__11_12", "question": "Where is Orsby's river?", "answer": "Vell", "answer_aliases": ["the Vell", "Vell"],
+        "id": "2hop__11_12", "question": "Where is Orsby's river?", "answer": "Vell",
+        "answer_aliases": ["the Vell", "Vell"],
         "answerable": True, "paragraphs": paragraphs, "question_decomposition": steps,
     }  # fmt: skip
     found = read(write(tmp_path, musique_corpus=CORPUS, musique=[row]))
@@ -183,5 +184,5 @@ def test_what_is_not_the_layout_is_named(tmp_path, files, said):
 def test_a_damaged_file_is_said_to_be(tmp_path, content):
     write(tmp_path, x=[])
     (tmp_path / "x_corpus.json").write_bytes(content)
-    with pytest.raises(DataError, match="is not JSON .*fetch it again"):
+    with pytest.raises(DataError, match=r"is not JSON .*fetch it again"):
         read(tmp_path)

@@ -33,7 +33,9 @@ def test_metaqa(films):
     assert found.triples == (Triple("Ash", "directed_by", "Mira Pell"), Triple("Red Sea", "directed_by", "Mira Pell"))
     assert found.repeated == 1
     assert found.questions == (
-        Question("metaqa-1hop-dev-00000", "who directed Red Sea", ("Mira Pell",), "movie_to_director", 1, answer_set=True),
+        Question(
+            "metaqa-1hop-dev-00000", "who directed Red Sea", ("Mira Pell",), "movie_to_director", 1, answer_set=True
+        ),
         Question(
             "metaqa-2hop-dev-00000", "films by the director of Ash", ("Red Sea", "Ash"), "movie_to_director", 2,
             answer_set=True,
@@ -135,7 +137,7 @@ def test_anonyrag(tmp_path):
 
 def test_a_folder_with_several_data_sets_is_loaded_by_file(tmp_path):
     for name in ("x", "y"):
-        (tmp_path / f"{name}_corpus.json").write_text('[{"title": "t", "text": "%s"}]' % name)
+        (tmp_path / f"{name}_corpus.json").write_text(json.dumps([{"title": "t", "text": name}]))
         (tmp_path / f"{name}.json").write_text("[]")
     with pytest.raises(DataError, match=r"holds 2 data sets; load one of them by its file: x_corpus\.json, y_corpus"):
         load(tmp_path)
