@@ -333,13 +333,9 @@ def _locked(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _start(folder: Path, config: dict) -> int:
-    """How many rows stand already. Refuses a folder whose run was asked otherwise; removes what a killed process was
-    about to write."""
-    for name in ("traces", "contexts"):
-        (folder / name).mkdir(exist_ok=True)
-    path = folder / "run.json"
-    text = json.dumps(config, indent=1, ensure_ascii=False) + "\n"
+def check_same(folder: Path, config: dict) -> str:
+    """Refuse a folder whose run was asked otherwise; the text of this one's run.json."""
+    path, text = folder / "run.json", json.dumps(config, indent=1, ensure_ascii=False) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") != text:
         before = json.loads(path.read_text(encoding="utf-8"))
         differing = [name for name in config if before.get(name) != json.loads(text)[name]]
@@ -347,9 +343,17 @@ def _start(folder: Path, config: dict) -> int:
             f"{folder} holds another run (it differs in {', '.join(differing)}); "
             "choose another folder, or delete this one"
         )
+    return text
+
+
+def _start(folder: Path, config: dict) -> int:
+    """How many rows stand already; removes what a killed process was about to write."""
+    for name in ("traces", "contexts"):
+        (folder / name).mkdir(exist_ok=True)
+    text = check_same(folder, config)
     for torn in folder.rglob("*.tmp"):
         torn.unlink()
-    write_atomically(path, text)
+    write_atomically(folder / "run.json", text)
     done = read_rows(folder / "results.jsonl", mend=True)
     timings = folder / "timings.jsonl"
     if len(read_rows(timings, mend=True)) > len(done):  # killed between the two: the row is asked and timed again
