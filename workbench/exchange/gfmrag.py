@@ -101,7 +101,8 @@ def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering)
     relations, other = _relations(folder), Counter()
     for key, (where, title, kind, attributes) in nodes.items():
         if kind == "document":
-            text = texts.get(title, attributes.pop("content", None))
+            content = attributes.pop("content", None)
+            text = texts.get(title, content)
             if text is None:
                 raise DataError(
                     f"{where}: the document {title[:200]!r} has no text, neither as its 'content' nor in "
@@ -128,12 +129,12 @@ def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering)
         if kind != "document":
             said = word(attributes.pop("description", "")) or ""
             found.entity(where, name, mentions.of(key), "" if kind == "entity" else kind, said)
-        other.update(attributes)
+        other.update(attributes.keys())
     for where, source, relation, target, attributes in triples:
         said, weight = word(attributes.pop("description", "")) or "", number(attributes.pop("weight", None))
         passages = mentions.of_both(source, target)
         found.relation(where, nodes[source][1], relation, nodes[target][1], passages, said, (), weight)
-        other.update(attributes)
+        other.update(attributes.keys())
     for attribute, count in sorted(other.items()):
         found.notes.append(f"{counted(count, 'attribute')} {str(attribute)[:60]!r} of nodes or edges")
 

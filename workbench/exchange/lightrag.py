@@ -50,14 +50,15 @@ def read(path: Path, name: str, strict: bool = True) -> Dataset:
         file = word(checked(row, dict, where).get("file_path")) or ""
         title = "" if file in _UNKNOWN_FILES else PurePosixPath(file.split(SEPARATOR)[0].replace("\\", "/")).name
         found.passage(where, chunk, title, field(row, "content", str, where))
-    of_entity, of_relation = _store(folder, "entity_chunks"), _store(folder, "relation_chunks")
+    of_entity, of_relation = _chunks(folder, "entity_chunks"), _chunks(folder, "relation_chunks")
     graph = read_graphml(folder / GRAPH)
     for where, node, data in graph.nodes:
-        passages = _ids(data.get("source_id"), of_entity.get(node), where)
+        passages = listed(data.get("source_id"), where, SEPARATOR) + of_entity.get(node, ())
         said = _said(data.get("description", ""))
         found.entity(where, unquoted(node), passages, unquoted(data.get("entity_type", "")), "\n".join(said))
     for where, source, target, data in graph.edges:
-        passages = _ids(data.get("source_id"), of_relation.get(SEPARATOR.join(sorted((source, target)))), where)
+        passages = listed(data.get("source_id"), where, SEPARATOR)
+        passages += of_relation.get(SEPARATOR.join(sorted((source, target))), ())
         said = _said(data.get("description", ""))
         keywords = _keywords(data.get("keywords", ""))
         wording = ", ".join(keywords) or (said[0] if said else UNNAMED)
@@ -73,9 +74,10 @@ def _store(folder: Path, name: str) -> dict[str, Any]:
     return read_json(file, dict) if file.is_file() else {}
 
 
-def _ids(in_graph: str | None, in_store: Any, where: str) -> tuple[str, ...]:
-    stored = checked(in_store, dict, where).get("chunk_ids") if in_store is not None else None
-    return tuple(dict.fromkeys(listed(in_graph, where, SEPARATOR) + listed(stored, where)))
+def _chunks(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
+    """The ids of chunks that a store keeps for each entity, or for each pair of them."""
+    stored = ((key, f"{folder / f'kv_store_{name}.json'}, {key!r}", row) for key, row in _store(folder, name).items())
+    return {key: listed(checked(row, dict, where).get("chunk_ids"), where) for key, where, row in stored}
 
 
 def _said(description: str) -> list[str]:

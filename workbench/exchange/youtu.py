@@ -117,7 +117,7 @@ def _read_chunks(file: Path, named: set[str], found: Gathering) -> None:
     as they are, a line that begins no record goes on with the text before it."""
     records: list[tuple[str, str, str]] = []
     escaped = True
-    for number, line in enumerate(read_text(file).split("\n"), 1):
+    for number, line in enumerate(read_text(file).rstrip("\n").split("\n"), 1):
         where = f"{file}, line {number}"
         if match := _CHUNK.fullmatch(line.rstrip("\r")):
             records.append((where, match[1], match[2]))
@@ -131,7 +131,7 @@ def _read_chunks(file: Path, named: set[str], found: Gathering) -> None:
         if chunk not in named and text in texts:
             found.leave_out("chunk of an earlier run", "chunks of an earlier run")
         else:
-            found.passage(where, chunk, *_title_and_text(text.rstrip("\n"), escaped, where))
+            found.passage(where, chunk, *_title_and_text(text, escaped, where))
 
 
 def _title_and_text(text: str, escaped: bool, where: str) -> tuple[str, str]:
