@@ -40,9 +40,10 @@ def load(data: str | Path, *, offline: bool | None = None, **options: Any) -> Da
 
     A folder may be a data folder, a publisher's layout, an index made elsewhere, or documents (`.txt`, `.md`, `.pdf`),
     and is recognised by what it holds, in this order; `docs/data.md` describes each. `options` are those of
-    :func:`read_documents` for documents, and few names take any. `offline=True`, or HOPSCOPE_OFFLINE, forbids every
-    connection. Raises :class:`DataError` for what cannot be had or read, :class:`SettingError` for options that do
-    not fit.
+    :func:`read_documents` for documents and of :func:`workbench.exchange.read` for an index; few names take any.
+    `offline=True`, or HOPSCOPE_OFFLINE, forbids every connection.
+
+    Raises :class:`DataError` for what cannot be had or read, :class:`SettingError` for options that do not fit.
     """
     if str(data) in BUNDLED:
         _no_options(data, options)
@@ -50,25 +51,30 @@ def load(data: str | Path, *, offline: bool | None = None, **options: Any) -> Da
     if entry := registry.find(str(data)):
         return registry.load_entry(entry, offline, **options)
     path = Path(data).expanduser()
+    if not path.exists():
+        raise DataError(
+            f"{str(data)!r} is neither a data set known by name nor a folder; {registry.near(str(data), BUNDLED)}. "
+            "A folder needs a corpus.jsonl, a triples.tsv or documents; see docs/data.md"
+        )
     if path.is_dir() and is_folder(path):
         _no_options(data, options)
         return read_folder(path)
-    if path.exists() and (read := layouts.recognise(path) or _foreign(path)):
+    if read := layouts.recognise(path):
         _no_options(data, options)
         return read(path)
+
+    from workbench import exchange  # which builds on this package
+
+    if exchange.recognise(path):
+        return exchange.read(path, **options)
     if path.is_dir() and is_documents(path):
         try:
             return read_documents(path, **options)
         except TypeError as error:
             raise SettingError(f"a folder of documents does not take that: {error}; see docs/data.md") from None
-    if path.exists():
-        raise DataError(
-            f"{path} is nothing that can be read as data: a folder needs a corpus.jsonl with one "
-            '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see docs/data.md'
-        )
     raise DataError(
-        f"{str(data)!r} is neither a data set known by name nor a folder; {registry.near(str(data), BUNDLED)}. "
-        "A folder needs a corpus.jsonl, a triples.tsv or documents; see docs/data.md"
+        f"{path} is nothing that can be read as data: a folder needs a corpus.jsonl with one "
+        '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see docs/data.md'
     )
 
 
@@ -79,15 +85,6 @@ def datasets() -> Catalogue:
         for name, data in ((name, load(name)) for name in BUNDLED)
     )
     return registry.datasets(bundled)
-
-
-def _foreign(path: Path):
-    """How to read an index that another program made, or None."""
-    try:
-        from workbench.exchange import read, recognise
-    except ImportError:
-        return None
-    return read if recognise(path) else None
 
 
 def _no_options(data: str | Path, options: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.data import load
 from workbench.data.sources import anonyrag, ketrag, metaqa, ultradomain
-from workbench.errors import DataError
+from workbench.errors import DataError, SettingError
 from workbench.records import Question, Triple
 
 
@@ -133,6 +133,19 @@ def test_anonyrag(tmp_path):
     (tmp_path / "annoyrag_eng_qa.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="is no Parquet file"):
         anonyrag.read(tmp_path, "eng")
+
+
+def test_an_index_of_another_program_is_recognised(tmp_path):
+    doc = {
+        "idx": "chunk-1", "passage": "Orsby\nA town.", "extracted_entities": ["Orsby"],
+        "extracted_triples": [["Orsby", "is", "town"]],
+    }  # fmt: skip
+    (tmp_path / "openie_results_ner_m.json").write_text(json.dumps({"docs": [doc]}))
+    (tmp_path / "notes.txt").write_text("Not what is asked for.")
+    data = load(tmp_path)
+    assert len(data.passages) == 1 and data.extractions[0].triples == (("Orsby", "is", "town"),)
+    with pytest.raises(SettingError, match="size"):
+        load(tmp_path, size=3)
 
 
 def test_a_folder_with_several_data_sets_is_loaded_by_file(tmp_path):

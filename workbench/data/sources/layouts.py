@@ -16,10 +16,10 @@ from workbench.errors import DataError
 def recognise(path: Path) -> Callable[[Path], Dataset] | None:
     """How to read a folder (or a HippoRAG `<name>_corpus.json`) of a publisher; None if it is no known layout."""
     if path.is_file():
-        return _hipporag if path.name.endswith("_corpus.json") else None
-    if list(path.glob("*_corpus.json")):
+        return _hipporag if _corpora(path.parent, path.name) else None
+    if _corpora(path):
         return _hipporag
-    if (path / "input" / "document.txt").exists():
+    if (path / "input" / "document.txt").exists() and next(path.rglob("qa-pairs.json"), None):
         return lambda folder: _dataset(folder, folder.resolve().name, ketrag.read(folder))
     if (path / "kb.txt").exists():
         return _metaqa
@@ -27,12 +27,18 @@ def recognise(path: Path) -> Callable[[Path], Dataset] | None:
 
 
 def _hipporag(path: Path) -> Dataset:
-    corpora = [path] if path.is_file() else sorted(path.glob("*_corpus.json"))
+    corpora = [path] if path.is_file() else _corpora(path)
     if len(corpora) > 1:
         names = ", ".join(corpus.name for corpus in corpora)
         raise DataError(f"{path} holds {len(corpora)} data sets; load one of them by its file: {names}")
     name = corpora[0].name.removesuffix("_corpus.json")
     return _dataset(corpora[0].parent, name, hipporag.read(corpora[0].parent, name))
+
+
+def _corpora(folder: Path, pattern: str = "*_corpus.json") -> list[Path]:
+    """HippoRAG's corpora: those beside which their questions lie, which sets them apart from other programs' files."""
+    found = [path for path in sorted(folder.glob(pattern)) if path.name.endswith("_corpus.json")]
+    return [path for path in found if path.with_name(path.name.replace("_corpus.json", ".json")).exists()]
 
 
 def _metaqa(folder: Path) -> Dataset:
