@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 
 import pytest
@@ -56,6 +57,10 @@ def test_another_document_changes_no_id(folder):
         ("#hashtag is no heading", ["x"]),
         ("---\nno end of the front matter", ["x"]),
         ("# \ntext", ["x"]),
+        ("# Learning C#\ntext", ["Learning C#"]),
+        ("one\u2028# no heading", ["x"]),
+        ("# " + " " * 500_000 + "x # #\ntext", ["x #"]),
+        ("---\ntitle:" + " " * 500_000 + "x\n---\ntext", ["x"]),
     ],
 )
 def test_titles_of_markdown(tmp_path, text, titles):
@@ -103,7 +108,7 @@ def test_one_bad_file_stops_the_reading_or_is_listed(folder, name, content, said
     data = load(folder, max_bytes=2000, on_error="skip")
     assert len(data.passages) == 3
     [(skipped, why)] = data.origin.skipped
-    assert skipped == name and why.startswith(str(folder / name))
+    assert skipped == name and re.search(said, why) and str(folder) not in why
 
 
 def test_hidden_files_are_passed_over_and_other_kinds_are_counted(folder):
@@ -167,7 +172,7 @@ def test_a_folder_without_documents_says_what_it_needs(tmp_path):
     with pytest.raises(DataError, match=r"needs a corpus\.jsonl .*a triples\.tsv, or documents"):
         load(tmp_path)
     (tmp_path / "x.txt").write_text("")
-    with pytest.raises(DataError, match=r"holds no document to read .*x\.txt: .* is empty"):
+    with pytest.raises(DataError, match=r"holds no document to read .*x\.txt: is empty"):
         read_documents(tmp_path, on_error="skip")
 
 
@@ -178,7 +183,7 @@ def test_a_folder_without_documents_says_what_it_needs(tmp_path):
         ({"encoding": "utf-9"}, "encoding='utf-9' is no text encoding"),
         ({"encoding": "hex"}, "encoding='hex' is no text encoding"),
         ({"size": 0}, "size=0"),
-        ({"sise": 100}, "unexpected keyword argument 'sise'"),
+        ({"sise": 100}, "does not know sise; it takes size, overlap"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(folder, options, said):

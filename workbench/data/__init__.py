@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +69,12 @@ def load(data: str | Path, *, offline: bool | None = None, **options: Any) -> Da
     if exchange.recognise(path):
         return exchange.read(path, **options)
     if path.is_dir() and is_documents(path):
-        try:
-            return read_documents(path, **options)
-        except TypeError as error:
-            raise SettingError(f"a folder of documents does not take that: {error}; see docs/data.md") from None
+        takes = list(signature(read_documents).parameters)[1:]
+        if unknown := set(options) - set(takes):
+            raise SettingError(
+                f"a folder of documents does not know {', '.join(sorted(unknown))}; it takes {', '.join(takes)}"
+            )
+        return read_documents(path, **options)
     raise DataError(
         f"{path} is nothing that can be read as data: a folder needs a corpus.jsonl with one "
         '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see docs/data.md'

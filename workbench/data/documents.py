@@ -19,10 +19,9 @@ from workbench.text import storable
 
 SUFFIXES = (".txt", ".md", ".markdown", ".pdf")
 _MARKDOWN = (".md", ".markdown")
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(?P<heading>.*?)[ \t]*#*[ \t]*$")
-_FENCE = re.compile(r"^ {0,3}(?P<mark>`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<matter>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(?P<quote>[\"']?)(?P<title>.*?)(?P=quote)[ \t]*$", re.MULTILINE)
 
 
 def is_documents(folder: Path) -> bool:
@@ -73,7 +72,7 @@ def read_documents(
     def skip(shown: str, problem: DataError | str) -> None:
         if on_error == "raise" and isinstance(problem, DataError):
             raise DataError(f"{problem}. on_error='skip' reads the other files and lists this one")
-        skipped.append((shown, str(problem)))
+        skipped.append((shown, str(problem).removeprefix(f"{folder / shown} ")))
 
     for path, shown in _files(folder, skip):
         if path.suffix.lower() not in SUFFIXES:
@@ -104,24 +103,28 @@ def read_documents(
     return Dataset(name or folder.resolve().name, tuple(passages), folder=folder, origin=origin)
 
 
-def _files(folder: Path, skip: Callable[[str, DataError | str], None], below: str = "") -> Iterator[tuple[Path, str]]:
+def _files(folder: Path, skip: Callable[[str, DataError | str], None]) -> Iterator[tuple[Path, str]]:
     """(path, path below the folder as text) of every file that is not hidden, sorted by name."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
-    except OSError as error:
-        skip(below or ".", DataError(f"{folder} cannot be listed ({error.strerror}); mend its permissions"))
-        return
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
-        # A name that is no UTF-8 keeps its bytes as \\xNN, so that two such names stay apart.
-        shown = below + os.fsencode(entry.name).decode("utf-8", "backslashreplace")
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files(Path(entry.path), skip, f"{shown}/")
-        elif entry.is_dir():
+    waiting = [(folder, "")]  # the next one last
+    while waiting:
+        path, shown = waiting.pop()
+        if not os.path.isdir(path):  # which is False for what may not be looked at
+            yield path, shown
+        elif shown and path.is_symlink():
             skip(shown, "a link to a folder, which may lead in a circle; read its target as a data set of its own")
         else:
-            yield Path(entry.path), shown
+            try:
+                names = sorted(map(os.fsencode, os.listdir(path)), reverse=True)
+            except OSError as error:
+                skip(shown or ".", DataError(f"{path} cannot be listed ({error.strerror}); mend its permissions"))
+                continue
+            # A name that is no UTF-8 keeps its bytes as \\xNN, so that two such names stay apart.
+            below = f"{shown}/" if shown else ""
+            waiting += [
+                (path / os.fsdecode(name), below + name.decode("utf-8", "backslashreplace"))
+                for name in names
+                if not name.startswith(b".")
+            ]
 
 
 def _content(path: Path, max_bytes: int) -> bytes:
@@ -150,8 +153,7 @@ def _sections(path: Path, content: bytes, encoding: str) -> list[tuple[str, str]
         return [(stem, text)]
     title = ""
     if front := _FRONT_MATTER.match(text):
-        named = _FRONT_TITLE.search(front["matter"] or "")
-        title, text = (named["title"].strip() if named else ""), text[front.end() :]
+        title, text = _front_title(front["matter"] or ""), text[front.end() :]
     parts = _by_heading(text)
     title = title or next((heading for heading, _ in parts if heading), "") or stem
     return [(f"{title} › {heading}" if heading and heading != title else title, body) for heading, body in parts]
@@ -161,16 +163,32 @@ def _by_heading(text: str) -> list[tuple[str, str]]:
     """(heading, text from its line on) of each Markdown section; a heading inside a code fence is none."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
-    for line in text.splitlines(keepends=True):
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
         mark = _FENCE.match(line)
         if mark and not fence:
             fence = mark["mark"]
         elif mark and mark["mark"].startswith(fence):
             fence = ""
-        elif not fence and (heading := _HEADING.match(line.rstrip("\n"))):
-            parts.append((heading["heading"], []))
+        elif not fence and (heading := _HEADING.match(line)):
+            parts.append((_heading(line[heading.end() :]), []))
         parts[-1][1].append(line)
     return [(heading, "".join(lines)) for heading, lines in parts]
+
+
+def _front_title(matter: str) -> str:
+    for line in matter.split("\n"):
+        name, _, value = line.partition(":")
+        if name.rstrip() == "title":
+            value = value.strip()
+            return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+    return ""
+
+
+def _heading(line: str) -> str:
+    """The text of a heading without the number signs that may close it, as `C#` does not."""
+    text = line.strip()
+    bare = text.rstrip("#")
+    return bare.strip() if bare != bare.rstrip() or not bare else text
 
 
 def _decoded(path: Path, content: bytes, encoding: str) -> str:
