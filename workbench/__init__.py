@@ -10,9 +10,12 @@ from workbench import methods
 from workbench.data import load
 from workbench.encoding import encoder
 from workbench.experiments import Run, Verdict, evaluate
+from workbench.experiments.checkup import checkup
 from workbench.index import Index
 from workbench.llm import engine
 from workbench.methods import method
+from workbench.operators.card import card
+from workbench.operators.neighbourhood import complete, neighbourhood
 from workbench.places import home
 from workbench.reading import reader
 from workbench.trace import Trace
@@ -23,12 +26,24 @@ __all__ = [
     "Run",
     "Trace",
     "Verdict",
+    "card",
+    "checkup",
+    "complete",
     "encoder",
     "engine",
     "evaluate",
+    "explore",
     "home",
     "load",
     "method",
     "methods",
+    "neighbourhood",
     "reader",
 ]
+
+
+def explore(index, start=None, *, theme="light", **settings):
+    """Widgets to walk through the graph of an index; see :class:`workbench.views.explorer.Explorer`."""
+    from workbench.views.explorer import Explorer  # only notebooks need the widgets
+
+    return Explorer(index, start, theme=theme, **settings)

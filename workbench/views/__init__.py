@@ -5,6 +5,7 @@ here."""
 
 from workbench.views import card as _card
 from workbench.views import data as _data
+from workbench.views import doctor as _doctor
 from workbench.views import estimate as _estimate
 from workbench.views import graph as _graph
 from workbench.views import index as _index
@@ -15,4 +16,4 @@ from workbench.views import trace as _trace
 from workbench.views.base import html, text
 
 __all__ = ["html", "text"]
-del _card, _data, _estimate, _graph, _index, _profiles, _records, _run, _trace
+del _card, _data, _doctor, _estimate, _graph, _index, _profiles, _records, _run, _trace

@@ -57,6 +57,13 @@ def clean(value: Any, limit: int = CLIP) -> str:
     return _CONTROL.sub("�", string[:limit]) + cut
 
 
+def short(value: Any, limit: int) -> str:
+    """A label: one line of at most `limit` characters."""
+    string = value if isinstance(value, str) else str(value)
+    line = " ".join(_CONTROL.sub("�", string[:limit]).split())
+    return f"{line[: limit - 1]}…" if len(string) > limit else line
+
+
 def esc(value: Any, limit: int = CLIP) -> str:
     """`clean`, with everything that HTML could act on escaped."""
     return _stdlib_html.escape(clean(value, limit), quote=True)

@@ -1,4 +1,4 @@
-"""Figures: data in, a picture out. Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
+"""Figures: data in, a picture out."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patheffects import Normal, Stroke
+from matplotlib.ticker import MaxNLocator
 
 from workbench.index.graph import Graph
+from workbench.operators.neighbourhood import Subgraph
+from workbench.operators.similarity import top
+from workbench.operators.spread import Spread
 from workbench.records import Evidence
-from workbench.views.base import clean
-
-BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#777777"
+from workbench.views.base import short
+from workbench.views.graph import EDGES, NODES, SMALL, named, node_size
+from workbench.views.layout import layout
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 
 class Picture:
@@ -80,6 +87,70 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
     return Picture(figure, f"ranks of the best {len(shown)} passages of {evidence.method} and of {other.method}")
 
 
+def spread_figure(spread: Spread, gold: Sequence[str] = (), k: int = 10) -> Picture:
+    """The k passages with most of the walk's probability, as bars, and the dense score of the same passages beside
+    them, with their dense ranks. Gold passages are hatched."""
+    figure = Figure(figsize=(8.6, 0.34 * k + 1.3), layout="constrained", dpi=110)
+    left, right = figure.subplots(1, 2, sharey=True)
+    passages = spread.index.passages.passages
+    shown = top(spread.on_passages if spread.mass else spread.dense, k).tolist()
+    ranks = {row: rank for rank, row in enumerate(top(spread.dense, len(passages)).tolist(), 1)}
+    for axes, values, colour, label in (
+        (left, spread.on_passages, BLUE, "probability after the walk" if spread.mass else "no walk"),
+        (right, spread.dense, ORANGE, "dense score (cosine, min-max), and rank"),
+    ):
+        bars = axes.barh(range(len(shown)), values[shown], color=colour, height=0.7)
+        for bar, row in zip(bars, shown):
+            bar.set_hatch("///" if passages[row].id in gold else "")
+            bar.set_edgecolor("white")
+        axes.set_xlabel(label, fontsize=9)
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.spines[["top", "right"]].set_visible(False)
+    for at, row in enumerate(shown):
+        right.text(spread.dense[row], at, f" {ranks[row]}", va="center", fontsize=8, color=GREY)
+    left.set_yticks(range(len(shown)), [_plain(passages[row].title or passages[row].text, 40) for row in shown])
+    left.invert_yaxis()
+    figure.suptitle(_plain(spread.question, 100) + ("  (hatched: gold)" if gold else ""), fontsize=9, x=0.01, ha="left")
+    return Picture(figure, f"walk and dense score of the best {len(shown)} passages")
+
+
+def graph_figure(subgraph: Subgraph) -> Picture:
+    """The static twin of a graph view: the same positions, colours and marks."""
+    figure, axes = _figure(8.6, 5.2)
+    axes.axis("off")
+    positions = layout(subgraph) * (1, -1)
+    for kind, (colour, dashes) in EDGES.items():
+        lines = [positions[[edge.source, edge.target]] for edge in subgraph.edges if edge.kind == kind]
+        style = "solid" if not dashes else (0, tuple(dashes))
+        thin = 0.9 if len(subgraph) <= SMALL else 0.3
+        axes.add_collection(LineCollection(lines, colors=colour, linestyles=[style], linewidths=thin, alpha=0.7))
+    for kind, (colour, shape) in NODES.items():
+        rows = [at for at, node in enumerate(subgraph.nodes) if node.kind == kind]
+        nodes = [subgraph.nodes[at] for at in rows]
+        axes.scatter(
+            *positions[rows].T,
+            s=[0.35 * node_size(node) ** 2 if len(subgraph) <= SMALL else 3 for node in nodes],
+            c=colour,
+            marker="s" if shape == "square" else "o",
+            edgecolors=[VERMILION if node.hop == 0 else "white" for node in nodes],
+            linewidths=[1.8 if node.hop == 0 else 0.5 for node in nodes],
+            zorder=2,
+        )
+    for at in sorted(named(subgraph, 45 if len(subgraph) <= SMALL else 20)):
+        axes.annotate(
+            _plain(subgraph.nodes[at].label, 32),
+            positions[at],
+            xytext=(0, -9),
+            textcoords="offset points",
+            ha="center",
+            va="top",
+            fontsize=7,
+            path_effects=[Stroke(linewidth=2, foreground="white"), Normal()],
+        )
+    axes.set_title(_plain(subgraph.name, 100), loc="left", fontsize=9)
+    return Picture(figure, f"{len(subgraph.nodes)} nodes and {len(subgraph.edges)} edges around {subgraph.name}")
+
+
 def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "recall") -> Picture:
     """method → {k: value}, as lines over k."""
     figure, axes = _figure(5.6, 3.4)
@@ -100,7 +171,7 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
 
 def _plain(text: str, limit: int) -> str:
     """A label: matplotlib would read dollar signs as mathematics."""
-    return clean(text, limit).replace("$", r"\$")
+    return short(text, limit).replace("$", r"\$")
 
 
 def _cycle(values: Sequence):

@@ -16,7 +16,7 @@ def _(passage: Passage) -> str:
 
 @html.register
 def _(passage: Passage) -> str:
-    return page(_passage(passage))
+    return page(passage_line(passage))
 
 
 @text.register
@@ -55,7 +55,7 @@ def _(triple: Triple) -> str:
 
 @html.register
 def _(triple: Triple) -> str:
-    return page(_triple(triple))
+    return page(triple_line(triple))
 
 
 @text.register
@@ -94,8 +94,8 @@ def _(evidence: Evidence) -> str:
 
 @html.register
 def _(evidence: Evidence) -> str:
-    rows = [(rank, score, Markup(_passage(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)]
-    facts = [(Markup(_triple(triple)), score) for triple, score in evidence.facts]
+    rows = [(rank, score, Markup(passage_line(passage))) for rank, (passage, score) in enumerate(evidence.passages, 1)]
+    facts = [(Markup(triple_line(triple)), score) for triple, score in evidence.facts]
     entities = [(clean(entity.name, NAME), clean(entity.type, NAME), score) for entity, score in evidence.entities]
     paths = [(_chain(path), score) for path, score in evidence.paths]
     headers = ["rank", clean(evidence.scale, NAME), "passage"]
@@ -140,14 +140,14 @@ def _by(answer: Answer) -> str:
     return f"{answer.reader}, {'rules and no language model' if answer.engine == 'rules' else answer.engine}"
 
 
-def _passage(passage: Passage) -> str:
+def passage_line(passage: Passage) -> str:
     return details(
         f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>",
         f"<p>{esc(passage.text)}</p>",
     )
 
 
-def _triple(triple: Triple) -> str:
+def triple_line(triple: Triple) -> str:
     subject, relation, obj = (esc(member, 300) for member in triple.members)
     where = f" <span class='q'>{esc(', '.join(triple.passages), 200)}</span>" if triple.passages else ""
     return f"{subject} — <i>{relation}</i> — {obj}{where}"
