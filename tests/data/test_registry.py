@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -165,3 +166,13 @@ def test_the_shared_benchmarks_are_found_by_id(shared, monkeypatch, name, passag
     if name == "metaqa":
         assert {question.hops for question in data.questions} == {1, 2, 3}
         assert all(question.answer_set and question.type for question in data.questions)
+
+
+def test_the_documents_table_lists_every_id_with_its_counts():
+    page = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
+    rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `") and "/" in row.split("`")[1]}
+    for entry in ENTRIES.values():
+        row = rows.pop(entry.id)
+        assert all(f"{count:,}" in row for count in (entry.passages, entry.questions) if count) and entry.licence in row
+        assert all(f"`{name}`" in row for name, target in ALIASES.items() if target == entry.id)
+    assert [name for name in rows if name not in ("graph/",)] == []
