@@ -2,7 +2,7 @@
 
 data = exchange.read("output")                       # recognised from what lies there
 index = wb.Index.build(data)                         # no engine: what was paid for is used
-exchange.export(index, "graph.graphml")
+exchange.write(index, "graph.graphml")
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 from workbench.data.folder import Dataset
 from workbench.errors import DataError, SettingError
 from workbench.exchange import gfmrag, hipporag, lightrag, msgraphrag, own, youtu
-from workbench.exchange.export import export, to_csv, to_graphml
+from workbench.exchange.export import to_csv, to_graphml, write
 
-__all__ = ["FORMATS", "Format", "export", "read", "recognise", "to_csv", "to_graphml"]
+__all__ = ["FORMATS", "Format", "read", "recognise", "to_csv", "to_graphml", "write"]
 
 
 @dataclass(frozen=True)

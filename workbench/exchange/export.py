@@ -72,7 +72,7 @@ class Edge(NamedTuple):
     strength: float | None = None
 
 
-def export(index: Index, to: str | Path) -> list[Path]:
+def write(index: Index, to: str | Path) -> list[Path]:
     """Write an index as `FILE.graphml` or, where `to` has no suffix, as a folder of CSV files; the files written."""
     to = Path(to).expanduser()
     if to.suffix.lower() == ".graphml":
@@ -132,7 +132,7 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
     for name, (header, rows) in tables.items():
         written.append(folder / f"{name}.csv")
         with _replacing(written[-1]) as file:
-            writer = csv.writer(file, lineterminator="\n")
+            writer = csv.writer(file)
             writer.writerow(header)
             writer.writerows([_cell(value) for value in row] for row in rows)
     return written

@@ -1,4 +1,4 @@
-"""Reading back what `export` wrote: a folder of CSV files, or a GraphML file that has the texts.
+"""Reading back what `write` wrote: a folder of CSV files, or a GraphML file that has the texts.
 
 Both hold phrases and facts as the index has them, normalised, with the passages that state each; an index built from
 them with the same encoder and settings has the same graph, except that facts of the empty phrase, which the rule
