@@ -1,12 +1,12 @@
 # make run            set up, index the data, execute the notebooks, write figures/
 # make run DATA=DIR   the same for a data folder
 # make test           set up, run the tests          make test-all   the slow ones as well
-# make lab            JupyterLab
+# make lab            JupyterLab              make browser    the notebooks in a browser
 PY ?= python3.11
 DATA ?= meridian
 BIN := .venv/bin
 
-.PHONY: setup run test test-all lab lint clean
+.PHONY: setup run test test-all browser lab lint clean
 
 setup: .venv/.ok
 
@@ -28,6 +28,9 @@ test: setup
 
 test-all: setup
 	$(BIN)/python -m pytest
+
+browser: setup
+	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser
 
 lab: setup
 	$(BIN)/jupyter lab --notebook-dir=. notebooks/01_build_graph.ipynb
