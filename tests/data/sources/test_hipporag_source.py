@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 
 import pytest
 
+from workbench.data import load
 from workbench.data.folder import Extraction
 from workbench.data.sources.hipporag import read
 from workbench.errors import DataError
@@ -138,7 +140,7 @@ def test_gold_that_the_corpus_lacks_leaves_the_question_without_support_and_is_s
     row = {"id": "q1", "question": "?", "answer": "x", "paragraphs": [{**CORPUS[0], "is_supporting": True}, lacking]}
     found = read(write(tmp_path, popqa_corpus=CORPUS, popqa=[row]))
     assert found.questions[0].support == ()
-    assert found.notes == ("1 questions name gold that is not in the corpus, so they have no support: q1 …",)
+    assert found.notes == ("1 questions name gold that is not in the corpus and have no support: q1 …",)
 
 
 def test_extractions_that_are_no_triples_are_left_out_and_counted(tmp_path):
@@ -173,11 +175,22 @@ def test_extractions_that_are_no_triples_are_left_out_and_counted(tmp_path):
             r"one file \*_corpus\.json, and has x_corpus\.json, y_corp",
         ),
         ({}, "has none"),
+        ({"x_corpus": ["text"], "x": []}, "has not HippoRAG's layout .AttributeError"),
+        ({"x_corpus": CORPUS, "x": ["?"]}, "has not HippoRAG's layout"),
+        ({"x_corpus": CORPUS, "x": [{**HOTPOT, "context": [["Quell"]]}]}, "has not HippoRAG's layout .ValueError"),
+        ({"x_corpus": CORPUS, "x": [{**HOTPOT, "supporting_facts": [[]]}]}, "has not HippoRAG's layout .IndexError"),
     ],
 )
 def test_what_is_not_the_layout_is_named(tmp_path, files, said):
     with pytest.raises(DataError, match=said):
         read(write(tmp_path, **files))
+
+
+def test_ids_that_stand_twice_are_told_apart(tmp_path):
+    rows = [{"id": "a", "question": "?", "answer": "x"}, {"id": "a", "question": "!", "answer": "x"}]
+    rows += [{"question": "same", "answer": "x"}] * 2
+    ids = [question.id for question in read(write(tmp_path, x_corpus=CORPUS, x=rows)).questions]
+    assert ids[:2] == ["a", "a-2"] and ids[3] == f"{ids[2]}-2"
 
 
 @pytest.mark.parametrize("content", [b"", b"[{", b"\xff", b"[" * 100_000])
@@ -186,3 +199,54 @@ def test_a_damaged_file_is_said_to_be(tmp_path, content):
     (tmp_path / "x_corpus.json").write_bytes(content)
     with pytest.raises(DataError, match=r"is not JSON .*fetch it again"):
         read(tmp_path)
+
+
+def test_musique_as_published_gives_the_records_of_the_shared_folder(shared, tmp_path):
+    """The publisher's layout, made of the converted data, is converted to the same data."""
+    data = load(shared / "datasets" / "musique-train-100")
+    corpus = [{"title": passage.title, "text": passage.text} for passage in data.passages]
+    rows = []
+    for question in data.questions:
+        gold = [data.passage(identifier) for identifier in question.support]
+        row = {"id": question.id, "question": question.question, "answer": question.answers[0]}
+        row["answer_aliases"] = list(question.answers[1:])
+        row["paragraphs"] = [
+            {"idx": idx, "title": passage.title, "paragraph_text": passage.text, "is_supporting": True}
+            for idx, passage in enumerate(gold)
+        ]
+        row["question_decomposition"] = [
+            {**step, "paragraph_support_idx": question.support.index(step["support"])}
+            for step in question.decomposition
+        ]
+        rows.append(row)
+    docs = [
+        {
+            "title": passage.title,
+            "text": passage.text,
+            "extracted_entities": extraction.entities,
+            "extracted_triples": extraction.triples,
+        }
+        for passage, extraction in zip(data.passages, data.extractions)
+    ]
+    write(tmp_path, musique_train_corpus=corpus, musique_train=rows)
+    openie = tmp_path / "openie_musique_train_results_ner_gpt-3.5-turbo-1106_1890.json"
+    openie.write_text(json.dumps({"docs": docs}))
+    found = read(tmp_path)
+    assert (found.passages, found.questions) == (data.passages, data.questions)
+    assert found.extractions == data.extractions
+
+
+def test_hotpotqa_as_published_gives_the_records_of_the_shared_folder(shared, tmp_path):
+    data = load(shared / "datasets" / "hotpotqa-train-100")
+    corpus = {html.escape(passage.title, quote=False): [passage.text] for passage in data.passages}
+    assert len(corpus) == len(data.passages)
+    rows = []
+    for question in data.questions:
+        gold = [data.passage(identifier) for identifier in question.support]
+        titles = [html.escape(passage.title, quote=False) for passage in gold]
+        row = {"_id": question.id, "question": question.question, "answer": question.answers[0], "type": question.type}
+        row["supporting_facts"] = [[title, 0] for title in titles]
+        row["context"] = [[title, [passage.text]] for title, passage in zip(titles, gold)]
+        rows.append(row)
+    found = read(write(tmp_path, hotpotqa_train_corpus=corpus, hotpotqa_train=rows))
+    assert (found.passages, found.questions) == (data.passages, data.questions)

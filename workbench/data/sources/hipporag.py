@@ -10,7 +10,9 @@ import hashlib
 import html
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,23 +36,42 @@ def read(folder: Path, name: str | None = None) -> Converted:
     """A folder with `<name>_corpus.json` and `<name>.json`; without a name, the only ones there."""
     corpus = one(folder, f"{name or '*'}_corpus.json")
     name = corpus.name.removesuffix("_corpus.json")
-    family = next((family for family in _PREFIXES if name.startswith(family)), name)
-    prefix = _PREFIXES.get(family, name)
+    try:
+        return _converted(corpus, corpus.with_name(f"{name}.json"), sorted(folder.glob("openie_*.json")))
+    except DataError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise DataError(f"{corpus.parent}: {name}.json or its corpus has not HippoRAG's layout ({why})") from None
+
+
+def _converted(corpus: Path, asked: Path, extracted: list[Path]) -> Converted:
+    family = next((family for family in _PREFIXES if asked.stem.startswith(family)), asked.stem)
+    prefix = _PREFIXES.get(family, family)
     kept, repeated = passages(prefix, _texts(corpus, family))
-    rows = _json(corpus.with_name(f"{name}.json"), list)
     known = {passage.id for passage in kept}
-    questions = [_question(row, family, prefix, known, f"{name}.json, question {n}") for n, row in enumerate(rows, 1)]
+    rows = _json(asked, list)
+    questions = [_question(row, family, prefix, known, f"{asked}, question {n}") for n, row in enumerate(rows, 1)]
     notes = []
-    lacking = [question.id for question, row in zip(questions, rows) if not question.support and _has_gold(row)]
+    lacking = [question.id for question, row in zip(questions, rows) if not question.support and any(_gold(row))]
     if lacking:
         notes.append(
-            f"{len(lacking)} questions name gold that is not in the corpus, so they have no support: {lacking[0]} …"
+            f"{len(lacking)} questions name gold that is not in the corpus and have no support: {lacking[0]} …"
         )
     extractions = None
-    if found := sorted(folder.glob("openie_*.json")):
-        extractions, left_out = _extractions(found[0], prefix, known)
+    if extracted:
+        extractions, left_out = _extractions(extracted[0], prefix, known)
         notes.append(f"{left_out} extracted entries that are no triples are left out")
-    return Converted(kept, tuple(questions), extractions, repeated=repeated, notes=tuple(notes))
+    return Converted(kept, tuple(_apart(questions)), extractions, repeated=repeated, notes=tuple(notes))
+
+
+def _apart(questions: Iterable[Question]) -> Iterator[Question]:
+    """Questions with ids that differ: where one stands again, `-2` and so on is added."""
+    seen: Counter[str] = Counter()
+    for question in questions:
+        seen[question.id] += 1
+        again = seen[question.id]
+        yield question if again == 1 else replace(question, id=f"{question.id}-{again}")
 
 
 def _texts(path: Path, family: str) -> Iterator[tuple[str, str]]:
@@ -70,8 +91,8 @@ def _question(row: dict, family: str, prefix: str, known: set[str], where: str) 
     gold = [_id(passage, family, prefix) for passage in _gold(row)]
     kind, hops = row.get("type"), None
     if family == "musique":
-        kind = identifier.partition("__")[0]
-        hops = int(kind[0]) if re.fullmatch(r"[2-4]hop\d?", kind) else None
+        shape = re.match(r"([2-4])hop\d?(?=__)", identifier)
+        kind, hops = (shape[0], int(shape[1])) if shape else (None, None)
     elif family == "hotpotqa":
         hops = 2
     elif family == "2wikimultihopqa":
@@ -101,20 +122,15 @@ def _answers(row: dict, where: str) -> list[str]:
     answers = [*_strings(said), *_strings(row.get("answer_aliases"))]
     if "obj" in row:  # PopQA
         answers += [
-            *_strings(row.get("possible_answers")),
+            *_strings(json.loads(row.get("possible_answers") or "[]")),  # lists in a string
             *_strings(row.get("o_wiki_title")),
-            *_strings(row.get("o_aliases")),
+            *_strings(json.loads(row.get("o_aliases") or "[]")),
         ]
     return answers
 
 
 def _strings(value: Any) -> list[str]:
-    """One string or several; PopQA writes its lists as JSON within a string."""
-    if isinstance(value, str) and value.startswith("["):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return [value]
+    """One string or several."""
     return [] if value is None else [str(part) for part in value] if isinstance(value, list) else [str(value)]
 
 
@@ -127,21 +143,15 @@ def _gold(row: dict) -> Iterable[tuple[str, Any]]:
     return [(p.get("title", ""), _text(p)) for p in listed if isinstance(p, dict) and p.get("is_supporting", True)]
 
 
-def _has_gold(row: dict) -> bool:
-    return bool(row.get("supporting_facts") or row.get("paragraphs") or isinstance(row.get("contexts"), list))
-
-
 def _steps(row: dict, family: str, prefix: str) -> tuple[dict, ...]:
     """The single-hop steps of a MuSiQue question; `#1` in a later one stands for the answer of the first."""
-    paragraphs = {p.get("idx"): (p.get("title", ""), _text(p)) for p in row.get("paragraphs") or ()}
+    supports = {p.get("idx"): _id((p.get("title", ""), _text(p)), family, prefix) for p in row.get("paragraphs") or ()}
     return tuple(
         {
             "id": str(step["id"]),
             "question": step["question"],
             "answer": step["answer"],
-            "support": _id(paragraphs[index], family, prefix)
-            if (index := step.get("paragraph_support_idx")) in paragraphs
-            else None,
+            "support": supports.get(step.get("paragraph_support_idx")),
         }
         for step in row.get("question_decomposition") or ()
     )
@@ -286,7 +296,7 @@ ENTRIES = (
         ),
         partial(read, name="musique_train"),
         *_MUSIQUE,
-        "https://github.com/OSU-NLP-Group/HippoRAG/tree/legacy",
+        "https://github.com/OSU-NLP-Group/HippoRAG/tree/3d95d255a8db0c1699b853cfb4fbe5056708162d/data",
         passages=1890,
         questions=100,
         copies=(Copy("musique-train-100", 1890, 50, note="50 of the 100 questions, the whole corpus"),),
@@ -300,7 +310,7 @@ ENTRIES = (
         ),
         partial(read, name="hotpotqa_train"),
         *_HOTPOT,
-        "https://github.com/OSU-NLP-Group/HippoRAG/tree/legacy",
+        "https://github.com/OSU-NLP-Group/HippoRAG/tree/3d95d255a8db0c1699b853cfb4fbe5056708162d/data",
         passages=994,
         questions=100,
         copies=(Copy("hotpotqa-train-100", 994, 50, note="50 of the 100 questions, the whole corpus"),),

@@ -17,6 +17,7 @@ from workbench.records import Passage
 _HUB = "https://huggingface.co/datasets/TommyChien/UltraDomain"
 _REVISION = "b6471732333d225286f39867bfa7ce8e7b9a3d0d"
 _AGRICULTURE = "ca8102fe5f3079cad5082a0ff55fe4eccd837b513d8e4703050bb9ab914115ce"
+_BIOLOGY = "956be930984366556cbca7e98aba4abfd7dfa8b3f33897743c9711043268e570"
 
 
 def read(folder: Path, domain: str, size: int = 1200, overlap: int = 100, unit: str = "tokens") -> Converted:
@@ -58,6 +59,6 @@ ENTRIES = (
     _domain("cs", "computer science", 95.3, 10),
     _domain("legal", "law", 105, 94),
     _domain("mix", "mixed", 5.74, 61),
-    _domain("biology", "biology", 123),
+    _domain("biology", "biology", 123, sha256=_BIOLOGY),
     _domain("history", "history", 153),
 )
