@@ -1,0 +1,80 @@
+"""One JupyterLab for the session, one guarded browser page for each test."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+
+# The flags keep the browser from asking its maker for news, and every name but this machine's from being resolved.
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "browser: drives JupyterLab in Chromium; skipped where there is none")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's file. Without it tests are skipped, or fail where `HOPSCOPE_BROWSER=required`."""
+    found = shutil.which("chromium")
+    if found and importlib.util.find_spec("playwright"):
+        return found
+    missing = "playwright; run: make setup" if found else "Chromium; run: apt-get install chromium fonts-dejavu-core"
+    end = pytest.fail if os.environ.get("HOPSCOPE_BROWSER") == "required" else pytest.skip
+    return end(f"browser tests need {missing}")
+
+
+@pytest.fixture(scope="session")
+def _server(chromium, tmp_path_factory):
+    from lab import Lab
+
+    server = Lab(tmp_path_factory.mktemp("lab"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def lab(_server):
+    """The `lab.Lab` of the session; the kernels that a test file started end with it."""
+    yield _server
+    _server.end_kernels()
+
+
+@pytest.fixture(scope="session")
+def meridian(_server, meridian_index):
+    """Notebooks find the index of the bundled corpus built."""
+    shutil.copytree(meridian_index.folder, _server.root / "indexes" / "meridian")
+
+
+@pytest.fixture
+def guard(chromium, tmp_path):
+    """The `lab.Guard` of the test's page; whatever it noted fails the test at its end."""
+    from lab import HEIGHT, WIDTH, Guard
+    from playwright.sync_api import sync_playwright
+
+    # A new one for each test: while it runs, its event loop stands in the way of any other test's.
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            str(tmp_path / "profile"),
+            executable_path=chromium,
+            args=FLAGS,
+            viewport={"width": WIDTH, "height": HEIGHT},
+            service_workers="block",
+        )
+        guard = Guard(context)
+        yield guard
+        context.close()
+    assert guard.problems == []
+
+
+@pytest.fixture
+def page(guard):
+    """An empty page of a fresh browser."""
+    return guard.context.pages[0]
