@@ -101,12 +101,8 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
     Raises :class:`DataError` where files cannot be had, or where the counts are not those that are known.
     """
     if unknown := set(options) - set(entry.options):
-        takes = (
-            f"takes {', '.join(entry.options)}"
-            if entry.options
-            else "takes no options: its passages are its publisher's"
-        )
-        raise SettingError(f"{entry.id!r} does not know {', '.join(sorted(unknown))}; it {takes}")
+        takes = ", ".join(entry.options) or "no options: its passages are its publisher's"
+        raise SettingError(f"{entry.id!r} does not know {', '.join(sorted(unknown))}; it takes {takes}")
     if not options and (kept := _kept(entry)):
         return _read_kept(entry, *kept)
     if not entry.files:
@@ -115,8 +111,12 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
             f"HOPSCOPE_DATA to the folder that holds {' or '.join(copy.folder for copy in entry.copies)}"
         )
     files = fetch(entry, offline)
-    converted = entry.read(source_folder(entry), **options)
-    _check(entry, converted)
+    try:
+        converted = entry.read(source_folder(entry), **options)
+        _check(entry, converted)
+    except DataError as error:
+        again = f"deleted together with their .sha256, the files in {source_folder(entry)} are downloaded anew"
+        raise DataError(f"{error}; {again}") from None
     notes = [f"licence of the data: {entry.licence}", f"cite: {entry.citation}", *converted.notes]
     if any(file.sha256 is None for file in entry.files):
         notes.append("its publisher gives no hash of every file: those without are compared with their first use here")
@@ -158,7 +158,8 @@ def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> Dataset:
     if copy and found == (copy.passages, copy.questions, copy.triples):
         notes = [copy.note] if copy.note else []
     else:
-        repeated = 0 if data.origin is None else data.origin.settings.get("repeated", 0)
+        said = data.origin.settings.get("repeated") if data.origin else None
+        repeated = said if isinstance(said, int) else 0
         _check(entry, Converted(data.passages, data.questions, triples=data.triples, repeated=repeated), folder)
         notes = []
     if data.origin is not None:

@@ -67,7 +67,7 @@ def test_the_shape_of_a_musique_question_is_in_its_id(tmp_path, name, kind, hops
 
 HOTPOT = {
     "_id": "5a77", "question": "Which is older?", "answer": "Orsby & Co.", "type": "comparison", "level": "easy",
-    "supporting_facts": [["Orsby &amp; Co.", 1], ["Quell", 0]],
+    "supporting_facts": [["Quell", 0], ["Orsby &amp; Co.", 1], ["Quell", 1]],
     "context": [["Orsby &amp; Co.", ["A firm.", " It sells rope."]], ["Other", ["x"]], ["Quell", ["A river."]]],
 }  # fmt: skip
 
@@ -86,9 +86,16 @@ def test_hotpotqa_in_both_its_corpus_layouts(tmp_path, corpus):
     assert found.questions == (
         Question(
             "5a77", "Which is older?", ("Orsby & Co.",), "comparison", 2,
-            (identifier("hp", *firm), identifier("hp", *river)),
+            (identifier("hp", *river), identifier("hp", *firm)),
         ),
     )  # fmt: skip
+
+
+def test_a_supporting_title_without_its_text_leaves_no_support(tmp_path):
+    corpus = {"Orsby &amp; Co.": ["A firm.", " It sells rope."], "Quell": ["A river."]}
+    row = {**HOTPOT, "supporting_facts": [["Quell", 0], ["Gone", 0]]}
+    found = read(write(tmp_path, hotpotqa_corpus=corpus, hotpotqa=[row]))
+    assert found.questions[0].support == () and "1 questions name gold" in found.notes[0]
 
 
 def test_2wikimultihopqa_joins_sentences_with_a_space(tmp_path):
@@ -246,7 +253,7 @@ def test_hotpotqa_as_published_gives_the_records_of_the_shared_folder(shared, tm
         titles = [html.escape(passage.title, quote=False) for passage in gold]
         row = {"_id": question.id, "question": question.question, "answer": question.answers[0], "type": question.type}
         row["supporting_facts"] = [[title, 0] for title in titles]
-        row["context"] = [[title, [passage.text]] for title, passage in zip(titles, gold)]
+        row["context"] = [[title, [passage.text]] for title, passage in zip(titles, gold)][::-1]
         rows.append(row)
     found = read(write(tmp_path, hotpotqa_train_corpus=corpus, hotpotqa_train=rows))
     assert (found.passages, found.questions) == (data.passages, data.questions)

@@ -44,6 +44,11 @@ def test_metaqa(films):
     assert metaqa.read(films, None).questions == ()
 
 
+def test_a_document_of_that_name_is_a_document(tmp_path):
+    (tmp_path / "kb.txt").write_text("What we know of Orsby.")
+    assert load(tmp_path).passages[0].id == "kb.txt#1"
+
+
 def test_a_metaqa_folder_is_recognised(films):
     data = load(films)
     assert (data.name, data.passages, len(data.triples), len(data.questions)) == (films.name, (), 2, 2)

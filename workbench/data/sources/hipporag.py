@@ -135,10 +135,10 @@ def _strings(value: Any) -> list[str]:
 
 
 def _gold(row: dict) -> Iterable[tuple[str, Any]]:
-    """(title, text or sentences) of the gold passages."""
+    """(title, text or sentences) of the gold passages: in the order of the facts, where facts name them."""
     if isinstance(row.get("context"), list) and "supporting_facts" in row:
-        titles = {fact[0] for fact in row["supporting_facts"]}
-        return [(title, sentences) for title, sentences, *_ in row["context"] if title in titles]
+        texts = {title: sentences for title, sentences, *_ in row["context"]}
+        return [(title, texts.get(title)) for title in dict.fromkeys(fact[0] for fact in row["supporting_facts"])]
     listed = row.get("paragraphs") or row.get("contexts") or []
     return [(p.get("title", ""), _text(p)) for p in listed if isinstance(p, dict) and p.get("is_supporting", True)]
 

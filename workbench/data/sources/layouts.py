@@ -21,9 +21,14 @@ def recognise(path: Path) -> Callable[[Path], Dataset] | None:
         return _hipporag
     if (path / "input" / "document.txt").exists() and next(path.rglob("qa-pairs.json"), None):
         return lambda folder: _dataset(folder, folder.resolve().name, ketrag.read(folder))
-    if (path / "kb.txt").exists():
+    if (path / "kb.txt").exists() and _first_line(path / "kb.txt").count(b"|") == 2:
         return _metaqa
     return None
+
+
+def _first_line(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.readline(10_000)
 
 
 def _hipporag(path: Path) -> Dataset:
