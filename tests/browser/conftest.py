@@ -14,6 +14,14 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
+REQUIRED = os.environ.get("HOPSCOPE_BROWSER") == "required"
+
+# The test files import playwright: without it they cannot even be collected.
+if not REQUIRED and not importlib.util.find_spec("playwright"):
+    collect_ignore_glob = ["test_*.py"]
+
+    def pytest_terminal_summary(terminalreporter):
+        terminalreporter.write_line("browser tests skipped: they need playwright; run: make setup")
 
 
 def pytest_configure(config):
@@ -23,12 +31,10 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The browser's file. Without it tests are skipped, or fail where `HOPSCOPE_BROWSER=required`."""
-    found = shutil.which("chromium")
-    if found and importlib.util.find_spec("playwright"):
+    if found := shutil.which("chromium"):
         return found
-    missing = "playwright; run: make setup" if found else "Chromium; run: apt-get install chromium fonts-dejavu-core"
-    end = pytest.fail if os.environ.get("HOPSCOPE_BROWSER") == "required" else pytest.skip
-    return end(f"browser tests need {missing}")
+    end = pytest.fail if REQUIRED else pytest.skip
+    return end("browser tests need Chromium; run: apt-get install chromium fonts-dejavu-core")
 
 
 @pytest.fixture(scope="session")
