@@ -54,7 +54,8 @@ def fetch(entry: Entry, offline: bool | None = None, progress: bool = True) -> t
             _unpack(entry, folder)
             missing = [file for file in missing if not (folder / file.name).exists()]
             # What can only be had by hand is said before anything is downloaded.
-            for file in sorted(missing, key=lambda file: file.url is not None):
+            missing.sort(key=lambda file: file.url is not None)
+            for file in missing:
                 if file.url is None:
                     raise DataError(_by_hand(entry, missing, "cannot be downloaded from one address"))
                 if is_offline(offline):
@@ -66,7 +67,7 @@ def fetch(entry: Entry, offline: bool | None = None, progress: bool = True) -> t
 def _checked(file: File, folder: Path) -> SourceFile:
     path, record = folder / file.name, _record(folder / file.name)
     actual = _sha256(path)
-    expected = file.sha256 or (record.read_text("utf-8").split()[0] if record.exists() else None)
+    expected = file.sha256 or (record.read_text("utf-8").partition(" ")[0] if record.exists() else None)
     if expected is None:
         _note(path, actual)
     elif actual != expected:
