@@ -67,7 +67,14 @@ def test_another_name_can_be_given(tmp_path):
 def test_nothing_is_recognised_in_what_is_none_of_them(tmp_path):
     (tmp_path / "corpus.jsonl").write_text("{}")
     (tmp_path / "list.json").write_text("[1]")
-    for path in (tmp_path, tmp_path / "corpus.jsonl", tmp_path / "list.json", tmp_path / "nowhere"):
+    (tmp_path / "folder.json").mkdir()
+    for path in (
+        tmp_path,
+        tmp_path / "corpus.jsonl",
+        tmp_path / "list.json",
+        tmp_path / "folder.json",
+        tmp_path / "no",
+    ):
         assert exchange.recognise(path) is None
     with pytest.raises(
         DataError, match=r"none of the formats.*Looked for: an OpenIE file of HippoRAG.*exported GraphML"
@@ -416,3 +423,10 @@ def test_youtu_graphs_are_a_choice(tmp_path):
         exchange.read(tmp_path)
     with pytest.raises(DataError, match=r"other.txt"):
         exchange.read(tmp_path / "output" / "graphs" / "other_new.json")
+
+
+@pytest.mark.parametrize("kind", ["gfmrag", "youtu"])
+def test_a_path_relative_to_where_one_stands_finds_what_lies_beside(kind, tmp_path, monkeypatch):
+    (layouts.gfmrag1 if kind == "gfmrag" else layouts.youtu)(tmp_path)
+    monkeypatch.chdir(tmp_path / ("processed/stage1" if kind == "gfmrag" else "output/graphs"))
+    assert len(exchange.read("." if kind == "gfmrag" else "tales_new.json").passages) == 3

@@ -62,7 +62,7 @@ def test_the_order_in_which_profiles_come_does_not_matter(tiny, tmp_path, index)
 def test_without_profiles_there_is_no_layer_and_it_cannot_be_made(tiny_index):
     with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
         _ = tiny_index.profiles
-    with pytest.raises(IndexFault, match=r"'tiny' brings no profiles.*made of nothing else; build the index without"):
+    with pytest.raises(IndexFault, match=r"'tiny' brings no profiles.*made of nothing else; leave it out"):
         tiny_index.ensure(["profiles"], progress=False)
 
 

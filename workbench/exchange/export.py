@@ -117,7 +117,6 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
     apostrophe before it, as spreadsheets themselves mark a text; reading takes it away again. Numbers stay numbers.
     """
     folder = Path(folder).expanduser()
-    folder.mkdir(parents=True, exist_ok=True)
     facts, ids = index.facts, [passage.id for passage in index.passages.passages]
     tables: dict[str, tuple[Iterable[str], Iterable[Iterable[Any]]]] = {
         "nodes": (("id", *NODE), nodes(index, text=False)),
@@ -217,6 +216,7 @@ def _xml(text: str) -> str:
 def _replacing(path: Path) -> Iterator[TextIO]:
     """A new file that takes the place of the old one when the block ends well."""
     part = path.with_name(path.name + ".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with part.open("w", encoding="utf-8", newline="") as file:
             yield file

@@ -26,9 +26,12 @@ _PEEK = 1 << 16  # bytes looked at to recognise a file
 
 
 def peek(path: Path) -> str:
-    """The beginning of a file, whatever is in it, to recognise it by."""
-    with path.open("rb") as file:
-        return file.read(_PEEK).decode("utf-8-sig", "replace")
+    """The beginning of a file, whatever is in it, to recognise it by; of what is no file that can be read, nothing."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_PEEK).decode("utf-8-sig", "replace")
+    except OSError:
+        return ""
 
 
 def read_text(path: Path) -> str:
@@ -78,7 +81,7 @@ def read_csv(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
 def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequence[str] = ()) -> list[tuple[str, dict]]:
     """(place, row) for each row of a Parquet file. `needed` says, for each field, the names that its column had in one
     version or another; `wanted` columns may be missing and are None then."""
-    try:
+    with _whole_parquet(path):
         file = pq.ParquetFile(path)
         has = file.schema_arrow.names
         columns = {field: next((name for name in names if name in has), None) for field, names in needed.items()}
@@ -91,13 +94,17 @@ def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequen
         columns |= {name: name for name in wanted if name in has}
         table = file.read(columns=list(columns.values()))
         lists = {field: table[column].to_pylist() for field, column in columns.items()}
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is not a whole Parquet file ({error}); copy it again from where it was made") from None
     empty = dict.fromkeys(wanted)
     return [
         (f"{path}, row {number}", {**empty, **dict(zip(lists, row))})
         for number, row in enumerate(zip(*lists.values()), 1)
     ]
+
+
+def parquet_rows(path: Path) -> int:
+    """How many rows a Parquet file has."""
+    with _whole_parquet(path):
+        return pq.read_metadata(path).num_rows
 
 
 class GraphML(NamedTuple):
@@ -229,6 +236,14 @@ def only(found: Iterable[Path], what: str, path: Path) -> Path:
         names = ", ".join(str(one) for one in found[:5])
         raise DataError(f"{path} has {len(found)} of {what}: {names}; give one of them")
     return found[0]
+
+
+@contextmanager
+def _whole_parquet(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not a whole Parquet file ({error}); copy it again from where it was made") from None
 
 
 @contextmanager

@@ -6,15 +6,16 @@ Followed: 1.0 (`processed/stage1/kg.txt` with head,relation,tail a line and `doc
 `documents` names the file of texts where it lies elsewhere.
 
 Neither version says which document states a triple. It counts for every document whose entities hold both its ends: the
-one that states it is among them, as the entities of a document are the ends of its triples. Edges `equivalent` are
-synonyms, which the index finds itself. Phrases are normalised already; what they were cannot be had back.
+one that states it is among them, as the entities of a document are the ends of its triples. In 2.x, an edge between a
+document and another node says that the document names it. Edges `equivalent` are synonyms, which the index finds
+itself. Phrases are normalised already; what they were cannot be had back.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.data.folder import Dataset
 from workbench.errors import DataError
@@ -37,6 +38,7 @@ TABLES = ("nodes.csv", "relations.csv", "edges.csv")
 LINES = ("kg.txt", "document2entities.json")
 SYNONYM = "equivalent"
 _TEXTS = ("documents.json", "dataset_corpus.json")
+_SYNONYM_EDGES = "synonym edge, found anew by the index", "synonym edges, found anew by the index"
 
 
 def find(path: Path) -> list[Path]:
@@ -61,7 +63,7 @@ def read(path: Path, name: str, documents: str | Path | None = None, strict: boo
 
 
 def _texts(folder: Path) -> Path | None:
-    places = [place / name for place in (folder, folder.parents[1] / "raw") for name in _TEXTS]
+    places = [place / name for place in (folder, folder.resolve().parent.parent / "raw") for name in _TEXTS]
     return next((file for file in places if file.is_file()), None)
 
 
@@ -73,76 +75,93 @@ def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) 
         )
     for title, text in texts.items():
         found.passage(f"{file}, {title!r}", title, title, checked(text, str, f"{file}, {title!r}"))
-    mentions = _Mentions()
-    listing = folder / "document2entities.json"
+    mentions, listing, lines = _Mentions(), folder / "document2entities.json", folder / "kg.txt"
     for title, entities in read_json(listing, dict).items():
         where = f"{listing}, {title!r}"
         for entity in listed(entities, where):
             mentions.add(entity, title)
             found.entity(where, entity, [title])
-    for number_, line in enumerate(read_text(folder / "kg.txt").splitlines(), 1):
-        parts = line.split(",")
+    for place, line in enumerate(read_text(lines).split("\n"), 1):
+        parts = [part.strip() for part in line.split(",")]
         if len(parts) != 3:
-            found.leave_out("line of kg.txt that has not three parts", "lines of kg.txt that have not three parts")
+            if line.strip():
+                found.leave_out("line of kg.txt that has not three parts", "lines of kg.txt that have not three parts")
         elif parts[1] == SYNONYM:
-            found.leave_out("synonym edge, found anew by the index", "synonym edges, found anew by the index")
+            found.leave_out(*_SYNONYM_EDGES)
         else:
-            head, relation, tail = map(str.strip, parts)
-            found.relation(f"{folder / 'kg.txt'}, line {number_}", head, relation, tail, mentions.of_both(head, tail))
+            found.relation(f"{lines}, line {place}", *parts, mentions.of_both(parts[0], parts[2]))
+
+
+class _Node(NamedTuple):
+    where: str
+    name: str
+    kind: str
+    attributes: dict[str, Any]
 
 
 def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering) -> None:
-    nodes = {}
-    for where, row in read_csv(folder / "nodes.csv", "type", "attributes"):
-        key = row.get("uid") or row.get("name") or ""
-        if key in nodes:
-            raise DataError(f"{where}: the node {key[:200]!r} stands twice; nodes must be unique")
-        nodes[key] = where, row.get("name") or key, row["type"], _attributes(row, where)
-    relations, other = _relations(folder), Counter()
-    for key, (where, title, kind, attributes) in nodes.items():
-        if kind == "document":
-            content = attributes.pop("content", None)
-            text = texts.get(title, content)
+    nodes = _nodes(folder)
+    for key, node in nodes.items():
+        if node.kind == "document":
+            content = node.attributes.pop("content", None)
+            text = texts.get(node.name, content)
             if text is None:
                 raise DataError(
-                    f"{where}: the document {title[:200]!r} has no text, neither as its 'content' nor in "
+                    f"{node.where}: the document {node.name[:200]!r} has no text, neither as its 'content' nor in "
                     f"{file or ' or '.join(_TEXTS)}; name the file of texts with documents=…"
                 )
-            found.passage(where, key, title, checked(text, str, where))
-    mentions, triples = _Mentions(), []
-    for where, row in read_csv(folder / "edges.csv", "source", "relation", "target"):
-        source, target = row["source"], row["target"]
-        for end in (source, target):
-            if end not in nodes:
-                raise DataError(f"{where}: there is no node {end[:200]!r} in nodes.csv; add it or take the edge out")
-        documents = [end for end in (source, target) if nodes[end][2] == "document"]
-        if len(documents) == 2:
-            found.leave_out("edge between documents", "edges between documents")
-        elif documents:
-            mentions.add(target if source in documents else source, documents[0])
-        elif row["relation"] == SYNONYM:
-            found.leave_out("synonym edge, found anew by the index", "synonym edges, found anew by the index")
-        else:
-            relation = relations.get(row["relation"], row["relation"])
-            triples.append((where, source, relation, target, _attributes(row, where)))
+            found.passage(node.where, key, node.name, checked(text, str, node.where))
+    mentions, edges = _edges(folder, nodes, found)
+    other: Counter[str] = Counter()
     for key, (where, name, kind, attributes) in nodes.items():
         if kind != "document":
             said = word(attributes.pop("description", "")) or ""
             found.entity(where, name, mentions.of(key), "" if kind == "entity" else kind, said)
-        other.update(attributes.keys())
-    for where, source, relation, target, attributes in triples:
+        other.update(map(str, attributes))
+    for where, source, relation, target, attributes in edges:
         said, weight = word(attributes.pop("description", "")) or "", number(attributes.pop("weight", None))
-        passages = mentions.of_both(source, target)
-        found.relation(where, nodes[source][1], relation, nodes[target][1], passages, said, (), weight)
-        other.update(attributes.keys())
+        ends, passages = (nodes[source].name, nodes[target].name), mentions.of_both(source, target)
+        found.relation(where, ends[0], relation, ends[1], passages, said, (), weight)
+        other.update(map(str, attributes))
     for attribute, count in sorted(other.items()):
-        found.notes.append(f"{counted(count, 'attribute')} {str(attribute)[:60]!r} of nodes or edges")
+        found.notes.append(f"{counted(count, 'attribute')} {attribute[:60]!r} of nodes or edges")
 
 
-def _relations(folder: Path) -> dict[str, str]:
-    """The names of relations by what edges call them."""
-    rows = read_csv(folder / "relations.csv", "name")
-    return {row.get("uid") or row.get("name", ""): row.get("name", "") for _, row in rows}
+def _nodes(folder: Path) -> dict[str, _Node]:
+    """Nodes by what edges call them."""
+    nodes: dict[str, _Node] = {}
+    for where, row in read_csv(folder / "nodes.csv", "type", "attributes"):
+        key = _key(row)
+        if key in nodes:
+            raise DataError(f"{where}: the node {key[:200]!r} stands twice; nodes must be unique")
+        nodes[key] = _Node(where, row.get("name") or key, row["type"], _attributes(row, where))
+    return nodes
+
+
+def _edges(folder: Path, nodes: dict[str, _Node], found: Gathering) -> tuple[_Mentions, list[tuple]]:
+    """What documents name, and the edges between all other nodes."""
+    relations = {_key(row): row["name"] for _, row in read_csv(folder / "relations.csv", "name")}
+    mentions, edges = _Mentions(), []
+    for where, row in read_csv(folder / "edges.csv", "source", "relation", "target"):
+        source, target = ends = row["source"], row["target"]
+        if unknown := [end for end in ends if end not in nodes]:
+            raise DataError(f"{where}: there is no node {unknown[0][:200]!r} in nodes.csv; add it or take the edge out")
+        relation = relations.get(row["relation"], row["relation"])
+        documents = [end for end in ends if nodes[end].kind == "document"]
+        if len(documents) == 2:
+            found.leave_out("edge between documents", "edges between documents")
+        elif documents:
+            mentions.add(target if source in documents else source, documents[0])
+        elif relation == SYNONYM:
+            found.leave_out(*_SYNONYM_EDGES)
+        else:
+            edges.append((where, source, relation, target, _attributes(row, where)))
+    return mentions, edges
+
+
+def _key(row: dict[str, str]) -> str:
+    """What other tables call a row: its `uid`, where there is one, else its name."""
+    return row.get("uid") or row.get("name") or ""
 
 
 def _attributes(row: dict[str, str], where: str) -> dict[str, Any]:

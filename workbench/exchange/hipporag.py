@@ -1,7 +1,7 @@
 """HippoRAG and HippoRAG 2: the OpenIE results, which are what a model was paid for.
 
 Followed: the released HippoRAG 2 (`openie_results_ner_<model>.json`: `docs` with `idx`, `passage`,
-`extracted_entities`, `extracted_triples`) and the `legacy` branch of the first
+`extracted_entities`, `extracted_triples`) and the released first version
 (`openie_<data>_results_ner_<model>_<n>.json`: `docs` with `title` and `text` besides, and `idx` missing or a number).
 
 A passage keeps its `idx` as id, its place where there is none. Its title is what stands before the first line break,

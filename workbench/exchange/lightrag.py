@@ -1,12 +1,12 @@
 """LightRAG: a working folder with its graph and its JSON stores.
 
 Followed: lightrag-hku 1.5 (`graph_chunk_entity_relation.graphml`, `kv_store_text_chunks.json`,
-`kv_store_entity_chunks.json` and `kv_store_relation_chunks.json`, the last two since 1.4.9) and the early 0.x and 1.x
-folders, which have the first two and names in quotes. Several values of one field are joined by `<SEP>`.
+`kv_store_entity_chunks.json`, `kv_store_relation_chunks.json`) and the early versions, whose folders have the first two
+and whose names stand in quotes. Several values of one field are joined by `<SEP>`.
 
 Chunks become passages; their title is the name of the file that they came from, where it is known. An edge has no
 label, so its keywords are the relation of its facts, the first of its descriptions where it has none. Edges have no
-direction: source and target stand as in the file. The graph keeps the first 200 or 300 chunks of an entity or relation;
+direction: source and target stand as in the file. The graph keeps a limited number of chunks for an entity or relation;
 where the stores name more, these count too.
 """
 
@@ -85,8 +85,8 @@ def _said(description: str) -> list[str]:
 
 
 def _keywords(joined: str) -> tuple[str, ...]:
-    words = (word for part in joined.split(SEPARATOR) for word in unquoted(part).split(","))
-    return tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+    words = (keyword.strip() for part in joined.split(SEPARATOR) for keyword in unquoted(part).split(","))
+    return tuple(dict.fromkeys(filter(None, words)))
 
 
 def _note_what_stays(folder: Path, found: Gathering) -> None:

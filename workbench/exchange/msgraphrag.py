@@ -14,11 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from workbench.data.folder import Dataset
 from workbench.errors import DataError
-from workbench.exchange.files import listed, number, only, read_parquet, unquoted, word
+from workbench.exchange.files import listed, number, only, parquet_rows, read_parquet, unquoted, word
 from workbench.exchange.gather import UNNAMED, Gathering
 
 LOOKED_FOR = "an output folder of Microsoft GraphRAG (entities.parquet or create_final_entities.parquet)"
@@ -31,7 +29,7 @@ _SIDES = {  # tables that an index has no place for, and what a row of them is
 
 def find(path: Path) -> list[Path]:
     if path.is_file():
-        return find(path.parent) if path in _tables(path.parent, "entities") else []
+        return [path.parent] if path.suffix == ".parquet" and _tables(path.parent, "entities") else []
     folders = [path, path / "output", *sorted(path.glob("output/*/artifacts")), *sorted(path.glob("*/artifacts"))]
     return [folder for folder in dict.fromkeys(folders) if _tables(folder, "entities")]
 
@@ -60,7 +58,7 @@ def read(path: Path, name: str, strict: bool = True) -> Dataset:
         found.relation(where, source, wording, target, passages, said, (), number(row["weight"]))
     for table, words in _SIDES.items():
         for file in _tables(folder, table):
-            found.leave_out(*words, pq.read_metadata(file).num_rows)
+            found.leave_out(*words, parquet_rows(file))
     if any(folder.glob("lancedb*")) or any(folder.glob("*embeddings*.parquet")):
         found.notes.append("the vectors: encoded anew by the index's own encoder")
     return found.dataset(name, path)

@@ -59,7 +59,7 @@ def read(path: Path, name: str, chunks: str | Path | None = None, strict: bool =
             elif node.label != "attribute":
                 others[node.label].add(node.name)
         if (start.label, end.label) == ("entity", "attribute"):
-            attributes[start, end.chunks][end.name] = None
+            attributes[start, end.chunks or start.chunks][end.name] = None
         elif start.label == end.label == "entity":
             found.relation(where, start.name, relation, end.name, _stating(start, end, found))
     for node, where in nodes.items():
@@ -103,7 +103,8 @@ def _stating(start: _Node, end: _Node, found: Gathering) -> list[str]:
 
 def _chunks_beside(file: Path) -> Path:
     name = file.stem.removesuffix("_new") + ".txt"
-    places = [file.parents[1] / "chunks" / name, file.parent / "chunks" / name, file.parent / name]
+    folder = file.resolve().parent
+    places = [folder.parent / "chunks" / name, folder / "chunks" / name, folder / name]
     for place in places:
         if place.is_file():
             return place

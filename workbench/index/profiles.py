@@ -45,7 +45,7 @@ class ProfilesLayer(Layer):
         if build.data.profiles is None:
             raise IndexFault(
                 f"the data set {build.data.name!r} brings no profiles, and the layer 'profiles' is made of nothing "
-                "else; build the index without it, or from data that bring types or descriptions (docs/exchange.md)"
+                "else; leave it out in a new folder, or bring data with types or descriptions (docs/exchange.md)"
             )
         return {"given": text_hash(json.dumps(asdict(build.data.profiles)))}
 
