@@ -1,6 +1,6 @@
 """How far an estimate from a small sample is from what the build and the run then take.
 
-    python benchmarks/estimate.py [--data meridian] [--sample 8] [--questions 40]
+    python benchmarks/estimate.py [--data meridian] [--sample 8] [--questions 20]
 
 Once with rules, once with an endpoint on this machine that answers like a model would: names and facts in proportion to
 the passage, tokens counted as cl100k, 20 ms and 0.5 ms per token of the answer. Prints what was estimated and what was
@@ -83,7 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default="meridian")
     parser.add_argument("--sample", type=int, default=8)
-    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--questions", type=int, default=20)
     asked = parser.parse_args()
     data, server = wb.load(asked.data), ChatServer(model)
     tokens.count("warm")

@@ -20,7 +20,7 @@ def _(finding: Finding) -> str:
 def _(examination: Examination) -> str:
     lines = [_verdict(examination)]
     for area, findings in examination.areas.items():
-        lines += [area, *(f"  {text(finding)}" for finding in findings)]
+        lines += [clean(area), *(f"  {text(finding)}" for finding in findings)]
     return "\n".join(lines)
 
 

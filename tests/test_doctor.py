@@ -1,0 +1,367 @@
+"""Each finding, where all is well and where it is not; every fault has one command that mends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from filelock import FileLock
+
+import workbench as wb
+from workbench import doctor
+from workbench.doctor import Examination, Finding, examine
+
+sys.path.insert(0, str(Path(__file__).parent / "llm"))
+from chat_server import ChatServer, completion, error
+
+KEY = "sk-a-key-that-nobody-may-see"
+
+
+def found(look, folder: Path = Path()) -> dict[str, Finding]:
+    return {finding.what: finding for finding in look(folder)}
+
+
+def only(look, folder: Path = Path()) -> Finding:
+    (finding,) = look(folder)
+    return finding
+
+
+def not_installed(*names):
+    real = doctor.version
+
+    def version(name):
+        if name in names:
+            raise PackageNotFoundError(name)
+        return real(name)
+
+    return version
+
+
+# -- environment ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("running", "good"), [((3, 11), True), ((3, 12), True), ((3, 10), False), ((3, 13), False)])
+def test_python(running, good, monkeypatch):
+    monkeypatch.setattr(doctor.sys, "version_info", (*running, 0))
+    finding = only(doctor._python)
+    assert finding.good == good and bool(finding.remedy) != good
+
+
+def test_packages_are_held_against_what_is_needed(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    assert only(doctor._packages).good
+    monkeypatch.setattr(doctor, "version", not_installed("scipy"))
+    monkeypatch.setattr(doctor, "requires", lambda name: ["scipy>=1", "numpy>=99", "pandas", 'dev; extra == "dev"'])
+    findings = found(doctor._packages)
+    assert findings["scipy"].found == "not installed" and "needed >=99" in findings["numpy"].found
+    assert findings["packages"].found == "1 of 3 as needed"
+    assert not any(finding.good for finding in findings.values()) and all(f.remedy for f in findings.values())
+
+
+def test_the_tested_set_is_told_and_no_fault(monkeypatch, tmp_path):
+    (tmp_path / "constraints.txt").write_text(f"# tested\nnumpy=={doctor.version('numpy')}\nscipy==0.1\nabsent==1\n")
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    finding = found(doctor._packages)["tested set"]
+    assert finding.good and finding.mark == "optional" and "-c constraints.txt" in finding.remedy
+    assert finding.found.startswith("1 of 2 installed") and "(tested 0.1)" in finding.found
+
+
+def test_a_checkout_and_an_installed_package_are_told_apart(monkeypatch, tmp_path):
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    assert f"installed in {tmp_path}" in only(doctor._installation).found
+    (tmp_path / ".git").mkdir()
+    assert "commit git does not tell" in only(doctor._installation).found
+    told = SimpleNamespace(stdout="abc123-dirty\n")
+    monkeypatch.setattr(doctor.subprocess, "run", lambda *command, **options: told)
+    assert "a git checkout" in only(doctor._installation).found and "abc123-dirty" in only(doctor._installation).found
+
+
+# -- models -----------------------------------------------------------------------------------------------------------
+
+
+def test_encoder_and_pipeline(monkeypatch):
+    assert "384 dimensions" in only(doctor._encoder).found and only(doctor._language).good
+    monkeypatch.setattr("workbench.encoding.encoder", lambda: 1 / 0)
+    monkeypatch.setattr("workbench.rules.language.nlp", lambda: 1 / 0)
+    for look in (doctor._encoder, doctor._language):
+        assert not only(look).good and only(look).remedy == doctor._INSTALL
+
+
+def test_local_models_are_optional(monkeypatch):
+    monkeypatch.setattr(doctor, "version", not_installed("xllamacpp"))
+    monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
+    findings = list(doctor._local_models(Path()))
+    assert [(f.good, f.mark) for f in findings] == [(True, "optional")] * 2 and all(f.remedy for f in findings)
+
+
+# -- endpoint ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    """`endpoint(answer)` is the endpoint of the environment."""
+    servers = []
+
+    def endpoint(answer) -> ChatServer:
+        servers.append(ChatServer(answer))
+        monkeypatch.setenv("OPENAI_BASE_URL", servers[-1].url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        return servers[-1]
+
+    yield endpoint
+    for server in servers:
+        server.stop()
+
+
+def test_the_key_is_never_shown(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://user:{KEY}@127.0.0.1:9/v1?key={KEY}")
+    findings = found(doctor._endpoint)
+    assert findings["OPENAI_API_KEY"].found == "set" and KEY not in repr(findings)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    finding = found(doctor._endpoint)["OPENAI_API_KEY"]
+    assert finding.good and finding.mark == "optional" and finding.remedy.startswith("export OPENAI_API_KEY")
+
+
+def test_an_endpoint_that_answers(endpoint):
+    server = endpoint(lambda asked: completion("ok"))
+    finding = doctor._asked("test-model")
+    assert finding.good and finding.found.startswith("test-model answered after") and len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "remedy"),
+    [
+        (error(401, f"wrong key {KEY}"), "refuses the key", "export OPENAI_API_KEY"),
+        (error(404, "no such model"), "does not know the model", "--model MODEL"),
+        (error(400, f"bad {KEY}"), "HTTP 400", "--model MODEL"),
+        (error(503, "busy"), "HTTP 503", "--model MODEL"),
+        (completion(""), "empty", "--model MODEL"),
+    ],
+)
+def test_an_endpoint_that_does_not(answer, said, remedy, endpoint):
+    server = endpoint(lambda asked: answer)
+    finding = doctor._asked("test-model")
+    assert not finding.good and said in finding.found and remedy in finding.remedy
+    assert KEY not in repr(finding) and len(server.seen) == 1
+
+
+def test_an_endpoint_that_is_gone(endpoint):
+    endpoint(lambda asked: completion("ok")).stop()
+    finding = doctor._asked("test-model")
+    assert not finding.good and "cannot be reached" in finding.found and "OPENAI_BASE_URL" in finding.remedy
+
+
+def test_without_key_and_address_nothing_is_asked(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    finding = doctor._asked(None)
+    assert not finding.good and "no key" in finding.found and finding.remedy.startswith("export OPENAI_API_KEY")
+
+
+def test_the_model_is_the_first_that_the_endpoint_lists(endpoint, monkeypatch):
+    endpoint(lambda asked: completion("ok"))
+    assert not doctor._asked(None).good, "this server lists none"
+    monkeypatch.setattr(doctor, "_some_model", lambda: "listed")
+    assert doctor._asked(None).found.startswith("listed answered")
+
+
+# -- data -------------------------------------------------------------------------------------------------------------
+
+
+def test_data(monkeypatch):
+    assert only(doctor._bundled).found.endswith("131 questions") and only(doctor._registered).good
+    monkeypatch.setattr("workbench.data.load", lambda name: 1 / 0)
+    assert not only(doctor._bundled).good and only(doctor._bundled).remedy
+
+
+def test_data_sets_that_are_here_are_named(monkeypatch):
+    known = [SimpleNamespace(id=f"d{n}", here="/data" * (n < 10)) for n in range(12)]
+    monkeypatch.setattr("workbench.data.registry.datasets", lambda: SimpleNamespace(datasets=known))
+    said = only(doctor._registered).found
+    assert said.startswith("10 of 12 are on this machine: d0, d1") and said.endswith("…")
+
+
+# -- indexes and runs -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tiny_index, tiny, tmp_path):
+    """A folder with an index and a run."""
+    shutil.copytree(tiny_index.folder, tmp_path / "home" / "indexes" / "tiny")
+    wb.evaluate(tiny.questions, [wb.method("dense", tiny_index)], None, tmp_path / "home/runs/first", progress=False)
+    return tmp_path / "home"
+
+
+def test_whole_indexes_and_runs(place):
+    index, run = only(doctor._indexes, place), only(doctor._runs, place)
+    assert index.good and not index.remedy and index.found.startswith("passages, extractions, facts, synonyms; 0.")
+    assert run.good and run.found.startswith("3 of 3 rows")
+    assert list(doctor._indexes(place / "none")) == list(doctor._runs(place / "none")) == []
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"\xff\xfe", b'{"format": 1, "layers": []}', b'{"format": 1, "layers": {"facts": 1}}']
+)
+def test_a_damaged_manifest(content, place):
+    manifest = place / "indexes" / "tiny" / "manifest.json"
+    manifest.write_bytes(content)
+    finding = only(doctor._indexes, place)
+    assert not finding.good and finding.remedy == f"rm {manifest}"
+
+
+def test_a_layer_that_is_missing(place):
+    (layer,) = (place / "indexes" / "tiny").glob("facts-*")
+    shutil.rmtree(layer)
+    finding = only(doctor._indexes, place)
+    assert not finding.good and "facts" in finding.found and finding.remedy.startswith("workbench index tiny --out ")
+
+
+def test_an_unfinished_build_is_no_fault(place):
+    (place / "indexes" / "tiny" / "facts-123.part").mkdir()
+    finding = only(doctor._indexes, place)
+    assert finding.mark == "optional" and "unfinished: facts-123.part" in finding.found
+    assert finding.remedy.startswith("workbench index tiny")
+
+
+def test_what_is_being_written_by_another(place):
+    with FileLock(place / "indexes" / "tiny" / ".lock"), FileLock(place / "runs" / "first" / ".lock"):
+        assert "being built by another" in only(doctor._indexes, place).found
+        assert "being written by another" in only(doctor._runs, place).found
+    assert "another" not in only(doctor._indexes, place).found + only(doctor._runs, place).found
+
+
+def test_an_unfinished_and_a_damaged_run(place):
+    results = place / "runs" / "first" / "results.jsonl"
+    results.write_bytes(results.read_bytes()[:-10])
+    assert "2 of 3 rows" in only(doctor._runs, place).found and "goes on" in only(doctor._runs, place).found
+    for name, content in (("results.jsonl", b"{\n"), ("run.json", b"[]"), ("run.json", b"\xff")):
+        (place / "runs" / "first" / name).write_bytes(content)
+        finding = only(doctor._runs, place)
+        assert not finding.good and finding.remedy.startswith("mv ")
+    (place / "runs" / "first" / "run.json").unlink()
+    assert "no run" in only(doctor._runs, place).found
+
+
+def test_a_name_that_a_shell_would_act_on_is_quoted(place):
+    evil = place / "indexes" / "a; rm -r $HOME"
+    shutil.move(place / "indexes" / "tiny", evil)
+    (evil / "manifest.json").write_text(json.dumps({"format": 1, "layers": {}, "data": {"name": "$(id)"}}))
+    (evil / "x.part").mkdir()
+    remedy = only(doctor._indexes, place).remedy
+    assert "'$(id)'" in remedy and f"'{evil}'" in remedy
+
+
+def test_places_that_may_not_be_written(tmp_path, monkeypatch):
+    assert all(finding.good for finding in doctor._places(tmp_path))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert all(not f.good and f.remedy == f"chmod u+w {tmp_path}" for f in doctor._places(tmp_path))
+
+
+# -- notebooks --------------------------------------------------------------------------------------------------------
+
+
+def test_jupyter(monkeypatch):
+    assert all(finding.good for finding in doctor._jupyter(Path()))
+    monkeypatch.setattr(doctor, "version", not_installed("jupyterlab", "ipykernel"))
+    assert all(not finding.good and finding.remedy for finding in doctor._jupyter(Path()))
+
+
+def test_the_kernel(monkeypatch):
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    def spec(*argv):
+        monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda *_: SimpleNamespace(argv=argv))
+        return only(doctor._kernel)
+
+    def none(*_):
+        raise NoSuchKernel("python3")
+
+    assert spec(sys.executable).good
+    gone = spec("/no/such/python")
+    assert not gone.good and "does not exist" in gone.found and "ipykernel install" in gone.remedy
+    monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", none)
+    assert not only(doctor._kernel).good
+
+
+def test_widgets(monkeypatch, tmp_path):
+    monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *_: [str(tmp_path)])
+    monkeypatch.setattr(doctor, "requires", lambda name: ["ipywidgets"])
+    findings = found(doctor._widgets)
+    assert not findings["widgets of ipywidgets"].good and "pip install" in findings["widgets of ipywidgets"].remedy
+    assert findings["widgets of ipysigma"].mark == "optional", "nothing needs it"
+    for extension in doctor.WIDGETS.values():
+        (tmp_path / extension).mkdir(parents=True)
+        (tmp_path / extension / "package.json").write_text("{}")
+    assert all(finding.mark == "ok" for finding in doctor._widgets(Path()))
+
+
+def test_the_browser_is_optional(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert only(doctor._browser).mark == "optional" and "apt-get install chromium" in only(doctor._browser).remedy
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/chromium")
+    assert only(doctor._browser).mark == "ok"
+
+
+# -- machine ----------------------------------------------------------------------------------------------------------
+
+
+def test_cores(monkeypatch):
+    monkeypatch.setenv("WORKBENCH_THREADS", "3")
+    assert only(doctor._cores).found.startswith("3 for torch")
+    monkeypatch.setenv("WORKBENCH_THREADS", "many")
+    assert (only(doctor._cores).good, only(doctor._cores).remedy) == (False, "unset WORKBENCH_THREADS")
+
+
+@pytest.mark.parametrize(("gib", "good"), [(16, True), (1, False)])
+def test_memory_and_disk(gib, good, monkeypatch, tmp_path):
+    room = SimpleNamespace(total=gib * 2**30, available=gib * 2**30, free=gib * 2**30)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: room)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: room)
+    for look in (doctor._memory, doctor._disk):
+        finding = only(look, tmp_path / "not" / "there")
+        assert finding.good == good and bool(finding.remedy) != good
+
+
+# -- all of them ------------------------------------------------------------------------------------------------------
+
+
+def test_an_examination_asks_nobody_unless_told_to(endpoint, place):
+    server = endpoint(lambda asked: completion("ok"))
+    examined = examine(place)
+    assert not server.seen and list(examined.areas) == [
+        "environment", "models", "endpoint", "data", "indexes and runs", "notebooks", "machine",
+    ]  # fmt: skip
+    assert all(finding.remedy for finding in examined if finding.mark != "ok")
+    assert {finding.what for finding in examined} >= {"index tiny", "run first", "kernel python3", "memory"}
+    assert any(f.what == "answer" for f in examine(place, ask=True, model="m")) and len(server.seen) == 1
+
+
+def test_a_look_that_breaks_loses_no_other(monkeypatch, place):
+    monkeypatch.setattr("jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec", lambda *_: 1 / 0)
+    examined = examine(place)
+    (broken,) = [finding for finding in examined if "ZeroDivisionError" in finding.found]
+    assert not broken.good and not examined.good and examined.areas["machine"]
+
+
+def test_the_look_of_an_examination():
+    evil = "<script>alert(1)</script>\x1b[31m"
+    findings = (
+        Finding(evil, evil, False, evil, area=evil),
+        Finding("Chromium", "not installed", True, "apt-get install chromium", True, "notebooks"),
+        Finding("disk", "1 TiB", True, area="machine"),
+    )
+    examined = Examination(findings)
+    page, told = examined._repr_html_(), repr(examined)
+    assert "<script>" not in page + findings[0]._repr_html_() and "\x1b" not in page + told
+    assert told.startswith("1 of 3 things are to be mended.") and "✗ <script>" in told
+    assert "– Chromium: not installed (optional) → apt-get install chromium" in told and "✓ disk: 1 TiB" in told
+    assert "Nothing is to be mended" in repr(Examination(findings[1:]))
+    assert (len(examined), examined.good, Examination(findings[1:]).good) == (3, False, True)
