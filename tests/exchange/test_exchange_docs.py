@@ -23,8 +23,6 @@ def test_the_example_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     build = Index.build
     monkeypatch.setattr(wb.Index, "build", lambda data: build(data, encoder=TinyEncoder(), progress=False))
-    method = wb.method
-    monkeypatch.setattr(wb, "method", lambda name, index: method("hipporag2[filter=identity]", index))
     exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], names := {})
     assert names["index"].profiles.of("orsby")[0].type == "geo"
     assert exchange.recognise("orsby.graphml") == "graphml"

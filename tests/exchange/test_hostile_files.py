@@ -182,3 +182,25 @@ def test_any_bytes_are_read_or_refused(tmp_path, content):
         with contextlib.suppress(DataError):
             exchange.read(folder, kind)
         exchange.recognise(folder)
+
+
+@pytest.mark.parametrize(
+    ("layout", "name", "content"),
+    [
+        (layouts.lightrag, CHUNKS, json.dumps({"x" * 100_000: {}})),
+        (layouts.lightrag, CHUNKS, json.dumps({"c": {f"{n}" * 100: 1 for n in range(1000)}})),
+        (layouts.lightrag, CHUNKS, json.dumps({"x" * 100_000: {"content": " "}})),
+        (layouts.hipporag2, OPENIE, openie(*[{**DOC, "idx": "x" * 100_000}] * 2).decode()),
+        (layouts.gfmrag1, "raw/dataset_corpus.json", json.dumps({"x" * 100_000: 7})),
+        (layouts.gfmrag1, STAGE + "document2entities.json", json.dumps({"x" * 100_000: ["a"]})),
+        (layouts.gfmrag2, NODES, ",".join("x" * 1000 for _ in range(100)) + "\n"),
+        (layouts.gfmrag2, EDGES, f"source,relation,target\n{'x' * 100_000},is,y\n"),
+    ],
+    ids=range(8),
+)
+def test_a_complaint_about_something_huge_is_short(tmp_path, layout, name, content):
+    layout(tmp_path)
+    write(tmp_path / name, content)
+    with pytest.raises(DataError) as error:
+        exchange.read(tmp_path)
+    assert len(str(error.value)) < 1_500

@@ -48,7 +48,7 @@ def test_it_is_recognised_indexed_without_an_engine_and_found_again(kind, versio
     assert {"orsby", "nora whitlock", "river aldra", "lake mira"} <= set(index.facts.phrases)
     assert ("profiles" in index.manifest["layers"]) == (data.profiles is not None)
     assert index.left_out == data.left_out
-    evidence = wb.method("hipporag2[filter=identity]", index).retrieve("Who founded Orsby?", k=2)
+    evidence = wb.method("hipporag2", index).retrieve("Who founded Orsby?", k=2)
     assert evidence.passages[0].item == data.passages[0]
     for thing in (data, index, *data.extractions, data.profiles):
         assert repr(thing) and (thing is None or thing._repr_html_())

@@ -67,7 +67,7 @@ def read_csv(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
             raise DataError(f"{path} is not CSV ({error}); write it again with quotes round every text") from None
     missing = [name for name in needed if name not in header]
     if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}; it has {', '.join(header)}: is it of another format?")
+        raise DataError(f"{path} has no column {missing[0]!r}; it has {_names(header)}: is it of another format?")
     for number, row in enumerate(rows, 2):
         if row and len(row) != len(header):
             raise DataError(
@@ -88,7 +88,7 @@ def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequen
         missing = [field for field, column in columns.items() if column is None]
         if missing:
             raise DataError(
-                f"{path} has no column {' or '.join(map(repr, needed[missing[0]]))}; it has {', '.join(has)}: "
+                f"{path} has no column {' or '.join(map(repr, needed[missing[0]]))}; it has {_names(has)}: "
                 "is it of another version?"
             )
         columns |= {name: name for name in wanted if name in has}
@@ -168,7 +168,7 @@ def checked(value: Any, kind: type, where: str) -> Any:
 def field(row: Mapping, name: str, kind: type, where: str) -> Any:
     """The field of a JSON object, which must have it and hold that kind of value."""
     if name not in row:
-        raise DataError(f"{where}: {name!r} is missing; there is {', '.join(map(str, row)) or 'nothing'}")
+        raise DataError(f"{where}: {name!r} is missing; there is {_names(row) or 'nothing'}")
     return checked(row[name], kind, f"{where}: {name!r}")
 
 
@@ -261,6 +261,11 @@ def _lines(text: str) -> Iterator[str]:
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
         start = end
+
+
+def _names(found: Iterable[Any]) -> str:
+    names = [str(name)[:60] for name in found]
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
 def _short(value: Any) -> str:

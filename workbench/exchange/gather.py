@@ -35,9 +35,9 @@ class Gathering:
     def passage(self, where: str, passage_id: str, title: str, text: str) -> None:
         passage_id, title, text = storable(passage_id), storable(title), storable(text)
         if passage_id in self.passages:
-            raise DataError(f"{where}: the passage id {passage_id!r} occurs twice; ids must be unique")
+            raise DataError(f"{where}: the passage id {passage_id[:200]!r} occurs twice; ids must be unique")
         if not (title + text).strip():
-            raise DataError(f"{where}: passage {passage_id!r} is empty; give it a text or take it out of the file")
+            raise DataError(f"{where}: passage {passage_id[:200]!r} is empty; give it a text or take it out")
         self.passages[passage_id] = Passage(passage_id, title, text)
 
     def entity(self, where: str, name: str, passages: Iterable[str], type: str = "", description: str = "") -> None:
@@ -119,7 +119,7 @@ class Gathering:
                 known.append(passage_id)
             elif self.strict:
                 raise DataError(
-                    f"{where} names the passage {passage_id!r}, which is not there; give the folder with all files, "
+                    f"{where} names the passage {passage_id[:200]!r}, which is not there; give the whole folder, "
                     "or leave such names out with workbench.exchange.read(…, strict=False)"
                 )
             else:

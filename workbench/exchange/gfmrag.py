@@ -74,10 +74,11 @@ def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) 
             "name the file with documents=…"
         )
     for title, text in texts.items():
-        found.passage(f"{file}, {title!r}", title, title, checked(text, str, f"{file}, {title!r}"))
+        where = f"{file}, {title[:200]!r}"
+        found.passage(where, title, title, checked(text, str, where))
     mentions, listing, lines = _Mentions(), folder / "document2entities.json", folder / "kg.txt"
     for title, entities in read_json(listing, dict).items():
-        where = f"{listing}, {title!r}"
+        where = f"{listing}, {title[:200]!r}"
         for entity in listed(entities, where):
             mentions.add(entity, title)
             found.entity(where, entity, [title])

@@ -46,7 +46,7 @@ def read(path: Path, name: str, strict: bool = True) -> Dataset:
     found = Gathering(f"LightRAG {GRAPH}", strict)
     chunks = folder / "kv_store_text_chunks.json"
     for chunk, row in read_json(chunks, dict).items():
-        where = f"{chunks}, {chunk!r}"
+        where = f"{chunks}, {chunk[:200]!r}"
         file = word(checked(row, dict, where).get("file_path")) or ""
         title = "" if file in _UNKNOWN_FILES else PurePosixPath(file.split(SEPARATOR)[0].replace("\\", "/")).name
         found.passage(where, chunk, title, field(row, "content", str, where))
@@ -76,7 +76,9 @@ def _store(folder: Path, name: str) -> dict[str, Any]:
 
 def _chunks(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
     """The ids of chunks that a store keeps for each entity, or for each pair of them."""
-    stored = ((key, f"{folder / f'kv_store_{name}.json'}, {key!r}", row) for key, row in _store(folder, name).items())
+    stored = (
+        (key, f"{folder / f'kv_store_{name}.json'}, {key[:200]!r}", row) for key, row in _store(folder, name).items()
+    )
     return {key: listed(checked(row, dict, where).get("chunk_ids"), where) for key, where, row in stored}
 
 
