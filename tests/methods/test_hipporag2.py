@@ -92,6 +92,49 @@ def test_falls_back_to_the_dense_ranking_and_says_why(tiny_index, engine, reason
     assert [p for p, _ in found.ranking] == [p for p, _ in dense.ranking]
 
 
+@pytest.mark.parametrize("kept", [1, 2, 5])
+def test_a_filter_that_keeps_facts_leads_to_a_walk(tiny_index, kept):
+    candidates = wb.method("hipporag2", tiny_index).link_facts(QUESTION, Trace("off")).rows
+    facts = [tiny_index.facts.facts[row] for row in candidates[:kept]]
+    method = wb.method("hipporag2", tiny_index, Filter(answer=[list(fact) for fact in facts]))
+    found = method.retrieve(QUESTION, k=8)
+    assert (found.fallback, found.scale) == (None, "ppr")
+    assert [triple.members for triple, _ in found.facts] == facts
+    assert found.nodes
+    spread = method.spread(QUESTION)
+    assert spread.mass is not None and not spread.fallback
+    assert [row for row, _ in spread.facts] == candidates[:kept]
+    assert sum(spread.mass.p) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "engine", [None, Filter(answer=[]), Filter(failure="no reply"), Filter(answer=[["lake mira", "is", "fed"]])]
+)
+@pytest.mark.parametrize("spec", ["hipporag2", "hipporag2[profile=paper]", "hipporag2[filter=identity]"])
+def test_what_a_spread_says_of_passages_is_what_retrieve_returns(tiny_index, spec, engine):
+    method = wb.method(spec, tiny_index, engine)
+    spread, found = method.spread(QUESTION), method.retrieve(QUESTION, k=8)
+    scores = spread.dense if spread.mass is None else spread.on_passages
+    assert dict(found.ranking) == {p.id: scores[row] for row, p in enumerate(tiny_index.passages.passages)}
+    assert found.fallback == (f"dense ranking, because {spread.fallback}" if spread.mass is None else None)
+    assert (spread.mass is None) == bool(spread.fallback)
+    assert method.rank(spread, 8) == found
+    assert [entity.name for entity, _ in found.entities] == (
+        [tiny_index.facts.phrases[row] for row, _ in spread.seeds] if spread.mass else []
+    )
+
+
+def test_kept_facts_without_weight_and_passages_that_are_no_seeds_leave_nowhere_to_start(tiny_index):
+    """Trap T11: the fact that is least like the question has the weight 0."""
+    method = wb.method("hipporag2[linking_top_k=10,passage_weight=0]", tiny_index)
+    worst = tiny_index.facts.facts[method.link_facts(QUESTION, Trace("off")).rows[-1]]
+    method = wb.method("hipporag2[linking_top_k=10,passage_weight=0]", tiny_index, Filter(answer=[list(worst)]))
+    found = method.retrieve(QUESTION, k=8)
+    assert "have no weight" in found.fallback and found.scale == "minmax-cosine"
+    weak = wb.method("hipporag2[linking_top_k=10]", tiny_index, Filter(answer=[list(worst)]))
+    assert weak.retrieve(QUESTION).fallback is None  # the passages alone are seeds then
+
+
 def test_an_index_without_facts_falls_back(tiny, tiny_encoder, tmp_path):
     from dataclasses import replace
 

@@ -72,6 +72,8 @@ def neighbourhood(
     ones in the order of their rows."""
     if not (isinstance(hops, int) and hops >= 0 and isinstance(limit, int) and limit >= 1):
         raise SettingError(f"hops={hops!r}, limit={limit!r}; they should be whole numbers from 0 and from 1 on")
+    if not (isinstance(facts, int) and isinstance(similarity, int | float) and similarity == similarity):
+        raise SettingError(f"facts={facts!r}, similarity={similarity!r}; they should be a whole number and a cosine")
     kinds = tuple(kinds)
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise SettingError(f"no kind of edge is called {unknown[0]!r}; there are {', '.join(KINDS)}")
@@ -140,7 +142,7 @@ def complete(index: Index, text: str, k: int = 20) -> list[str]:
     rows = [row for group in ranked for row in sorted(group, key=lambda row: (-degrees[row], row))]
     ids = index.passages.passages
     n = index.graph.phrases
-    return [labels[row] if row < n else ids[row - n].id for row in rows[:k]]
+    return list(dict.fromkeys(labels[row] if row < n else ids[row - n].id for row in rows))[:k]
 
 
 def _at_least(part, weight: float):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.operators.hubs import HubBias, hub_bias
 from workbench.operators.neighbourhood import Subgraph, among
@@ -53,10 +54,12 @@ class Spread(Record):
 def reached(spread: Spread, limit: int = 40) -> Subgraph:
     """The seeds and the nodes with the most probability, with all edges among them; `value` is the probability, `hop` 0
     for a seed and 1 for the others. Phrases and passages share the limit equally, since passages have far less each."""
-    n = spread.index.graph.phrases
+    if not (isinstance(limit, int) and limit >= 1):
+        raise SettingError(f"limit={limit!r}; it should be a whole number of nodes from 1 on")
+    if spread.mass is None:
+        return among(spread.index, {}, name=spread.question)
     seeds = [row for row, _ in spread.seeds]
-    phrases = [row for row in top(spread.on_phrases, limit).tolist() if row not in seeds]
-    passages = (n + top(spread.on_passages, limit // 2)).tolist()
-    room = max(limit - len(seeds) - len(passages), 0)
-    hops = dict.fromkeys(seeds, 0) | dict.fromkeys(phrases[:room] + passages, 1) if spread.mass else {}
-    return among(spread.index, hops, name=spread.question, values=spread.mass.p if spread.mass else ())
+    passages = (spread.index.graph.phrases + top(spread.on_passages, limit)[: limit // 2]).tolist()
+    phrases = list(dict.fromkeys(seeds + top(spread.on_phrases, limit).tolist()))[: limit - len(passages)]
+    hops = {row: int(row not in seeds) for row in phrases + passages}
+    return among(spread.index, hops, name=spread.question, values=spread.mass.p)
