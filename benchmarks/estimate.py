@@ -60,7 +60,7 @@ def asking(kind: str, server: ChatServer):
 
 def measure(kind: str, data, sample: int, questions: int, folder: Path, server: ChatServer) -> list[tuple]:
     nothing, rows = kind == "rules", []
-    estimate = estimate_build(data, asking(kind, server), sample)
+    estimate = estimate_build(data, asking(kind, server), sample, folder / f"{kind}-index")
     engine, started = asking(kind, server), time.perf_counter()
     index = wb.Index.build(data, engine, folder / f"{kind}-index", progress=False)
     seconds = time.perf_counter() - started

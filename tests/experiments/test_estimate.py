@@ -261,6 +261,16 @@ def test_rows_that_are_done_do_not_count(arguments, tmp_path):
     assert whole.rows
 
 
+@pytest.mark.parametrize("rows", range(7))
+def test_a_run_that_stopped_anywhere_has_an_estimate_from_one_question(rows, arguments, tmp_path):
+    out = tmp_path / "run"
+    wb.evaluate(*arguments(chat()), out, progress=False)
+    lines = (out / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (out / "results.jsonl").write_bytes(b"".join(lines[:rows]))
+    by_reader = [cost for cost in estimate_run(*arguments(chat()), 1, out=out).costs if cost.step == "answer"]
+    assert sum(cost.calls.value for cost in by_reader) == 6 - rows
+
+
 def test_rules_in_a_run_are_not_calls(arguments):
     estimate = estimate_run(*arguments(wb.engine("rules")), 2)
     assert (estimate.total.calls, estimate.total.money) == (exactly(0), exactly(0))

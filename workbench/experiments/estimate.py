@@ -21,7 +21,7 @@ import numpy as np
 
 from workbench import measures as measures_
 from workbench import tokens
-from workbench.data import Dataset, load
+from workbench.data import Dataset, Extraction, load
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import SettingError
@@ -36,6 +36,7 @@ from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import collect, money, own_prices
 from workbench.llm.step import Step, Usage
 from workbench.methods import Method
+from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.records import Passage, Question, Record
 from workbench.steps import judge as judge_step
@@ -122,21 +123,25 @@ def estimate_build(
 
     Only passages without an extraction count: those that neither the data nor the index (or the stopped build) in
     `folder` has one for. `sample` of them, spread over their lengths, are asked for real; with 0 none is, and the
-    length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts that it has to
-    encode."""
+    length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts that it has to encode.
+    `folder` and `encoder` are by default those of `Index.build`."""
     data = data if isinstance(data, Dataset) else load(data)
     engine = known_engine(engine)
     _whole(sample=sample, least=0)
-    index = Index.open(folder) if folder and (Path(folder) / "manifest.json").exists() else None
+    folder = Path(folder or home() / "indexes" / data.name)
+    index = Index.open(folder) if (folder / "manifest.json").exists() else None
     encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
     encoder = encoder or (index.encoder if index else known_encoder())
     old = index.extractions if index and "extractions" in index.manifest["layers"] else None
     build = Build(data, encoder, engine)
-    left = extractions.left(build, old, _attempt(build, folder))
+    attempt = _attempt(build, folder)
+    left = extractions.left(build, old, attempt)
     chosen = spread(left, sample, lambda passage: (_size(passage), passage.id), seed)
     asked = _ask(engine, chosen)
     extracting = [_extracting(step, engine, left, asked, seed) for step in (named_entities.STEP, triples.STEP)]
-    encoding, timed = _encoding(build, index, old, left, asked, seed)
+    stopped = [made.record for made in extractions.left_behind(attempt).values()]
+    records = [*(old.records if old else ()), *stopped, *(data.extractions or ())]
+    encoding, timed = _encoding(build, index, records, left, asked, seed)
     measured = [_said_of(len(chosen), len(left), "passages without an extraction", "lengths", seed)] if chosen else []
     if left and not chosen:
         measured.append(
@@ -189,12 +194,11 @@ def _timed(engine: Engine, step: Step, inputs: list) -> tuple[list, list[Usage]]
 
 def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Asked, seed: int) -> Cost:
     if engine.name == "rules":
-        seconds = None
-        if asked.passages:
-            sizes, usages = list(map(_size, asked.passages)), asked.by_step[step.name]
-            rest = sum(map(_size, left)) - sum(sizes)
-            seconds = extrapolated([usage.seconds for usage in usages], sizes, rest, seed)
-        return Cost("extraction", step.name, seconds=seconds)
+        if not asked.passages:
+            return Cost("extraction", step.name, seconds=None)
+        spent = sum(usage.seconds for usage in asked.by_step[step.name])  # on one batch, which tells no spread
+        seconds = spent * sum(map(_size, left)) / sum(map(_size, asked.passages))
+        return Cost("extraction", step.name, seconds=Range(seconds, None, None))
     prompts, sizes = {p.id: _prompt(step, p) for p in left}, {p.id: _size(p) for p in left}
     if not asked.passages:
         value, low, high = (factor * sum(sizes.values()) for factor in ASSUMED[step.name])
@@ -222,8 +226,7 @@ def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Asked, 
 
 
 def _encoding(
-    build: Build, index: Index | None, old: extractions.ExtractionsLayer | None, left: list[Passage], asked: _Asked,
-    seed: int,
+    build: Build, index: Index | None, records: list[Extraction], left: list[Passage], asked: _Asked, seed: int
 ) -> tuple[list[Cost], list[str]]:  # fmt: skip
     """The time for passages, and for phrases and facts: of known records they are counted, of the rest extrapolated.
     What recurs in several passages is encoded once, which a sample does not show."""
@@ -235,9 +238,8 @@ def _encoding(
     seconds, timed = _encoder_seconds(encoder, texts, PIECE, sum(map(len, texts)), seed)
     costs, said = [Cost("encoding", "passages", seconds=seconds)], [f"{timed:,} passages"] if timed else []
 
-    waiting = {passage.id for passage in left}
-    records = {r.passage_id: r.triples for r in [*(old.records if old else ()), *(data.extractions or ())]}
-    known = _short_texts(found for passage_id, found in records.items() if passage_id not in waiting)
+    standing = {passage.id for passage in data.passages} - {passage.id for passage in left}
+    known = _short_texts(record.triples for record in records if record.passage_id in standing)
     if same and "facts" in index.manifest["layers"]:
         known -= {*index.facts.phrases, *map(fact_text, index.facts.facts)}
     sampled = _short_texts(asked.triples)
@@ -278,12 +280,12 @@ def _short_texts(found: Iterable[Iterable[Sequence[str]]]) -> set[str]:
     return texts
 
 
-def _attempt(build: Build, folder: str | Path | None) -> Path:
+def _attempt(build: Build, folder: Path) -> Path:
     """Where a stopped build of this layer has left what it extracted."""
     settings = extractions.Settings()
     identity = extractions.ExtractionsLayer.identity(build, settings)
     key = key_of(kind="extractions", settings=asdict(settings), below={}, **identity)
-    whole = Store(folder or "").path("extractions", key)
+    whole = Store(folder).path("extractions", key)
     return whole if whole.is_dir() else whole.with_name(whole.name + ".part")
 
 
@@ -333,8 +335,10 @@ def estimate_run(
         check_same(Path(out), plan.config(questions))
         jobs = jobs[len(read_rows(Path(out) / "results.jsonl")) :]
     left = Counter(name for _, name in jobs)
-    kinds = list({id(question): question for question, _ in jobs}.values())
-    chosen = spread(kinds, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+    unasked = list({id(question): question for question, _ in jobs}.values())
+    each = Counter(question.id for question, _ in jobs)
+    whole = [question for question in unasked if each[question.id] == len(methods)]  # a stopped run may have begun one
+    chosen = spread(whole or unasked, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
     ids = {question.id for question in chosen}
     sampled = [(question, name) for question, name in jobs if question.id in ids]
     _warm(methods.values(), plan)
@@ -343,7 +347,7 @@ def estimate_run(
     for name in left:
         mine = [measured for (_, method), measured in asked.items() if method == name]
         costs += _costs_of(name, mine, left[name], plan, workers, seed)
-    measured = [_said_of(len(chosen), len(kinds), "questions", "hops, types and lengths", seed)] if chosen else []
+    measured = [_said_of(len(chosen), len(unasked), "questions", "hops, types and lengths", seed)] if chosen else []
     measured += [f"{workers} questions are asked side by side, as in the sample"] if workers > 1 else []
     measured += [f"{failed} of {len(asked)} sampled questions failed"] if failed else []
     standing = len(questions) * len(methods) - len(jobs)
@@ -490,14 +494,15 @@ def _estimate(
         odd = [f"{n:,} {how}" for n, how in ((spent.failed, "failed"), (spent.recorded, "were recorded before")) if n]
         cost = "" if spent.money is None else f", ${spent.money:.4f}"
         measured.append(f"the sample took {spent.calls:,} calls{cost}{''.join(f'; {part}' for part in odd)}")
+    if spent.calls > spent.recorded:
         files = [engine.record for engine in asking if getattr(engine, "record", None)]
         measured.append(
             f"its answers are in {', '.join(map(str, dict.fromkeys(files)))} and are not asked for again"
             if files
             else "its answers are not kept, so they will be asked for again; give the engine record=FILE"
         )
-        if not spent.prompt_tokens:
-            unknown.append("not known: how many tokens the endpoint reads and writes, which it does not tell")
+    if spent.calls and not spent.prompt_tokens:
+        unknown.append("not known: how many tokens the endpoint reads and writes, which it does not tell")
     if any(cost.money is None for cost in costs):
         unpriced = [name for name in names if name != "rules" and money(name, 0, 0) is None]
         if unpriced:

@@ -57,7 +57,7 @@ class ExtractionsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
         given = {record.passage_id: record for record in build.data.extractions or ()}
         new = _wanting(build, old)
-        done = _left_behind(folder)
+        done = left_behind(folder)
         missing = left(build, old, folder)
         if missing and build.engine is None:
             raise IndexFault(
@@ -120,7 +120,7 @@ def _to_extract(build: Build) -> bool:
 def left(build: Build, old: ExtractionsLayer | None, attempt: Path) -> list[Passage]:
     """The passages that the engine is yet to be asked about, one of each content: without a record in the data, in the
     layer that stands, or in the folder `attempt` of a build that was stopped."""
-    wanted, done = maker(build) if build.engine else None, _left_behind(attempt)
+    wanted, done = maker(build) if build.engine else None, left_behind(attempt)
     return [passage for content, passage in _wanting(build, old).items() if not _good(done.get(content), wanted)]
 
 
@@ -132,7 +132,7 @@ def _wanting(build: Build, old: ExtractionsLayer | None) -> dict[str, Passage]:
     return {content: passage for content, passage in passages.items() if not _good(known.get(content), wanted)}
 
 
-def _left_behind(attempt: Path) -> dict[str, Made]:
+def left_behind(attempt: Path) -> dict[str, Made]:
     """What a build that was stopped has written; if it was stopped at the very end, only the first file is there."""
     return dict(_read(attempt / "table.jsonl") + _read(attempt / "table.jsonl.part"))
 
