@@ -264,6 +264,15 @@ def test_a_spoilt_export_is_named(tiny_index, tmp_path, name, old, new, said):
         exchange.read(tmp_path / "tables")
 
 
+def test_a_passage_may_be_taken_out_of_an_export(profiled, tmp_path):
+    exchange.write(profiled, tmp_path / "tables")
+    path = tmp_path / "tables" / "passages.csv"
+    path.write_text("".join(line for line in path.open(encoding="utf-8") if not line.startswith("p1,")), "utf-8")
+    data = exchange.read(tmp_path / "tables", strict=False)
+    assert build(data, tmp_path / "again").graph.passages == 7
+    assert data.profiles.relations[0].passages == ("p4",)
+
+
 def test_a_hundred_thousand_edges_take_seconds(tmp_path):
     rng = np.random.default_rng(0)
     passages = tuple(Passage(f"p{n}", f"t{n}", "x") for n in range(5_000))
@@ -278,4 +287,4 @@ def test_a_hundred_thousand_edges_take_seconds(tmp_path):
         exchange.write(index, tmp_path / target)
         wrote = time.perf_counter()
         exchange.read(tmp_path / target)
-        assert wrote - began < 15 and time.perf_counter() - wrote < 30
+        assert wrote - began < 30 and time.perf_counter() - wrote < 60  # a tenth of it on an idle machine

@@ -36,7 +36,7 @@ def test_it_is_recognised_indexed_without_an_engine_and_found_again(kind, versio
     assert exchange.recognise(path) == kind
     data = exchange.read(path)
     assert data == exchange.read(str(path), kind) and data.folder == path
-    assert data.name == (path.stem if path.is_file() else "tales")
+    assert data.name == "tales"
     assert [passage.text.splitlines()[-1] for passage in data.passages] == [
         text if kind != "youtu" or text == FOG else f"{title} {text}"
         for title, text in (("Orsby", ORSBY), ("River Aldra", ALDRA), ("Fog", FOG))
@@ -60,8 +60,15 @@ def test_reading_twice_gives_the_same_bytes(kind, version, tmp_path):
     assert repr(exchange.read(path)) == repr(exchange.read(path)) and exchange.read(path) == exchange.read(path)
 
 
-def test_another_name_can_be_given(tmp_path):
-    assert exchange.read(layouts.youtu(tmp_path), name="other").name == "other"
+def test_a_name_is_given_or_that_of_the_folder_that_someone_named(tmp_path):
+    layouts.msgraphrag(tmp_path / "rivers", 1)
+    layouts.gfmrag1(tmp_path / "rivers")
+    layouts.youtu(tmp_path / "rivers")
+    layouts.lightrag(tmp_path / "rivers" / "rag_storage")
+    for inside, kind in (("output", "msgraphrag"), ("processed/stage1", "gfmrag"), ("rag_storage", "lightrag")):
+        assert exchange.read(tmp_path / "rivers" / inside, kind).name == "rivers"
+    assert exchange.read(tmp_path / "rivers" / "output" / "graphs" / "tales_new.json").name == "tales"
+    assert exchange.read(tmp_path / "rivers", "youtu", name="other").name == "other"
 
 
 def test_nothing_is_recognised_in_what_is_none_of_them(tmp_path):
@@ -90,7 +97,7 @@ def test_a_wrong_kind_or_option_is_named(tmp_path):
         exchange.read(tmp_path, "neo4j")
     with pytest.raises(SettingError, match=r"youtu has no option 'documents'; it has chunks, strict"):
         exchange.read(tmp_path, documents="x")
-    with pytest.raises(DataError, match=r"has no a working folder of LightRAG|no working folder of LightRAG"):
+    with pytest.raises(DataError, match=r"is not a working folder of LightRAG \(graph_chunk.*\); give the file"):
         exchange.read(tmp_path, "lightrag")
 
 
@@ -118,9 +125,11 @@ def test_hipporag_says_which_model_made_the_records_and_what_becomes_of_the_vect
     assert data.extractions[0].made_by == "HippoRAG openie_results_ner_gpt-4o-mini.json"
     assert data.left_out[1] == "the vectors in gpt-4o-mini_encoder: encoded anew by the index's own encoder"
     write(tmp_path / "openie_results_ner_other.json", {"docs": layouts.HIPPO_DOCS})
-    with pytest.raises(DataError, match=r"has 2 of an OpenIE file.*ner_gpt-4o-mini.json, .*ner_other.json; give one"):
+    with pytest.raises(
+        DataError, match=r"is an OpenIE file.* 2 times: .*ner_gpt-4o-mini.json, .*ner_other.json; give one"
+    ):
         exchange.read(tmp_path)
-    assert exchange.read(tmp_path / "openie_results_ner_other.json").name == "openie_results_ner_other"
+    assert exchange.read(tmp_path / "openie_results_ner_other.json").name == tmp_path.name
 
 
 def test_a_hipporag_passage_is_encoded_as_it_stood(tmp_path):
@@ -215,7 +224,9 @@ def test_two_runs_of_msgraphrag_are_a_choice(tmp_path):
     (tmp_path / "output" / "20240810-150058").rename(tmp_path / "output" / "second")
     layouts.msgraphrag(tmp_path / "x", 0)
     (tmp_path / "x" / "output" / "20240810-150058").rename(tmp_path / "output" / "first")
-    with pytest.raises(DataError, match=r"has 2 of an output folder.*first/artifacts, .*second/artifacts; give one"):
+    with pytest.raises(
+        DataError, match=r"is an output folder.* 2 times: .*first/artifacts, .*second/artifacts; give one"
+    ):
         exchange.read(tmp_path)
 
 
@@ -419,7 +430,7 @@ def test_youtu_names_that_are_no_words_are_counted(tmp_path):
 def test_youtu_graphs_are_a_choice(tmp_path):
     layouts.youtu(tmp_path)
     write(tmp_path / "output" / "graphs" / "other_new.json", layouts.youtu_edges())
-    with pytest.raises(DataError, match=r"has 2 of a graph of Youtu-GraphRAG"):
+    with pytest.raises(DataError, match=r"is a graph of Youtu-GraphRAG .* 2 times"):
         exchange.read(tmp_path)
     with pytest.raises(DataError, match=r"other.txt"):
         exchange.read(tmp_path / "output" / "graphs" / "other_new.json")

@@ -30,6 +30,9 @@ class Format:
     read: Callable[..., Dataset]
 
 
+# Folders that the systems name themselves, so that every project has one.
+_FOLDERS = {"output", "artifacts", "graphs", "processed", "rag_storage", "stage1"}
+
 # In the order in which they are tried.
 FORMATS: dict[str, Format] = {
     "hipporag": Format(hipporag.LOOKED_FOR, hipporag.find, hipporag.read),
@@ -51,9 +54,9 @@ def recognise(path: str | Path) -> str | None:
 def read(path: str | Path, kind: str | None = None, *, name: str | None = None, **options: Any) -> Dataset:
     """The data set at a path: passages, what was extracted from each, and what is known of entities and relations.
 
-    `kind` is one of `FORMATS`, and is recognised where it is not given. Options: `strict=False` leaves out ids of
-    passages that are not there instead of refusing them; `documents` (gfmrag) and `chunks` (youtu) name the file of
-    texts. Raises :class:`DataError` where a file is missing or damaged."""
+    `kind` is one of `FORMATS`, and is recognised where it is not given; `name` is that of the folder by default.
+    Options: `strict=False` leaves out ids of passages that are not there instead of refusing them; `documents` (gfmrag)
+    and `chunks` (youtu) name the file of texts. Raises :class:`DataError` where a file is missing or damaged."""
     path = Path(path).expanduser()
     if kind is not None and kind not in FORMATS:
         raise SettingError(f"kind={kind!r} is unknown; choose one of {', '.join(FORMATS)}")
@@ -67,4 +70,12 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
     known = list(inspect.signature(reader).parameters)[2:]
     if unknown := sorted(options.keys() - set(known)):
         raise SettingError(f"{kind} has no option {unknown[0]!r}; it has {', '.join(known)}")
-    return reader(path, name or (path.stem if path.is_file() else path.resolve().name), **options)
+    return reader(path, name or _name(path, kind), **options)
+
+
+def _name(path: Path, kind: str) -> str:
+    """What to call a data set: by a file that someone named, else by the nearest folder that someone named."""
+    if path.is_file() and kind in ("youtu", "graphml"):
+        return path.stem.removesuffix("_new")
+    folder = path.resolve() if path.is_dir() else path.resolve().parent
+    return next((part for part in reversed(folder.parts[1:]) if part not in _FOLDERS), "data")

@@ -231,10 +231,10 @@ def only(found: Iterable[Path], what: str, path: Path) -> Path:
     """The one file or folder that was found; a choice between several is the user's."""
     found = list(found)
     if not found:
-        raise DataError(f"{path} has no {what}; give the file or the folder that holds it")
+        raise DataError(f"{path} is not {what}; give the file or the folder that holds it")
     if len(found) > 1:
         names = ", ".join(str(one) for one in found[:5])
-        raise DataError(f"{path} has {len(found)} of {what}: {names}; give one of them")
+        raise DataError(f"{path} is {what} {len(found)} times: {names}; give one of them")
     return found[0]
 
 

@@ -76,10 +76,11 @@ def _store(folder: Path, name: str) -> dict[str, Any]:
 
 def _chunks(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
     """The ids of chunks that a store keeps for each entity, or for each pair of them."""
-    stored = (
-        (key, f"{folder / f'kv_store_{name}.json'}, {key[:200]!r}", row) for key, row in _store(folder, name).items()
-    )
-    return {key: listed(checked(row, dict, where).get("chunk_ids"), where) for key, where, row in stored}
+    chunks = {}
+    for key, row in _store(folder, name).items():
+        where = f"{folder / f'kv_store_{name}.json'}, {key[:200]!r}"
+        chunks[key] = listed(checked(row, dict, where).get("chunk_ids"), where)
+    return chunks
 
 
 def _said(description: str) -> list[str]:

@@ -70,7 +70,7 @@ def _dataset(found: Gathering, graph: GraphML, name: str, path: Path) -> Dataset
     for node, (where, row) in nodes.items():
         found.entity(where, row.get("label", ""), stating[node], row.get("type", ""), row.get("description", ""))
     for profile, passages in profiles.items():
-        found.profile(RelationProfile(*profile, tuple(passages)))
+        found.profile(RelationProfile(*profile, tuple(p for p in passages if p in found.passages)))
     return found.dataset(name, path)
 
 
