@@ -7,10 +7,11 @@ wb.method("hipporag2", index).retrieve("Which river …?")
 """
 
 from workbench import methods
-from workbench.data import load
+from workbench.data import datasets, load, write_folder
 from workbench.encoding import encoder
 from workbench.experiments import Run, Verdict, evaluate
 from workbench.experiments.checkup import checkup
+from workbench.experiments.estimate import estimate_build, estimate_run
 from workbench.index import Index
 from workbench.llm import engine
 from workbench.methods import method
@@ -29,8 +30,11 @@ __all__ = [
     "card",
     "checkup",
     "complete",
+    "datasets",
     "encoder",
     "engine",
+    "estimate_build",
+    "estimate_run",
     "evaluate",
     "explore",
     "home",
@@ -39,6 +43,7 @@ __all__ = [
     "methods",
     "neighbourhood",
     "reader",
+    "write_folder",
 ]
 
 

@@ -35,6 +35,14 @@ RecordFile = Annotated[Path, typer.Argument(help="the recording", metavar="FILE"
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
 Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
 Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="a name (workbench datasets), a data folder, a folder of documents, or another program's index",
+        metavar="DATA",
+    ),
+]
+Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
 Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
 K = Annotated[int, typer.Option("-k", help="passages")]
 Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
@@ -88,7 +96,7 @@ def methods(as_json: Json = False) -> None:
 
 @verb
 def index(
-    data: Annotated[str, typer.Argument(help="a bundled name (meridian) or a data folder", metavar="DATA")],
+    data: Data,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")
     ] = None,
@@ -101,6 +109,7 @@ def index(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
+    offline: Offline = False,
     as_json: Json = False,
 ) -> None:
     """Build (or go on building) the index of a data set."""
@@ -114,7 +123,8 @@ def index(
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
     kinds = [name.strip() for name in layers.split(",")]
-    built = wb.Index.build(data, _engine(engine, record), folder, encoder=encoder, layers=kinds, settings=chosen)
+    loaded = wb.load(data, offline=offline or None)
+    built = wb.Index.build(loaded, _engine(engine, record), folder, encoder=encoder, layers=kinds, settings=chosen)
     rows = [
         {
             "layer": kind,
@@ -132,6 +142,45 @@ def index(
         out.print(f"  {row['layer']}: {escape(said)}", highlight=False)
         if row.get("failures"):
             err.print(f"  {row['failures']} passages could not be extracted; the same command tries them again")
+
+
+@verb
+def datasets(as_json: Json = False) -> None:
+    """Data sets by name: how large, under which licence, from where, and whether they are on this machine."""
+    from dataclasses import asdict
+
+    import workbench as wb
+
+    rows = [asdict(known) for known in wb.datasets().datasets]
+    _show(rows if as_json else [{name: row[name] for name in _KNOWN} for row in rows], as_json)
+
+
+_KNOWN = ("id", "passages", "questions", "licence", "here")
+
+
+@verb
+def checkup(folder: Folder, as_json: Json = False) -> None:
+    """Whether the graph of an index is fit for use: counts beside published graphs, hubs, and warnings in words."""
+    import workbench as wb
+
+    found = wb.checkup(wb.Index.open(folder))
+    if as_json:
+        _print_json({**found.measured, "warnings": list(found.warnings), "hubs": [hub._asdict() for hub in found.hubs]})
+        return
+    out.print(escape(repr(found)), highlight=False)
+
+
+@verb
+def export(
+    folder: Folder,
+    to: Annotated[Path, typer.Option("--to", help="FILE.graphml, or a folder for CSV files")],
+    as_json: Json = False,
+) -> None:
+    """Write the graph of an index for other programs; it can be read back."""
+    import workbench as wb
+    from workbench import exchange
+
+    _show([{"written": str(path)} for path in exchange.write(wb.Index.open(folder), to)], as_json)
 
 
 @verb

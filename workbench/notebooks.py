@@ -82,7 +82,15 @@ def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | 
 
 
 def _to_html(notebook: Path) -> None:
+    """A page that loads nothing. A widget would need a content network, so what else its output holds is shown."""
+    import nbformat
     from nbconvert import HTMLExporter
 
-    body, _ = HTMLExporter(embed_images=True).from_filename(str(notebook))
+    node = nbformat.read(notebook, as_version=4)
+    node.metadata.pop("widgets", None)
+    for cell in node.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+    exporter = HTMLExporter(embed_images=True, require_js_url="", mathjax_url="")
+    body, _ = exporter.from_notebook_node(node, {"metadata": {"name": notebook.stem}})
     notebook.with_suffix(".html").write_text(body, encoding="utf-8")

@@ -70,7 +70,8 @@ def esc(value: Any, limit: int = CLIP) -> str:
 
 
 def page(*parts: str) -> str:
-    return f'<div class="hopscope">{STYLE}{"".join(parts)}</div>'
+    # JupyterLab would read what stands between two dollar signs as mathematics.
+    return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(parts)}</div>'
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -14,7 +14,8 @@ _LINE = 120  # characters of a text in a table
 def _(data: Dataset) -> str:
     counts = ", ".join(f"{number(count)} {what}" for what, count in _counts(data).items())
     where = f"; from {clean(data.folder, NAME)}" if data.folder else ""
-    return f"Dataset {clean(data.name, NAME)!r}: {counts}{where}{_left_out(data.left_out)}"
+    origin = f"\n{text(data.origin)}" if data.origin else ""
+    return f"Dataset {clean(data.name, NAME)!r}: {counts}{where}{_left_out(data.left_out)}{origin}"
 
 
 @html.register
@@ -28,7 +29,8 @@ def _(data: Dataset) -> str:
         f"<p class='q'>{esc(data.folder, NAME)}</p>" if data.folder else "",
         table(["", ""], _counts(data).items()),
         _left_out_table(data.left_out),
-        details("first passages", table(["id", "title", "text"], passages)),
+        details("where it comes from", html(data.origin)) if data.origin else "",
+        details("first passages", table(["id", "title", "text"], passages)) if passages else "",
         details("first questions", table(["id", "question", "answers"], questions)) if questions else "",
     )
 
@@ -67,6 +69,8 @@ def _counts(data: Dataset) -> dict[str, int]:
     counts = {"passages": len(data.passages), "questions": len(data.questions)}
     if data.extractions is not None:
         counts["extractions"] = len(data.extractions)
+    if data.triples:
+        counts["triples"] = len(data.triples)
     if data.profiles is not None:
         counts["profiles"] = len(data.profiles.entities) + len(data.profiles.relations)
     return counts
