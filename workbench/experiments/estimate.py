@@ -48,8 +48,8 @@ RESAMPLES = 1_000
 # Completion tokens per token of the passage, with the 5th and 95th percentile of single passages: what
 # gpt-3.5-turbo-1106 wrote for 1,500 passages of MuSiQue, in HippoRAG's released extractions, as cl100k tokens of JSON.
 ASSUMED = {named_entities.STEP.name: (0.49, 0.21, 0.87), triples.STEP.name: (1.41, 0.81, 2.36)}
-PIECES, PIECE = 4, 8  # of passages that the encoder is timed with
-SHORT = 8  # times as many phrases and facts, which are short
+TIMED = {"passages": 32, "phrases and facts": 256}  # texts that the encoder is timed with, so often:
+TIMES = 3
 
 
 class Range(NamedTuple):
@@ -233,41 +233,37 @@ def _encoding(
     encoder, data = build.encoder, build.data
     same = index is not None and index.manifest["encoder"]["name"] == encoder.name
     encoded = {p.content for p in index.passages.passages} if same else set()
-    texts = sorted({p.content for p in data.passages} - encoded)
+    texts = {p.content for p in data.passages} - encoded
     encoder.encode(["warm"])
-    seconds, timed = _encoder_seconds(encoder, texts, PIECE, sum(map(len, texts)), seed)
-    costs, said = [Cost("encoding", "passages", seconds=seconds)], [f"{timed:,} passages"] if timed else []
-
+    passages, n = _encoder_seconds(encoder, "passages", texts, sum(map(len, texts)), seed)
+    said = [f"{n:,} passages"] if n else []
     standing = {passage.id for passage in data.passages} - {passage.id for passage in left}
     known = _short_texts(record.triples for record in records if record.passage_id in standing)
     if same and "facts" in index.manifest["layers"]:
         known -= {*index.facts.phrases, *map(fact_text, index.facts.facts)}
-    sampled = _short_texts(asked.triples)
-    seconds, timed = None, 0
+    short, n = Cost("encoding", "phrases and facts", seconds=None), 0
     if asked.passages or not left:
+        sampled = _short_texts(asked.triples)
         scale = sum(map(_size, left)) / sum(map(_size, asked.passages)) if left else 0.0
         characters = sum(map(len, known)) + scale * sum(map(len, sampled))
-        seconds, timed = _encoder_seconds(encoder, sorted(known | sampled), PIECE * SHORT, characters, seed)
-    said += [f"{timed:,} phrases and facts"] if timed else []
-    costs.append(Cost("encoding", "phrases and facts", seconds=seconds))
-    return costs, [f"the encoder was timed with {' and '.join(said)}"] if said else []
+        short, n = _encoder_seconds(encoder, "phrases and facts", known | sampled, characters, seed)
+    said += [f"{n:,} phrases and facts"] if n else []
+    return [passages, short], [f"the encoder was timed {TIMES} times with {' and '.join(said)}"] if said else []
 
 
-def _encoder_seconds(encoder: Encoder, texts: list[str], piece: int, characters: float, seed: int) -> tuple[Range, int]:
-    """Seconds for so many characters of texts like these, and with how many it was timed: in pieces, of which the
-    median counts, since anything else that the machine does makes one slow; low and high are the quickest and the
-    slowest."""
-    chosen = spread(texts, PIECES * piece, lambda text: (len(text), text), seed)
-    if not chosen or not characters:
-        return exactly(0), 0
-    pieces = [part for start in range(PIECES) if (part := chosen[start::PIECES])]  # each of all lengths
+def _encoder_seconds(encoder: Encoder, what: str, texts: set[str], characters: float, seed: int) -> tuple[Cost, int]:
+    """The time for so many characters of texts like these, and with how many texts it was measured: several times, of
+    which the median counts and the ends are low and high, since anything else that the machine does makes one slow."""
+    chosen = spread(list(texts), TIMED[what], lambda text: (len(text), text), seed)
+    if not chosen:
+        return Cost("encoding", what), 0
     seconds = []
-    for part in pieces:
+    for _ in range(TIMES):
         started = time.perf_counter()
-        encoder.encode(part)
+        encoder.encode(chosen)
         seconds.append(time.perf_counter() - started)
-    rates = sorted(spent / (sum(map(len, part)) or 1) for spent, part in zip(seconds, pieces))
-    return Range(float(np.median(rates)), rates[0], rates[-1]).times(characters), len(chosen)
+    measured = Range(float(np.median(seconds)), min(seconds), max(seconds))
+    return Cost("encoding", what, seconds=measured.times(characters / max(1, sum(map(len, chosen))))), len(chosen)
 
 
 def _short_texts(found: Iterable[Iterable[Sequence[str]]]) -> set[str]:
@@ -338,7 +334,8 @@ def estimate_run(
     unasked = list({id(question): question for question, _ in jobs}.values())
     each = Counter(question.id for question, _ in jobs)
     whole = [question for question in unasked if each[question.id] == len(methods)]  # a stopped run may have begun one
-    chosen = spread(whole or unasked, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+    pool = unasked if sample >= len(unasked) else whole or unasked
+    chosen = spread(pool, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
     ids = {question.id for question in chosen}
     sampled = [(question, name) for question, name in jobs if question.id in ids]
     _warm(methods.values(), plan)
