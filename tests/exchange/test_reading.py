@@ -35,7 +35,7 @@ def test_it_is_recognised_indexed_without_an_engine_and_found_again(kind, versio
     path = layouts.LAYOUTS[kind][version](tmp_path / "tales")
     assert exchange.recognise(path) == kind
     data = exchange.read(path)
-    assert data == exchange.read(str(path), kind) and data.folder == path
+    assert data == exchange.read(str(path), kind) == wb.load(path) and data.folder == path
     assert data.name == "tales"
     assert [passage.text.splitlines()[-1] for passage in data.passages] == [
         text if kind != "youtu" or text == FOG else f"{title} {text}"
@@ -278,6 +278,17 @@ def test_early_lightrag(tmp_path):
     }  # fmt: skip
     assert data.profiles.entities[1] == EntityProfile("NORA WHITLOCK", "PERSON", "She founded Orsby.", ("chunk-1",))
     assert data.passages[0].title == "" and data.left_out[0] == "2 cached answers of the model"
+
+
+def test_workspaces_of_lightrag_are_a_choice_unless_one_is_given(tmp_path):
+    layouts.lightrag(tmp_path / "rag_storage" / "rivers")
+    assert exchange.read(tmp_path).name == tmp_path.name
+    layouts.lightrag(tmp_path / "rag_storage" / "lakes")
+    with pytest.raises(DataError, match=r"2 times: .*lakes, .*rivers; give one"):
+        exchange.read(tmp_path)
+    assert exchange.read(tmp_path / "rag_storage" / "lakes").name == "lakes"
+    layouts.lightrag(tmp_path)  # nearer than both
+    assert exchange.read(tmp_path).folder == tmp_path
 
 
 def test_an_edge_without_any_word_still_says_that_its_ends_are_related(tmp_path):

@@ -6,7 +6,7 @@ import ast
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -225,6 +225,14 @@ def unquoted(name: str) -> str:
 
 def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def nearest(path: Path, fits: Callable[[Path], bool], *below: str) -> list[Path]:
+    """The folder itself, if it fits, else those that fit under the first of the patterns that leads to any."""
+    if fits(path):
+        return [path]
+    found = (sorted(filter(fits, path.glob(pattern))) for pattern in below)
+    return next(filter(None, found), [])
 
 
 def only(found: Iterable[Path], what: str, path: Path) -> Path:

@@ -24,6 +24,7 @@ from workbench.exchange.files import (
     counted,
     listed,
     literal,
+    nearest,
     number,
     only,
     read_csv,
@@ -42,10 +43,10 @@ _SYNONYM_EDGES = "synonym edge, found anew by the index", "synonym edges, found 
 
 
 def find(path: Path) -> list[Path]:
-    folders = (path, path / "processed" / "stage1") if path.is_dir() else ()
-    return [
-        folder for folder in folders if any(all((folder / file).is_file() for file in kind) for kind in (TABLES, LINES))
-    ]
+    def fits(folder: Path) -> bool:
+        return any(all((folder / file).is_file() for file in files) for files in (TABLES, LINES))
+
+    return nearest(path, fits, "processed/stage1")
 
 
 def read(path: Path, name: str, documents: str | Path | None = None, strict: bool = True) -> Dataset:

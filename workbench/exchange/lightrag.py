@@ -20,6 +20,7 @@ from workbench.exchange.files import (
     checked,
     field,
     listed,
+    nearest,
     number,
     only,
     read_graphml,
@@ -38,7 +39,7 @@ _UNKNOWN_FILES = ("", "unknown_source", "no-file-path")
 def find(path: Path) -> list[Path]:
     if path.is_file():
         return [path.parent] if path.name == GRAPH else []
-    return [folder for folder in (path, path / "rag_storage") if (folder / GRAPH).is_file()]
+    return nearest(path, lambda folder: (folder / GRAPH).is_file(), "rag_storage", "rag_storage/*")
 
 
 def read(path: Path, name: str, strict: bool = True) -> Dataset:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from workbench.data.folder import Dataset
 from workbench.errors import DataError
-from workbench.exchange.files import listed, number, only, parquet_rows, read_parquet, unquoted, word
+from workbench.exchange.files import listed, nearest, number, only, parquet_rows, read_parquet, unquoted, word
 from workbench.exchange.gather import UNNAMED, Gathering
 
 LOOKED_FOR = "an output folder of Microsoft GraphRAG (entities.parquet or create_final_entities.parquet)"
@@ -28,10 +28,12 @@ _SIDES = {  # tables that an index has no place for, and what a row of them is
 
 
 def find(path: Path) -> list[Path]:
+    def fits(folder: Path) -> bool:
+        return bool(_tables(folder, "entities"))
+
     if path.is_file():
-        return [path.parent] if path.suffix == ".parquet" and _tables(path.parent, "entities") else []
-    folders = [path, path / "output", *sorted(path.glob("output/*/artifacts")), *sorted(path.glob("*/artifacts"))]
-    return [folder for folder in dict.fromkeys(folders) if _tables(folder, "entities")]
+        return [path.parent] if path.suffix == ".parquet" and fits(path.parent) else []
+    return nearest(path, fits, "output", "output/*/artifacts", "*/artifacts")
 
 
 def read(path: Path, name: str, strict: bool = True) -> Dataset:
