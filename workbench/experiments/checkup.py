@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 import numpy as np
 import pandas as pd
@@ -155,7 +156,7 @@ def _warnings(
             f"{hubs[0].phrase!r} alone has {hubs[0].share:.0%} of the strength of all phrases and draws walks of any "
             "question. Is it a name, or a word that the extraction should leave out?"
         )
-    if short := [hub.phrase for hub in hubs if len(hub.phrase) <= 2]:
+    if short := [hub.phrase for hub in hubs if _width(hub.phrase) <= 2]:
         yield (
             f"{', '.join(map(repr, short))} among the hubs: a piece of names rather than a name, it joins passages "
             "that have nothing in common."
@@ -170,6 +171,11 @@ def _warnings(
     if measured[f"phrases of more than {LONG} words"] > 0.1:
         share = measured[f"phrases of more than {LONG} words"]
         yield f"{share:.0%} of the phrases have more than {LONG} words: clauses, which no other passage will repeat."
+
+
+def _width(phrase: str) -> int:
+    """Letters; one of Chinese or Japanese script says about as much as two of an alphabet."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in phrase)
 
 
 def _share(part: float, whole: float) -> float:
