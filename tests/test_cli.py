@@ -81,7 +81,7 @@ def test_index_evaluate_and_resume(workbench, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("index", "nowhere"), "neither a bundled data set"),
+        (("index", "nowhere"), "neither a data set known by name"),
         (("retrieve", "nowhere", "?"), "holds no index"),
         (("ask", "INDEX", "?", "-m", "magic"), "no method is called 'magic'"),
         (("ask", "INDEX", "?", "-m", "hipporag2[damping=2]"), "damping=2"),

@@ -134,7 +134,8 @@ def index(
         for kind, layer in built.manifest["layers"].items()
     ]
     if as_json:
-        _print_json({"folder": str(built.folder), "counts": built.counts(), "layers": rows})
+        said = {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows}
+        _print_json(said)
         return
     out.print(escape(repr(built)), highlight=False)
     for row in rows:
@@ -180,7 +181,8 @@ def export(
     import workbench as wb
     from workbench import exchange
 
-    _show([{"written": str(path)} for path in exchange.write(wb.Index.open(folder), to)], as_json)
+    written = exchange.write(wb.Index.open(folder), to)
+    _show([{"file": str(path), "bytes": path.stat().st_size} for path in written], as_json)
 
 
 @verb

@@ -24,7 +24,7 @@ class Frame(anywidget.AnyWidget):
     function render({ model, el }) {
       const frame = document.createElement("iframe");
       frame.setAttribute("sandbox", "allow-scripts");
-      frame.style.cssText = "width:100%;border:0;display:block;outline:1px solid #8884";
+      frame.style.cssText = "width:100%;border:1px solid #8884;display:block;box-sizing:border-box";
       const show = () => { frame.style.height = model.get("height") + "px"; frame.srcdoc = model.get("page"); };
       const heard = (event) => {
         const row = event.source === frame.contentWindow && event.data ? event.data.picked : undefined;

@@ -26,12 +26,16 @@ _FENCE = (
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
 )
 _CSS = "body{{margin:0;background:{0}}} .card,#mynetwork{{border:0!important}}"
-# Tooltips are set as text here, because a title that pyvis writes becomes HTML if it holds the word href.
+# The picture takes the room that there is. Tooltips are set as text here, because a title that pyvis writes becomes
+# HTML if it holds the word href.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
-nodes.update(nodes.map(({id, says}) => ({id, title: tip(says)})));
+const room = document.getElementById("mynetwork").getBoundingClientRect();
+const wide = Math.min(Math.max(room.width / room.height, 1), 2);
+nodes.update(nodes.map(({id, x, says}) => ({id, x: x * wide, title: tip(says)})));
 edges.update(edges.map(({id, says}) => ({id, title: tip(says)})));
-network.once("afterDrawing", () => network.moveTo({scale: 0.9 * network.getScale()}));
+network.fit();
+network.moveTo({scale: 0.9 * network.getScale()});
 network.on("click", ({nodes: [row]}) => { if (Number.isInteger(row)) parent.postMessage({picked: row}, "*"); });
 </script>"""
 
@@ -105,7 +109,7 @@ def _vis_nodes(subgraph: Subgraph, colours: Theme) -> Iterator[dict]:
             "says": says(node),
             "shape": NODES[node.kind][1],
             "size": node_size(node) * zoom**0.5 * (1 if node.kind == "phrase" else 0.8),
-            "x": x * 330 * zoom,
+            "x": x * 260 * zoom,
             "y": y * 260 * zoom,
             "borderWidth": 4 * zoom if start else 1,
             "color": {"background": NODES[node.kind][0], "border": VERMILION if start else colours.paper},
