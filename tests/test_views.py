@@ -21,8 +21,11 @@ from workbench.records import Answer, Entity, Evidence, Passage, Path, Question,
 from workbench.trace import Event, Trace, TraceDiff
 from workbench.views.base import STYLE, clean, number
 
-TAGS = {"div", "style", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "span", "b", "i", "p", "pre"}
-CLASSES = {"hopscope", "n", "q", "tag", "bad"}
+TAGS = {
+    *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "span", "b", "i", "p", "pre"),
+    *("ul", "li"),
+}
+CLASSES = {"hopscope", "mathjax_ignore", "n", "q", "tag", "bad"}
 # \n and \t apart, what moves a terminal's cursor, turns the direction of text or ends a line in JavaScript
 UNSHOWABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -38,6 +41,9 @@ HOSTILE = (
     "\u202egnp.exe\u2066\u2028\u2029",
     "\ud800",
     "{0} %s \\ $x$ `",
+    "</script></body></html><!--<script>",
+    "{{ 7 * 7 }} {% for x in y %} {# #}",
+    'href="http://example.org/x" src=//example.org',
     "Kättern 東京",
 )
 hostile = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=5), max_size=4).map("".join)
@@ -115,7 +121,7 @@ class Checked(HTMLParser):
     def handle_starttag(self, tag, attributes):
         assert tag in TAGS
         assert all(name in ("class", "open") for name, _ in attributes)
-        assert {value for name, value in attributes if name == "class"} <= CLASSES
+        assert {part for name, value in attributes if name == "class" for part in value.split()} <= CLASSES
         self.open.append(tag)
 
     def handle_endtag(self, tag):

@@ -18,6 +18,7 @@ from workbench.index import Index
 from workbench.operators.hubs import super_hubs
 from workbench.operators.similarity import top
 from workbench.records import Record
+from workbench.text import storable
 
 PUBLISHED = Path(__file__).with_name("published") / "graphs.csv"
 SHOWN = 10  # hubs and examples that are listed
@@ -60,7 +61,8 @@ class Checkup(Record):
     def beside_published(self) -> pd.DataFrame:
         """This graph's counts and ratios, and those of published graphs; NaN where a source does not say."""
         ours = {name: self.measured[name] for name in ("passages", "phrases", "facts", "synonyms")}
-        frame = pd.concat([pd.DataFrame([{"graph": self.name, "source": "this index", **ours}]), published()])
+        first = pd.DataFrame([{"graph": storable(self.name), "source": "this index", **ours}])
+        frame = pd.concat([first, published()])
         return frame.assign(
             facts_per_passage=frame["facts"] / frame["passages"],
             phrases_per_passage=frame["phrases"] / frame["passages"],

@@ -11,7 +11,7 @@ from workbench.operators.spread import Spread
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import SHOWN, passage_line, triple_line
 
-SHOWN_CLOSED = 5  # lists of a card longer than this are folded
+SHOWN_CLOSED = 12  # lists of a card longer than this are folded
 
 
 @text.register
@@ -151,7 +151,9 @@ def _cut(count: int, shown: tuple) -> str:
 
 def _measure(name: str, value: float) -> str:
     """Shares as percentages, counts as they are."""
-    return number(value) if isinstance(value, int) or value > 1 or "degree" in name else f"{value:.1%}"
+    if isinstance(value, int):
+        return number(value)
+    return f"{value:g}" if "degree" in name else f"{value:.1%}"
 
 
 def _count(value: float) -> int | None:

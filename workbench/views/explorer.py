@@ -80,7 +80,8 @@ class Explorer(Record):
 
     def pick(self, node: str | int) -> Card:
         """Show the card of a node, as a click does."""
-        self.card = card(self.index, node)
+        self._picked = row_of(self.index, node)  # a row, because a passage may have a phrase's name for its id
+        self.card = card(self.index, self._picked)
         self._walk.disabled = False
         self._card.value = html(self.card)
         return self.card
@@ -93,7 +94,8 @@ class Explorer(Record):
         return f"Explorer of {self.index.name!r}: {self.subgraph!r}"
 
     def _repr_mimebundle_(self, **options: Any):
-        return self.widget._repr_mimebundle_(**options)
+        """The widget, and beside it what a page without a kernel can show."""
+        return self.widget._repr_mimebundle_(**options) | {"text/html": html(self.subgraph) + html(self.card)}
 
     def _make_controls(self, threshold: float) -> None:
         self._search = widgets.Combobox(
@@ -115,7 +117,7 @@ class Explorer(Record):
         self._search.observe(self._searched, "value")
         for control in (*self._settings.values(), *self._edges.values()):
             control.observe(self._moved, "value")
-        self._walk.on_click(lambda _: self.look(self.card.name))
+        self._walk.on_click(lambda _: self.look(self._picked))
         row = {"flex_flow": "row wrap", "align_items": "center"}
         self._controls = widgets.VBox(
             [

@@ -6,12 +6,14 @@ import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator
 
+from workbench.errors import SettingError
 from workbench.index.graph import Graph
 from workbench.operators.neighbourhood import Subgraph
 from workbench.operators.similarity import top
@@ -22,18 +24,27 @@ from workbench.views.graph import EDGES, NODES, SMALL, named, node_size
 from workbench.views.layout import layout
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
+# What a file of a picture would say of its making, so that no two were the same.
+_DATES = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
+
 
 class Picture:
     """A matplotlib figure that shows itself in a notebook, with no plotting state behind it."""
 
     def __init__(self, figure: Figure, says: str):
+        # Labels make the layout move a little at every drawing; it is settled once.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         self.figure, self.says = figure, says
 
     def save(self, path: str | Path) -> Path:
         """Write it as PNG, SVG or PDF, by the suffix. The same data give the same bytes."""
         path = Path(path)
+        if path.suffix not in _DATES:
+            raise SettingError(f"{path.name} has no suffix of a picture; choose one of {', '.join(_DATES)}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.figure.savefig(path, metadata={"Software": None} if path.suffix == ".png" else {"Date": None})
+        with matplotlib.rc_context({"svg.hashsalt": "hopscope"}):
+            self.figure.savefig(path, metadata={_DATES[path.suffix]: None})
         return path
 
     def _repr_png_(self) -> bytes:
@@ -81,7 +92,8 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
     axes.set_yticks(range(1, len(shown) + 1), [_plain(p.title or p.text, 40) for p, _ in shown])
     axes.invert_yaxis()
     axes.set_xlabel(
-        f"rank: filled by {evidence.method}, hollow by {other.method}" + ("; diamonds are gold" if gold else "")
+        _plain(f"rank: filled by {evidence.method}, hollow by {other.method}", 120)
+        + ("; diamonds are gold" if gold else "")
     )
     axes.set_title(_plain(evidence.question, 90), loc="left", fontsize=9)
     return Picture(figure, f"ranks of the best {len(shown)} passages of {evidence.method} and of {other.method}")
@@ -155,7 +167,7 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
     """method → {k: value}, as lines over k."""
     figure, axes = _figure(5.6, 3.4)
     for (name, curve), colour, marker in zip(curves.items(), _cycle((BLUE, ORANGE, GREEN, VERMILION)), _cycle("os^D")):
-        axes.plot(list(curve), list(curve.values()), color=colour, marker=marker, label=name)
+        axes.plot(list(curve), list(curve.values()), color=colour, marker=marker, label=_plain(name, 80))
     axes.set(xlabel="k", ylabel=f"{measure}@k", ylim=(0, 1.02), xscale="log")
     ks = sorted({k for curve in curves.values() for k in curve})
     axes.set_xticks(ks, [str(k) for k in ks])
