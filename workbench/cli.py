@@ -46,6 +46,14 @@ Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
 Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
 K = Annotated[int, typer.Option("-k", help="passages")]
 Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
+MaxMoney = Annotated[float | None, typer.Option(help="stop before a call beyond so many US dollars")]
+MaxTokens = Annotated[int | None, typer.Option(help="stop before a call beyond so many tokens, prompt and answer")]
+MaxCalls = Annotated[int | None, typer.Option(help="stop before a call beyond this number")]
+Questions = Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")]
+Judge = Annotated[str | None, typer.Option(help="the engine that judges answers, for measures with a judge")]
+Encoder = Annotated[
+    str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
@@ -102,9 +110,10 @@ def index(
     ] = None,
     engine: Engine = "rules",
     record: Record = None,
-    encoder: Annotated[
-        str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
-    ] = None,
+    max_money: MaxMoney = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+    encoder: Encoder = None,
     layers: Annotated[str, typer.Option(help="comma-separated")] = "passages,facts,synonyms",
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
@@ -123,8 +132,11 @@ def index(
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
     kinds = [name.strip() for name in layers.split(",")]
+    limits = _limits(max_money, max_tokens, max_calls)
     loaded = wb.load(data, offline=offline or None)
-    built = wb.Index.build(loaded, _engine(engine, record), folder, encoder=encoder, layers=kinds, settings=chosen)
+    built = wb.Index.build(
+        loaded, _engine(engine, record, limits), folder, encoder=encoder, layers=kinds, settings=chosen
+    )
     rows = [
         {
             "layer": kind,
@@ -192,6 +204,9 @@ def retrieve(
     method: Method = "hipporag2",
     engine: Engine = "rules",
     record: Record = None,
+    max_money: MaxMoney = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
     k: K = 10,
     budget: Budget = None,
     trace: Annotated[bool, typer.Option(help="print the trace")] = False,
@@ -200,7 +215,8 @@ def retrieve(
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
-    evidence = wb.method(method, wb.Index.open(folder), _engine(engine, record)).retrieve(question, k, budget=budget)
+    runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
+    evidence = wb.method(method, wb.Index.open(folder), runner).retrieve(question, k, budget=budget)
     if as_json:
         _print_json(_evidence(evidence, trace))
         return
@@ -217,6 +233,9 @@ def ask(
     reader: Reader = "direct",
     engine: Engine = "rules",
     record: Record = None,
+    max_money: MaxMoney = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
     k: K = 10,
     budget: Budget = None,
     as_json: Json = False,
@@ -224,7 +243,7 @@ def ask(
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
 
-    runner = _engine(engine, record)
+    runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
     evidence = wb.method(method, wb.Index.open(folder), runner).retrieve(question, k, budget=budget)
     answer = wb.reader(reader, runner).read(question, evidence)
     if as_json:
@@ -254,11 +273,14 @@ def ask(
 @verb
 def evaluate(
     folder: Folder,
-    questions: Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")],
+    questions: Questions,
     method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
     reader: Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
     engine: Engine = "rules",
     record: Record = None,
+    max_money: MaxMoney = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
     run: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
@@ -270,7 +292,7 @@ def evaluate(
     measure: Annotated[
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
     ] = None,
-    judge: Annotated[str | None, typer.Option(help="the engine that judges answers, for measures with a judge")] = None,
+    judge: Judge = None,
     as_json: Json = False,
 ) -> None:
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
@@ -278,7 +300,8 @@ def evaluate(
     import workbench as wb
     from workbench.data.folder import read_questions
 
-    opened, runner = wb.Index.open(folder), _engine(engine, record)
+    limits = _limits(max_money, max_tokens, max_calls)
+    opened, runner = wb.Index.open(folder), _engine(engine, record, limits)
     asked = read_questions(questions, set(opened.passages.row))
     chosen = [wb.method(spec, opened, runner) for spec in method]
     done = wb.evaluate(
@@ -291,7 +314,7 @@ def evaluate(
         budget=budget,
         workers=workers,
         trace=trace,
-        judge=_engine(judge, record) if judge else None,
+        judge=_engine(judge, record, limits) if judge else None,
         **({"measures": measure} if measure else {}),
     )
     table = done.table().reset_index().to_dict("records")
@@ -305,6 +328,55 @@ def evaluate(
         _show([{name: row[name] for name in shown} for row in compared], False)
     if runner.name != "rules":
         out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}", highlight=False)
+
+
+@verb
+def estimate(
+    data: Annotated[
+        str,
+        typer.Argument(help="what would be indexed; with --questions, the folder of an index", metavar="DATA|INDEX"),
+    ],
+    questions: Annotated[Path | None, typer.Option("--questions", "-q", help="estimate an evaluation of these")] = None,
+    method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    reader: Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
+    engine: Engine = "rules",
+    record: Record = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="index or run; what is done there already does not count")
+    ] = None,
+    encoder: Encoder = None,
+    limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
+    judge: Judge = None,
+    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked")] = None,
+    as_json: Json = False,
+) -> None:
+    """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
+
+    The sample is really asked; with --record its answers are kept for the build or run itself.
+    """
+    from dataclasses import asdict
+
+    import workbench as wb
+    from workbench.data.folder import read_questions
+
+    runner, sampled = _engine(engine, record), {} if sample is None else {"sample": sample}
+    if questions is None:
+        found = wb.estimate_build(wb.load(data), runner, folder=folder, encoder=encoder, **sampled)
+    else:
+        opened = wb.Index.open(data)
+        found = wb.estimate_run(
+            read_questions(questions, set(opened.passages.row)),
+            [wb.method(spec, opened, runner) for spec in method],
+            wb.reader(reader, runner) if reader else None,
+            judge=_engine(judge, record) if judge else None,
+            out=folder,
+            limit=limit,
+            **sampled,
+        )
+    if as_json:
+        _print_json({**asdict(found), "total": asdict(found.total)})
+        return
+    out.print(escape(repr(found)), highlight=False)
 
 
 _COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
@@ -369,14 +441,18 @@ def run(
 
 
 @verb
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    ask: Annotated[bool, typer.Option("--ask", help="ask the endpoint of the environment one tiny question")] = False,
+    model: Annotated[str | None, typer.Option(help="the model that --ask asks")] = None,
+    as_json: Json = False,
+) -> None:
     """What is installed, what is missing, and the command that mends it."""
     from workbench.doctor import examine
 
-    findings = examine()
-    rows = [{"": "ok" if f.good else "MISSING", "what": f.what, "found": f.found, "do": f.remedy} for f in findings]
+    found = examine(ask=ask, model=model)
+    rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
     _show(rows, as_json)
-    if not all(finding.good for finding in findings):
+    if not found.good:
         raise typer.Exit(1)
 
 
@@ -398,7 +474,15 @@ def _through(how: str, file: Path, command: list[str]) -> None:
         raise typer.Exit(code)
 
 
-def _engine(spec: str, record: str | None):
+def _limits(max_money: float | None, max_tokens: int | None, max_calls: int | None):
+    """One budget for all engines of a command, or none."""
+    from workbench.llm.budget import Budget
+
+    given = {"max_money": max_money, "max_tokens": max_tokens, "max_calls": max_calls}
+    return Budget(**given) if any(limit is not None for limit in given.values()) else None
+
+
+def _engine(spec: str, record: str | None, limits=None):
     import workbench as wb
 
     how, file = _recording.get() or ("", None)
@@ -411,7 +495,8 @@ def _engine(spec: str, record: str | None):
     if how == "record" and spec == "rules":
         raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
     record = record or (str(file) if file else None)
-    return wb.engine(spec, **({"record": record} if record else {}))
+    given = {"record": record, "budget": limits}
+    return wb.engine(spec, **{name: value for name, value in given.items() if value})
 
 
 def _evidence(evidence, with_trace: bool) -> dict:

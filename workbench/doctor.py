@@ -139,7 +139,11 @@ def _packages(_: Path) -> Iterable[Finding]:
         lines = constraints.read_text(encoding="utf-8").splitlines()
         tested = dict(line.split("==") for line in lines if "==" in line and not line.startswith("#"))
         here = {name: found for name in tested if (found := _version(name))}
-        other = [f"{name} {found} (tested {tested[name]})" for name, found in here.items() if found != tested[name]]
+        other = [
+            f"{name} {found} (tested {tested[name]})"
+            for name, found in here.items()
+            if found.partition("+")[0] != tested[name]  # what follows + names a build, such as that without CUDA
+        ]
         said = f"{len(here) - len(other)} of {len(here)} installed packages as in {constraints.name}"
         said += f"; otherwise {', '.join(other[:5])}" + (" …" if len(other) > 5 else "") if other else ""
         command = f"{shlex.quote(sys.executable)} -m pip install -c constraints.txt -e '.[dev]'"
