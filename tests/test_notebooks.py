@@ -1,6 +1,7 @@
 """The notebooks: without outputs in git, executed with papermill and parameters, on the bundled and on other data."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,18 +48,24 @@ def test_build_graph_on_the_bundled_corpus(run_in, tmp_path):
     executed = run_in("01_build_graph.ipynb", limit=4)
     written = {path.name for path in (tmp_path / "figures" / "meridian").iterdir()}
     assert written == {
+        "01_checkup.csv",
         "01_counts.csv",
         "01_degrees.png",
+        "01_neighbourhood.png",
         "01_ranking.png",
         "01_recall.png",
         "01_retrieval.csv",
         "01_verdict.json",
+        "01_walk.png",
+        "01_walk_and_dense.png",
     }
     assert json.loads((tmp_path / "figures" / "meridian" / "01_verdict.json").read_text())["holds"]
     outputs = [output for cell in nbformat.read(executed, as_version=4).cells for output in cell.get("outputs", [])]
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
-    assert sum("text/html" in output.get("data", {}) for output in outputs) >= 8
-    assert executed.with_suffix(".html").stat().st_size > 100_000
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 5
+    assert sum("text/html" in output.get("data", {}) for output in outputs) >= 12
+    made = executed.with_suffix(".html").read_text(encoding="utf-8")
+    assert "Explorer of" not in made and "<iframe" in made  # a page has no kernel, so it shows the graph itself
+    assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
 def test_build_graph_on_a_folder_without_questions(run_in, tmp_path):
