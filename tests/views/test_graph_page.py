@@ -1,0 +1,176 @@
+"""The page of a graph and the data for WebGL: hostile names stay data, change no tag, and nothing is loaded."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from test_hostile_views import CONTROL, subgraph_of
+from test_views import HOSTILE, UNSHOWABLE, hostile
+
+import workbench as wb
+from workbench.errors import SettingError
+from workbench.operators.neighbourhood import Subgraph
+from workbench.views import html
+from workbench.views.base import clean, short
+from workbench.views.canvas import WebGL
+from workbench.views.graph import SMALL, graph_frame, graph_page, named
+from workbench.views.palette import THEMES
+
+
+class Page(HTMLParser):
+    """What a browser finds: the tags with their attributes, and the texts of the scripts."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.tags: list[tuple] = []
+        self.scripts: list[str] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, *attributes))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data):
+        if self.tags and self.tags[-1][0] == "script" and not self.closed:
+            self.scripts[-1] += data
+        elif self.tags and self.tags[-1][0] != "style":
+            self.texts.append(data)
+
+    closed = True
+
+    def parse_starttag(self, i):
+        self.closed = False
+        return super().parse_starttag(i)
+
+    def handle_endtag(self, tag):
+        self.closed = True
+
+    def data(self, name: str) -> list[dict]:
+        """What the page's script gives to `nodes` or `edges`."""
+        (script,) = (script for script in self.scripts if f"{name} = new vis.DataSet(" in script)
+        found, _ = json.JSONDecoder().raw_decode(script.partition(f"{name} = new vis.DataSet(")[2])
+        return found
+
+
+HARMLESS = Page(graph_page(subgraph_of("harmless")))
+
+
+@settings(max_examples=15)
+@given(hostile)
+def test_hostile_names_stay_data(text):
+    page = Page(graph_page(subgraph_of(text)))
+    assert page.tags == HARMLESS.tags
+    assert "".join(page.texts).split() == "".join(HARMLESS.texts).split()
+    assert [len(script) for script in page.scripts[:-2]] == [len(script) for script in HARMLESS.scripts[:-2]]
+    assert page.scripts[-1] == HARMLESS.scripts[-1]
+    nodes, edges = page.data("nodes"), page.data("edges")
+    assert [node["label"] for node in nodes] == [short(text, 40)] * 3
+    assert all(node["says"].startswith(f"{clean(text, 300)}\n") for node in nodes)
+    assert [edge["says"] for edge in edges] == [
+        f"{clean(text, 80)} — {clean(text, 80)}\nsynonyms, cosine 1.000",
+        f"{clean(text, 80)} — {clean(text, 80)}\nthe passage states it",
+    ]
+    assert not any("title" in item for item in nodes + edges)  # which would become HTML
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", *HOSTILE, CONTROL, "$", "</script><script src=https://example.org/x></script>"]
+)
+def test_nothing_is_loaded_and_the_page_forbids_it(text):
+    page = Page(graph_page(subgraph_of(text)))
+    for _, *attributes in page.tags:
+        assert not {name for name, _ in attributes} & {"src", "href", "srcset", "action", "data", "poster", "onload"}
+    first = page.tags[:3]
+    assert [tag for tag, *_ in first] == ["html", "head", "meta"]
+    policy = dict(page.tags[2][1:])
+    assert policy["http-equiv"] == "Content-Security-Policy"
+    assert policy["content"].startswith("default-src 'none'; ")
+    assert "http" not in policy["content"]
+
+
+def test_its_styles_load_nothing():
+    styles = "".join(re.findall(r"<style[^>]*>(.*?)</style>", graph_page(subgraph_of("harmless")), re.DOTALL))
+    assert "@import" not in styles
+    assert {address[:5] for address in re.findall(r"""url\(\s*['"]?([^'")]*)""", styles)} <= {"data:"}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_page_of_each_theme(tiny_index, theme):
+    found = wb.neighbourhood(tiny_index, "orsby")
+    page = Page(graph_page(found, theme=theme, height=300))
+    nodes, edges = page.data("nodes"), page.data("edges")
+    assert [node["id"] for node in nodes] == [node.row for node in found.nodes]
+    assert {node["shape"] for node in nodes} == {"dot", "square"}
+    assert nodes[0]["font"]["color"] == THEMES[theme].ink
+    assert nodes[0]["borderWidth"] > nodes[1]["borderWidth"]  # the start is marked
+    rows = [node.row for node in found.nodes]
+    assert [(edge["from"], edge["to"]) for edge in edges] == [(rows[e.source], rows[e.target]) for e in found.edges]
+    assert THEMES[theme].paper in graph_page(found, theme=theme)
+    assert graph_page(found, theme=theme) == graph_page(found, theme=theme)
+
+
+def test_an_unknown_theme_is_refused(tiny_index):
+    for draw in (graph_page, WebGL):
+        with pytest.raises(SettingError, match="theme='pink' is unknown; choose one of light, dark"):
+            draw(wb.neighbourhood(tiny_index, "orsby"), theme="pink")
+
+
+def test_names_of_100_kb_are_cut():
+    plain, long = (len(graph_page(subgraph_of(text))) for text in ("a", "a" * 100_000))
+    assert long - plain < 5_000
+
+
+def test_the_frame_is_sandboxed_and_holds_the_page():
+    subgraph = subgraph_of('</iframe>"><script>alert(1)</script>')
+    frame = graph_frame(subgraph, height=300)
+    (tag,) = Page(frame).tags
+    attributes = dict(tag[1:])
+    assert tag[0] == "iframe"
+    assert attributes["sandbox"] == "allow-scripts"  # so that its scripts see nothing of the notebook
+    assert attributes["srcdoc"] == graph_page(subgraph, height=300)
+    assert unescape(frame).count("</iframe>") >= 1
+
+
+def test_small_graphs_are_drawn_and_large_ones_are_described():
+    assert "<iframe" in html(subgraph_of("x", SMALL))
+    large = html(subgraph_of("x", SMALL + 1))
+    assert "<iframe" not in large and "views.canvas.WebGL(…) draws it" in large
+    nothing = html(Subgraph("x", (), ()))
+    assert "<iframe" not in nothing and "WebGL" not in nothing
+    assert repr(subgraph_of("x", 5)) == "Subgraph 'x': 5 nodes, 4 edges; 7 more are within reach"
+    assert not UNSHOWABLE.search(repr(subgraph_of(CONTROL)))
+
+
+def test_a_crowded_picture_names_starts_and_then_the_best_connected(tiny_index):
+    found = wb.neighbourhood(tiny_index, "p8")
+    assert named(found) == {0}
+    found = wb.neighbourhood(tiny_index, ["東京", "orsby"], hops=2)
+    best = sorted(range(2, len(found)), key=lambda at: -found.nodes[at].degree)[0]
+    assert named(found, 3) == {0, 1, best}
+    assert named(found, 100) == set(range(len(found)))
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, CONTROL, "x" * 100_000], ids=lambda text: ascii(text)[:20])
+def test_webgl_gets_one_line_of_text_and_finite_positions(text):
+    graph = WebGL(subgraph_of(text, 30)).graph
+    assert len(graph) == 30 and graph.number_of_edges() == 29
+    for _, node in graph.nodes(data=True):
+        assert node["label"] == short(text, 40) and not UNSHOWABLE.search(node["label"])
+        assert abs(node["x"]) <= 1 and abs(node["y"]) <= 1
+
+
+def test_webgl_marks_the_start_and_keeps_parallel_edges(tiny_index):
+    found = wb.neighbourhood(tiny_index, "orsby harbour pier")
+    graph = WebGL(found).graph
+    assert sorted(graph.nodes) == sorted(str(node.row) for node in found.nodes)
+    assert graph.number_of_edges("4", "2") == 2  # stated, and a synonym
+    colours = {node: values["color"] for node, values in graph.nodes(data=True)}
+    assert list(colours.values()).count(colours["4"]) == 1
