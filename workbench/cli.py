@@ -42,6 +42,10 @@ Data = Annotated[
         metavar="DATA",
     ),
 ]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252, on_error=skip"),
+]
 Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
 Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
 K = Annotated[int, typer.Option("-k", help="passages")]
@@ -118,6 +122,7 @@ def index(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
+    read: Read = None,
     offline: Offline = False,
     as_json: Json = False,
 ) -> None:
@@ -133,7 +138,7 @@ def index(
         chosen.setdefault(layer, {})[key] = parse_value(value)
     kinds = [name.strip() for name in layers.split(",")]
     limits = _limits(max_money, max_tokens, max_calls)
-    loaded = wb.load(data, offline=offline or None)
+    loaded = wb.load(data, offline=offline or None, **_pairs("--read", read))
     built = wb.Index.build(
         loaded, _engine(engine, record, limits), folder, encoder=encoder, layers=kinds, settings=chosen
     )
@@ -150,6 +155,8 @@ def index(
         _print_json(said)
         return
     out.print(escape(repr(built)), highlight=False)
+    for name, reason in loaded.origin.skipped if loaded.origin else ():
+        err.print(f"  skipped {escape(clean(name, 200))}: {escape(clean(reason, 300))}", highlight=False)
     for row in rows:
         said = ", ".join(f"{k} {_said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
         out.print(f"  {row['layer']}: {escape(said)}", highlight=False)
@@ -348,6 +355,7 @@ def estimate(
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked")] = None,
+    read: Read = None,
     as_json: Json = False,
 ) -> None:
     """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
@@ -361,7 +369,9 @@ def estimate(
 
     runner, sampled = _engine(engine, record), {} if sample is None else {"sample": sample}
     if questions is None:
-        found = wb.estimate_build(wb.load(data), runner, folder=folder, encoder=encoder, **sampled)
+        found = wb.estimate_build(
+            wb.load(data, **_pairs("--read", read)), runner, folder=folder, encoder=encoder, **sampled
+        )
     else:
         opened = wb.Index.open(data)
         found = wb.estimate_run(
@@ -426,12 +436,7 @@ def run(
     """Execute the notebooks with papermill; figures and tables go into figures/."""
     from workbench import notebooks
 
-    parameters: dict[str, Any] = {"data": data} if data else {}
-    for pair in settings or []:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise SettingError(f"--set {pair!r}: write key=value")
-        parameters[key] = parse_value(value)
+    parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     done = notebooks.run_all(folder, executed, parameters, only)
     out.print("Look at:", highlight=False)
     for path in done:
@@ -472,6 +477,14 @@ def _through(how: str, file: Path, command: list[str]) -> None:
         _recording.reset(token)
     if code:
         raise typer.Exit(code)
+
+
+def _pairs(option: str, given: list[str] | None) -> dict[str, Any]:
+    """What an option that is given as key=value, perhaps several times, says."""
+    pairs = [pair.partition("=") for pair in given or ()]
+    if bad := [key for key, equals, _ in pairs if not equals]:
+        raise SettingError(f"{option} {bad[0]!r}: write key=value")
+    return {key: parse_value(value) for key, _, value in pairs}
 
 
 def _limits(max_money: float | None, max_tokens: int | None, max_calls: int | None):

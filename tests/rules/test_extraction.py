@@ -116,3 +116,8 @@ def test_entities_begin_with_the_title_and_do_not_repeat():
     (names,) = extraction.named_entities([("Oslo", "Oslo is in Norway. Norway has Oslo.")])
     assert names[0] == "Oslo"
     assert len(names) == len(set(names))
+
+
+def test_a_section_is_about_what_its_document_is_about():
+    text = "It burned in 1901 and was rebuilt by Mora Lind."
+    assert triples(text, "The Old Mill › History") == triples(text, "The Old Mill")

@@ -94,6 +94,7 @@ def read(passages: Sequence[tuple[str, str]], parts: Parts = Parts()) -> list[Re
 
 def _reading(title: str, doc, parts: Parts) -> Reading:
     """Kept with the parse, because two Steps read the same passages one after the other."""
+    title = title.partition(" › ")[0]  # of a section, what its document is about: a heading names no thing
     key = ("reading", title, parts)
     if key not in doc.user_data:
         doc.user_data[key] = _Passage(title, doc, parts).read()
