@@ -113,7 +113,8 @@ class Explorer(Record):
             kind: widgets.Checkbox(value=True, description=name, indent=False, layout={"width": "7.5em"})
             for kind, name in EDGE_NAMES.items()
         }
-        self._walk = widgets.Button(description="go on from here", disabled=True)
+        # Without the layout an opened card would press it to nothing.
+        self._walk = widgets.Button(description="go on from here", disabled=True, layout={"flex": "0 0 auto"})
         self._search.observe(self._searched, "value")
         for control in (*self._settings.values(), *self._edges.values()):
             control.observe(self._moved, "value")

@@ -1,0 +1,166 @@
+"""The explorer in a notebook: typing, sliding, clicking, going on; both themes; ordinary and hostile names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import expect
+from test_hostile_records import ATTACKS
+from test_views import HOSTILE, TAGS
+from tiny import TinyEncoder
+
+from workbench.data import Dataset, Extraction
+from workbench.index import Index
+from workbench.records import Passage
+
+pytestmark = pytest.mark.browser
+
+IMPORTS = "import workbench as wb\nfrom workbench.views.canvas import WEBGL_STYLE, WebGL\n"
+OPEN = IMPORTS + "index = wb.Index.open(wb.home() / 'indexes' / '{}')"
+SAID = re.compile("^Subgraph")
+
+
+def nodes(notebook) -> list[str]:
+    """What the tooltips of a picture's nodes say, in their order."""
+    frame = notebook.panel.frame_locator("iframe").first
+    frame.locator("canvas").wait_for()
+    return frame.locator("body").evaluate("() => nodes.get().map(node => node.says)")
+
+
+WHERE = """(_, at) => {
+  const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
+  const canvas = document.querySelector("canvas").getBoundingClientRect();
+  return {x: canvas.left + x, y: canvas.top + y};
+}"""
+
+
+def hover(notebook, position: int) -> None:
+    """The mouse goes to a node, to where the frame's own network says that it stands."""
+    where = notebook.panel.frame_locator("iframe").first.locator("body").evaluate(WHERE, position)
+    notebook.panel.locator("iframe").first.hover(position=where)
+
+
+@pytest.mark.usefixtures("meridian")
+def test_a_walk_through_the_graph(lab, page):
+    lab.write("explore.ipynb", OPEN.format("meridian"), "explorer = wb.explore(index, 'lanthorn bridge')\nexplorer")
+    notebook = lab.open(page, "explore.ipynb")
+    notebook.run_all()
+    panel = notebook.panel
+    said = panel.get_by_text(SAID)
+    expect(said).to_contain_text("'lanthorn bridge'")
+
+    # Typing brings proposals; choosing one shows its neighbourhood and its card.
+    search = panel.get_by_placeholder("type, then choose")
+    search.fill("")
+    search.press_sequentially("venn")
+    expect(panel.locator("datalist option[value='vennick']")).to_be_attached()
+    search.fill("vennick")
+    expect(said).to_contain_text("'vennick'")
+    expect(panel.get_by_text(re.compile(r"^vennick phrase"))).to_be_visible()
+    whole = said.inner_text()
+    notebook.screenshot("explorer_light")
+
+    # Fewer hops by keyboard, and back.
+    hops, limit, *_ = panel.get_by_role("slider").all()
+    hops.press("ArrowLeft")
+    expect(said).to_have_text("Subgraph 'vennick': 1 nodes, 0 edges")
+    hops.press("ArrowRight")
+    expect(said).to_have_text(whole)
+
+    # One kind of edge less, and none.
+    boxes = [panel.get_by_label(name, exact=True) for name in ("facts", "synonyms", "stated in")]
+    boxes[2].uncheck()
+    expect(said).not_to_have_text(whole)
+    for box in boxes[:2]:
+        box.uncheck()
+    expect(said).to_have_text("Subgraph 'vennick': 1 nodes, 0 edges")
+    for box in boxes:
+        box.check()
+    expect(said).to_have_text(whole)
+
+    # A click in the sandboxed frame shows the card of that node, with its passages and facts; from there one goes on.
+    hover(notebook, [says.startswith("aldermark\nphrase") for says in nodes(notebook)].index(True))
+    page.mouse.down()
+    page.mouse.up()
+    expect(panel.get_by_text(re.compile(r"^aldermark phrase \d+ neighbours"))).to_be_visible()
+    for words in (r"^\d+ passages", r"^\d+ facts"):
+        part = panel.locator("details", has=page.get_by_text(re.compile(words))).last
+        part.evaluate("element => { element.open = true }")
+        expect(part.get_by_text(re.compile("aldermark", re.IGNORECASE)).first).to_be_visible()
+    expect(said).to_have_text(whole)
+    panel.get_by_role("button", name="go on from here").click()
+    expect(said).to_contain_text("'aldermark'")
+    expect(search).to_have_value("aldermark")
+
+    # More than two hundred nodes are drawn by WebGL, and fewer in the frame again.
+    hops.press("ArrowRight")
+    for _ in range(4):
+        limit.press("ArrowRight")
+    expect(said).to_have_text(re.compile("[2-9]\\d\\d nodes|[1-9],\\d{3} nodes"))
+    canvas = panel.locator(".hopscope-webgl canvas")
+    expect(canvas.first).to_be_visible()
+    expect(panel.locator("iframe")).to_have_count(0)
+    notebook.screenshot("explorer_webgl")
+    for _ in range(4):
+        limit.press("ArrowLeft")
+    expect(canvas).to_have_count(0)
+    expect(panel.locator("iframe")).to_be_visible()
+
+
+@pytest.mark.usefixtures("meridian")
+def test_in_the_dark(lab, page):
+    lab.write("dark.ipynb", OPEN.format("meridian"), "wb.explore(index, 'vennick', theme='dark')")
+    notebook = lab.open(page, "dark.ipynb", theme="dark")
+    notebook.run_all()
+    body = notebook.panel.frame_locator("iframe").locator("body")
+    expect(body).to_have_css("background-color", "rgb(17, 17, 17)")
+    notebook.screenshot("explorer_dark")
+
+
+def test_nothing_in_an_index_is_acted_upon(lab, page):
+    """Hostile text as titles, texts and ids of passages, in the picture, its tooltips, the cards and the proposals."""
+    texts = [text.replace("\ud800", "?") for text in (*ATTACKS, *HOSTILE)]
+    passages = tuple(Passage(f"{at} {text}", text, text) for at, text in enumerate(texts))
+    extractions = tuple(Extraction(p.id, (), ((p.title, p.title, "shared"),), "by hand") for p in passages)
+    data = Dataset(
+        "<script>pwned = 1</script>",
+        passages,
+        (),
+        tuple(replace(e, triples=(*e.triples, ("shared", "of", str(at)))) for at, e in enumerate(extractions)),
+    )
+    Index.build(data, None, lab.root / "indexes" / "hostile", encoder=TinyEncoder(), progress=False)
+    lab.write(
+        "hostile_index.ipynb",
+        OPEN.format("hostile") + "\nexplorer = wb.explore(index, 'shared', limit=200)\nexplorer",
+        "from IPython.display import HTML\ndisplay(HTML(WEBGL_STYLE), WebGL(explorer.subgraph), explorer.subgraph)",
+        "for row in range(index.graph.phrases, index.graph.nodes): display(explorer.pick(row))",
+        "wb.checkup(index)",
+    )
+    notebook = lab.open(page, "hostile_index.ipynb")
+    notebook.run_all()
+    panel = notebook.panel
+    expect(panel.locator(".jp-OutputArea-output .hopscope details > summary").first).to_be_attached()
+    expect(panel.locator(".ipysigma-container canvas, .hopscope-webgl canvas").first).to_be_visible()
+    panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
+
+    search = panel.get_by_placeholder("type, then choose")
+    search.fill("")
+    search.press_sequentially("<")
+    expect(panel.locator("datalist option").first).to_be_attached()
+    tooltip = panel.frame_locator("iframe").first.locator(".vis-tooltip")
+    for position, says in enumerate(nodes(notebook)[:4]):
+        hover(notebook, position)
+        expect(tooltip).to_contain_text(says.splitlines()[0].strip()[:10])
+        expect(tooltip.locator("div > :not(br)")).to_have_count(0)
+
+    found = panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
+    assert set(found) <= TAGS
+    assert panel.locator(".hopscope *:not([class])").evaluate_all(
+        "all => all.every(e => e.getAttributeNames().every(name => ['open', 'style'].includes(name)))"
+    )
+    expect(panel.locator("iframe")).to_have_count(2)
+    for part in page.frames:
+        assert part.evaluate("window.pwned === undefined")
+    notebook.screenshot("explorer_hostile")
