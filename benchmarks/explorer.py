@@ -1,0 +1,96 @@
+"""How long the explorer takes from a control's move to the new picture, in a browser.
+
+    python benchmarks/explorer.py INDEX [ROUNDS]
+
+A notebook explores a copy of the index from its strongest hub; the limit of nodes is moved by keyboard between two
+values, and back, ROUNDS times: 120 and 200 for the sandboxed frame, 2,000 and 5,000 for WebGL. Printed for the larger
+of the two, as medians: seconds until the kernel has answered (the line above the picture says the new number of
+nodes), and until the new picture has been drawn. Needs Chromium and playwright.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))
+
+from conftest import FLAGS
+from lab import HEIGHT, WIDTH, Lab
+from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
+
+from workbench.views.graph import SMALL
+
+CELL = "import workbench as wb\nexplorer = wb.explore(wb.Index.open('{}'), hops=3, limit={})\nexplorer"
+# Two frames of animation after a network or a canvas was made, the browser has shown it.
+SHOWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+NEW_FRAME = f"(_, n) => typeof network === 'object' && nodes.length === n && ({SHOWN})()"
+
+
+def main(index: Path, rounds: int = 5) -> None:
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        lab = Lab(Path(home))
+        try:
+            shutil.copytree(index, lab.root / "indexes" / "measured")
+            context = playwright.chromium.launch_persistent_context(
+                str(Path(home) / "profile"),
+                executable_path=shutil.which("chromium"),
+                args=FLAGS,
+                viewport={"width": WIDTH, "height": HEIGHT},
+            )
+            for small, large, how in ((120, 200, "frame"), (2000, 5000, "WebGL")):
+                lab.write(f"{how}.ipynb", CELL.format(lab.root / "indexes" / "measured", small))
+                kernel, drawn = zip(*measure(lab, context.new_page(), f"{how}.ipynb", large, rounds))
+                print(
+                    f"{how}, {large:,} nodes: kernel {statistics.median(kernel):.2f} s, "
+                    f"drawn {statistics.median(drawn):.2f} s (median of {rounds}; slowest {max(drawn):.2f} s)"
+                )
+            context.close()
+        finally:
+            lab.end_kernels()
+            lab.close()
+
+
+def measure(lab: Lab, page: Page, name: str, large: int, rounds: int) -> Iterator[tuple[float, float]]:
+    """(seconds until the kernel has answered, seconds until drawn) of each round."""
+    notebook = lab.open(page, name)
+    notebook.run_all()
+    said = notebook.panel.get_by_text("Subgraph '").first
+    limit = notebook.panel.get_by_role("slider").nth(1)
+    for _ in range(rounds):
+        page.wait_for_timeout(2_000)  # the picture before has been drawn
+        notebook.panel.locator(".hopscope-webgl").evaluate_all("all => all.forEach(old => { old.dataset.old = 1 })")
+        began = time.perf_counter()
+        limit.press("ArrowRight")
+        expect(said).to_contain_text(f" {large:,} nodes", timeout=60_000)
+        kernel = time.perf_counter() - began
+        wait_until_drawn(notebook.panel, large)
+        yield kernel, time.perf_counter() - began
+        limit.press("ArrowLeft")
+        expect(said).not_to_contain_text(f" {large:,} nodes", timeout=60_000)
+
+
+def wait_until_drawn(panel: Locator, n: int) -> None:
+    if n > SMALL:
+        canvas = panel.locator(".hopscope-webgl:not([data-old]) canvas").first
+        canvas.wait_for(timeout=60_000)
+        canvas.evaluate(SHOWN)
+        return
+    body = panel.frame_locator("iframe").locator("body")
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            if body.evaluate(NEW_FRAME, n):
+                return
+        except Error:  # the frame was replaced while it was asked
+            time.sleep(0.01)
+    raise TimeoutError(f"no picture of {n} nodes within a minute")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:3]))
