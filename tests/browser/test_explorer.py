@@ -80,6 +80,10 @@ def test_a_walk_through_the_graph(lab, page):
         box.check()
     expect(said).to_have_text(whole)
 
+    # The picture fits its frame.
+    body = panel.frame_locator("iframe").locator("body")
+    assert body.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
+
     # A click in the sandboxed frame shows the card of that node, with its passages and facts; from there one goes on.
     hover(notebook, [says.startswith("aldermark\nphrase") for says in nodes(notebook)].index(True))
     page.mouse.down()
@@ -161,6 +165,8 @@ def test_nothing_in_an_index_is_acted_upon(lab, page):
         "all => all.every(e => e.getAttributeNames().every(name => ['open', 'style'].includes(name)))"
     )
     expect(panel.locator("iframe")).to_have_count(2)
+    plain = panel.frame_locator("iframe").nth(1).locator("body")
+    assert plain.evaluate("() => nodes.get().map(node => node.says)") == nodes(notebook)
     for part in page.frames:
         assert part.evaluate("window.pwned === undefined")
     notebook.screenshot("explorer_hostile")

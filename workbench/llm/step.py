@@ -108,7 +108,9 @@ class Result(Record, Generic[O]):
     messages: tuple[Message, ...] = field(default=(), compare=False)
 
     def __repr__(self) -> str:
-        return f"Result({self.failure or repr(self.value)}, parse={self.parse})"
+        from workbench.views.base import clean  # what a model said goes to a terminal
+
+        return clean(f"Result({self.failure or repr(self.value)}, parse={self.parse})")
 
 
 def _strict(schema: Any) -> Any:
