@@ -36,7 +36,9 @@ def _(card: Card) -> str:
         f"<p><b>{esc(card.name, NAME)}</b> <span class='tag'>{esc(card.kind)}</span> "
         f"<span class='q'>{card.degree:,} neighbours</span></p>",
         *(
-            details(f"{count:,} {what}{_cut(count, shown)}", body, open=count <= SHOWN_CLOSED)
+            details(
+                f"{count:,} {what if count > 1 else what[:-1]}{_cut(count, shown)}", body, open=count <= SHOWN_CLOSED
+            )
             for what, count, shown, body in lists
             if count
         ),

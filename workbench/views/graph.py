@@ -25,7 +25,10 @@ _FENCE = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
 )
-_CSS = "body{{margin:0;background:{0}}} .card,#mynetwork{{border:0!important}} h1{{display:none}}"
+_CSS = (
+    "body{{margin:0;background:{0}}} .card,#mynetwork{{border:0!important}} h1{{display:none}} "
+    ".vis-tooltip{{font-family:sans-serif!important}}"
+)
 # The picture takes the room that there is. Tooltips are set as text here, because a title that pyvis writes becomes
 # HTML if it holds the word href.
 _SCRIPT = """<script>
