@@ -19,9 +19,8 @@ from workbench import exchange
 
 def main(folder: Path) -> None:
     index = wb.Index.open(folder)
-    print(
-        f"{len(index.facts.facts):,} facts, {index.graph.context.nnz:,} context pairs, {index.graph.synonym.nnz:,} synonyms"
-    )
+    context, synonyms = index.graph.context.nnz, index.graph.synonym.nnz
+    print(f"{len(index.facts.facts):,} facts, {context:,} context pairs, {synonyms:,} synonyms")
     with tempfile.TemporaryDirectory() as place:
         graphml, tables = Path(place) / "index.graphml", Path(place) / "tables"
         for what, job in (

@@ -8,6 +8,7 @@ from small import index_of
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.views.canvas import WebGL
+from workbench.views.graph import graph_data
 
 
 @pytest.fixture
@@ -49,9 +50,11 @@ def test_look_moves_the_controls_and_leaves_the_others(explorer, tiny_index):
 
 def test_controls_move_the_picture(explorer, tiny_index):
     page = explorer._frame.page
+    assert explorer._frame.drawn == {}
     explorer._settings["hops"].value = 2
     assert explorer.subgraph == wb.neighbourhood(tiny_index, "orsby", hops=2, similarity=0.8)
-    assert explorer._frame.page != page
+    assert explorer._frame.page == page  # loaded once, then sent what to show
+    assert explorer._frame.drawn == graph_data(explorer.subgraph)
     explorer._edges["context"].value = False
     explorer._settings["facts"].value = 2
     explorer._settings["similarity"].value = 0.9

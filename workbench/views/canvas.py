@@ -10,10 +10,21 @@ from ipysigma import Sigma
 
 from workbench.operators.neighbourhood import Subgraph
 from workbench.views.base import short
-from workbench.views.graph import EDGES, HEIGHT, LABEL, NODES, edge_width, graph_page, node_size, theme_named
+from workbench.views.graph import (
+    EDGES,
+    HEIGHT,
+    LABEL,
+    NODES,
+    edge_width,
+    graph_data,
+    graph_page,
+    node_size,
+    theme_named,
+)
 from workbench.views.layout import layout
 from workbench.views.palette import VERMILION
 
+CROWDED = 1000  # nodes from which on marks are small and edges equally thin
 _FULL = {"width": "100%"}
 
 
@@ -25,20 +36,25 @@ class Frame(anywidget.AnyWidget):
       const frame = document.createElement("iframe");
       frame.setAttribute("sandbox", "allow-scripts");
       frame.style.cssText = "width:100%;border:1px solid #8884;display:block;box-sizing:border-box";
-      const show = () => { frame.style.height = model.get("height") + "px"; frame.srcdoc = model.get("page"); };
+      frame.style.height = model.get("height") + "px";
+      const show = () => { if (model.get("drawn").nodes) frame.contentWindow.postMessage(model.get("drawn"), "*"); };
+      const load = () => { frame.srcdoc = model.get("page"); };
       const heard = (event) => {
         const row = event.source === frame.contentWindow && event.data ? event.data.picked : undefined;
         if (Number.isInteger(row)) { model.set("picked", row); model.save_changes(); }
       };
       window.addEventListener("message", heard);
-      model.on("change:page", show);
-      show();
+      frame.addEventListener("load", show);
+      model.on("change:drawn", show);
+      model.on("change:page", load);
+      load();
       el.append(frame);
       return () => window.removeEventListener("message", heard);
     }
     export default { render };
     """
     page = traitlets.Unicode().tag(sync=True)
+    drawn = traitlets.Dict().tag(sync=True)
     height = traitlets.Int(HEIGHT).tag(sync=True)
     picked = traitlets.Int(-1).tag(sync=True)
 
@@ -47,8 +63,12 @@ class Frame(anywidget.AnyWidget):
         self.theme = theme
 
     def draw(self, subgraph: Subgraph) -> None:
+        """The first one as a whole page; the page is then sent the others, which takes a third of the time."""
         self.picked = -1  # so that the same node can be clicked in the next picture
-        self.page = graph_page(subgraph, height=self.height, theme=self.theme)
+        if self.page:
+            self.drawn = graph_data(subgraph, self.theme)
+        else:
+            self.page = graph_page(subgraph, height=self.height, theme=self.theme)
 
 
 class WebGL(Sigma):
@@ -64,7 +84,7 @@ class WebGL(Sigma):
     picked = traitlets.Int(-1)
 
     def __init__(self, subgraph: Subgraph, *, height: int = HEIGHT, theme: str = "light"):
-        colours, crowded = theme_named(theme), len(subgraph) > 1000
+        colours, crowded = theme_named(theme), len(subgraph) > CROWDED
         super().__init__(
             _networkx(subgraph),
             height=height,
@@ -74,7 +94,8 @@ class WebGL(Sigma):
             hide_search=True,
             default_edge_type="line",
             node_size_range=(1, 6) if crowded else (2, 12),
-            edge_size_range=(0.1, 0.6) if crowded else (0.3, 2),
+            edge_size_range=(0.3, 2),
+            default_edge_size=0.3,
             label_density=1.5,
         )
         self.layout = _FULL
@@ -93,11 +114,14 @@ WEBGL_STYLE = """<style>
 
 
 def _networkx(subgraph: Subgraph) -> networkx.MultiGraph:
-    graph = networkx.MultiGraph()
-    for node, (x, y) in zip(subgraph.nodes, layout(subgraph).tolist()):
+    """Numbers are short, and what is the default is left out: the page waits for every byte."""
+    graph, rows = networkx.MultiGraph(), [str(node.row) for node in subgraph.nodes]
+    for row, node, (x, y) in zip(rows, subgraph.nodes, layout(subgraph).round(4).tolist()):
         colour = VERMILION if node.hop == 0 else NODES[node.kind][0]
-        graph.add_node(str(node.row), label=short(node.label, LABEL), x=x, y=-y, size=node_size(node), color=colour)
+        graph.add_node(row, label=short(node.label, LABEL), x=x, y=-y, size=round(node_size(node), 1), color=colour)
+    crowded = len(subgraph) > CROWDED
+    looks = {kind: {"color": colour} for kind, (colour, _) in EDGES.items()}
     for edge in subgraph.edges:
-        source, target = subgraph.nodes[edge.source], subgraph.nodes[edge.target]
-        graph.add_edge(str(source.row), str(target.row), color=EDGES[edge.kind][0], size=edge_width(edge))
+        look = looks[edge.kind] if crowded else looks[edge.kind] | {"size": round(edge_width(edge), 1)}
+        graph.add_edge(rows[edge.source], rows[edge.target], edge.kind, **look)
     return graph

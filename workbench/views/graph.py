@@ -33,12 +33,18 @@ _CSS = (
 # HTML if it holds the word href.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
-const room = document.getElementById("mynetwork").getBoundingClientRect();
-const wide = Math.min(Math.max(room.width / room.height, 1), 2);
-nodes.update(nodes.map(({id, x, says}) => ({id, x: x * wide, title: tip(says)})));
-edges.update(edges.map(({id, says}) => ({id, title: tip(says)})));
-network.fit();
-network.moveTo({scale: 0.9 * network.getScale()});
+const show = (drawn) => {
+  const room = document.getElementById("mynetwork").getBoundingClientRect();
+  const wide = Math.min(Math.max(room.width / room.height, 1), 2);
+  nodes.clear();
+  edges.clear();
+  nodes.add(drawn.nodes.map((node) => ({...node, x: node.x * wide, title: tip(node.says)})));
+  edges.add(drawn.edges.map((edge) => ({...edge, title: tip(edge.says)})));
+  network.fit();
+  network.moveTo({scale: 0.9 * network.getScale()});
+};
+show({nodes: nodes.get(), edges: edges.get()});
+addEventListener("message", ({source, data}) => { if (source === parent && data && data.nodes) show(data); });
 network.on("click", ({nodes: [row]}) => { if (Number.isInteger(row)) parent.postMessage({picked: row}, "*"); });
 </script>"""
 
@@ -47,10 +53,9 @@ def graph_page(subgraph: Subgraph, *, height: int = HEIGHT, theme: str = "light"
     """A whole HTML page that shows the graph, can be zoomed, dragged and hovered, and needs nothing besides itself."""
     from pyvis.network import Network
 
-    colours = theme_named(theme)
+    colours, drawn = theme_named(theme), graph_data(subgraph, theme)
     net = Network(notebook=False, cdn_resources="in_line", height=f"{height - 4}px", bgcolor=colours.paper)
-    net.nodes = list(_vis_nodes(subgraph, colours))
-    net.edges = list(_vis_edges(subgraph))
+    net.nodes, net.edges = drawn["nodes"], drawn["edges"]
     net.set_options(
         '{"physics": {"enabled": false}, "interaction": {"hover": true, "tooltipDelay": 80, "multiselect": false},'
         ' "edges": {"smooth": false, "selectionWidth": 2, "hoverWidth": 1}}'
@@ -60,6 +65,11 @@ def graph_page(subgraph: Subgraph, *, height: int = HEIGHT, theme: str = "light"
     made = made.replace("<head>", f"<head>{_FENCE}<style>{_CSS.format(colours.paper)}</style>", 1)
     before, _, after = made.rpartition("</body>")
     return f"{before}{_SCRIPT}</body>{after}"
+
+
+def graph_data(subgraph: Subgraph, theme: str = "light") -> dict[str, list[dict]]:
+    """Nodes and edges as vis-network takes them: what a page that is there already can be sent to show instead."""
+    return {"nodes": list(_vis_nodes(subgraph, theme_named(theme))), "edges": list(_vis_edges(subgraph))}
 
 
 def graph_frame(subgraph: Subgraph, *, height: int = HEIGHT, theme: str = "light") -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.operators.neighbourhood import Subgraph
 
 ROUNDS = 300  # of Fruchterman and Reingold's algorithm, for small graphs
-ROUNDS_LARGE, LARGE = 40, 1500
+ROUNDS_LARGE, LARGE = 25, 1500
 
 
 def layout(subgraph: Subgraph, seed: int = 0) -> np.ndarray:
