@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 from pathlib import Path
 
@@ -61,6 +62,13 @@ def _no_network():
         for name in ("connect", "connect_ex"):
             patch.setattr(socket.socket, name, _only_loopback(getattr(socket.socket, name)))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts():
+    """A shell that runs this in the background has it ignore Ctrl-C, and every process that it starts as well."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -68,8 +68,10 @@ def test_controls_move_the_picture(explorer, tiny_index):
 
 def test_typing_proposes_until_it_is_a_name(explorer):
     explorer._search.value = "lake"
-    assert explorer._search.options == ("lake mira", "p3")
+    assert explorer._search.options == ("lake mira", "Lake Mira (p3)")
     assert explorer.subgraph.nodes[0].name == "orsby"
+    explorer._search.value = "Lake Mira (p3)"
+    assert explorer.card == wb.card(explorer.index, "p3")
     explorer._search.value = "lake mira"
     assert explorer.subgraph.nodes[0].name == explorer.card.name == "lake mira"
     for nothing in ("", "no such name", "<script>", "\x00\ud800"):

@@ -125,24 +125,26 @@ def row_of(index: Index, node: str | int) -> int:
 
 
 def complete(index: Index, text: str, k: int = 20) -> list[str]:
-    """Names of nodes that match what was typed: those that begin with it, then those with a word that begins with it,
-    then those that hold it or, of a passage, whose title does; well-connected ones first."""
+    """Names (phrases and ids of passages) of the nodes that match what was typed, as :func:`matching` orders them."""
+    n, ids = index.graph.phrases, index.passages.passages
+    names = (index.facts.phrases[row] if row < n else ids[row - n].id for row in matching(index, text))
+    return list(dict.fromkeys(names))[:k]
+
+
+def matching(index: Index, text: str) -> list[int]:
+    """Rows of the phrases and titles of passages that match what was typed: those that begin with it, those with a word
+    that begins with it, those that hold it; in each group well-connected ones first."""
     wanted = text.casefold().strip()
     if not wanted:
         return []
-    labels = [*index.facts.phrases, *(passage.title for passage in index.passages.passages)]
-    ranked: tuple[list[int], ...] = ([], [], [])
-    for row, label in enumerate(labels):
-        at = label.casefold().find(wanted)
-        if at == 0:
-            ranked[0].append(row)
-        elif at > 0:
-            ranked[1 if f" {wanted}" in label.casefold() else 2].append(row)
+    groups: tuple[list[int], ...] = ([], [], [])
+    labels = (*index.facts.phrases, *(passage.title for passage in index.passages.passages))
+    for row, label in enumerate(map(str.casefold, labels)):
+        at = label.find(wanted)
+        if at >= 0:
+            groups[0 if at == 0 else 1 if f" {wanted}" in label else 2].append(row)
     degrees = index.graph.degrees
-    rows = [row for group in ranked for row in sorted(group, key=lambda row: (-degrees[row], row))]
-    ids = index.passages.passages
-    n = index.graph.phrases
-    return list(dict.fromkeys(labels[row] if row < n else ids[row - n].id for row in rows))[:k]
+    return [row for group in groups for row in sorted(group, key=lambda row: (-degrees[row], row))]
 
 
 def _at_least(part, weight: float):

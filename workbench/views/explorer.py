@@ -15,7 +15,7 @@ import ipywidgets as widgets
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.operators.card import Card, card
-from workbench.operators.neighbourhood import Subgraph, complete, neighbourhood, row_of
+from workbench.operators.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
 from workbench.records import Record
 from workbench.views.base import esc, html, page, text
 from workbench.views.canvas import WEBGL_STYLE, Frame, WebGL
@@ -23,6 +23,7 @@ from workbench.views.graph import HEIGHT, SMALL, legend
 
 EDGE_NAMES = {"relation": "facts", "synonym": "synonyms", "context": "stated in"}
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
+PROPOSED = 20  # nodes that the search offers
 LIMITS = (20, 60, 120, 200, 500, 1000, 2000, 5000)
 
 
@@ -35,6 +36,7 @@ class Explorer(Record):
         self.index, self.theme = index, theme
         self.subgraph: Subgraph | None = None
         self.card: Card | None = None
+        self._proposed: dict[str, int] = {}  # what the search offers -> row
         self._quiet = False  # while several controls are set together
         self._make_controls(index.manifest["layers"]["synonyms"]["settings"]["threshold"])
         self._frame = Frame(theme)
@@ -132,15 +134,23 @@ class Explorer(Record):
         return tuple(kind for kind, box in self._edges.items() if box.value)
 
     def _searched(self, change: dict) -> None:
-        """While one types, proposals; when the text is the name of a node, that node."""
+        """While one types, proposals; when the text is one of them, or the name of a node, that node."""
         if self._quiet:
             return
+        typed = change["new"]
         try:
-            row = row_of(self.index, change["new"])
-        except SettingError:
-            self._search.options = self.complete(change["new"])
-        else:
-            self.look(row)
+            self.look(self._proposed.get(typed, typed))
+        except SettingError:  # not yet a name
+            self._proposed = {self._label(row): row for row in matching(self.index, typed)[:PROPOSED]}
+            self._search.options = tuple(self._proposed)
+
+    def _label(self, row: int) -> str:
+        """A passage is proposed with its title, because a browser offers only what holds the text that was typed."""
+        n = self.index.graph.phrases
+        if row < n:
+            return self.index.facts.phrases[row]
+        passage = self.index.passages.passages[row - n]
+        return f"{passage.title} ({passage.id})"
 
     def _moved(self, _: dict) -> None:
         if not self._quiet:

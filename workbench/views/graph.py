@@ -1,7 +1,8 @@
 """A part of a graph as a picture: a page of its own for some two hundred nodes, WebGL for thousands.
 
-Positions come from `layout`, nothing moves by itself, nothing is fetched. Colour is never the only mark: passages are
-squares, synonyms are dashed, passages' edges are dotted."""
+Positions come from `layout`, nothing moves by itself, nothing is fetched. On a page and in a figure colour is never the
+only mark: passages are squares, synonyms are dashed, passages' edges are dotted. WebGL has colours alone, which
+colour-blind readers can tell apart."""
 
 from __future__ import annotations
 

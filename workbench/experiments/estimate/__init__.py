@@ -1,0 +1,18 @@
+"""What a build or a run will take, before it is started: calls, tokens, money and seconds, per Step, from a sample."""
+
+from workbench.experiments.estimate.build import ASSUMED, estimate_build
+from workbench.experiments.estimate.ranges import Range, exactly, extrapolated, spread
+from workbench.experiments.estimate.record import Cost, Estimate
+from workbench.experiments.estimate.run import estimate_run
+
+__all__ = [
+    "ASSUMED",
+    "Cost",
+    "Estimate",
+    "Range",
+    "estimate_build",
+    "estimate_run",
+    "exactly",
+    "extrapolated",
+    "spread",
+]

@@ -1,0 +1,222 @@
+"""What building an index will take."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench import tokens
+from workbench.data import Dataset, Extraction, load
+from workbench.encoding import Encoder
+from workbench.encoding import encoder as known_encoder
+from workbench.experiments.estimate.ranges import Range, check_sample, exactly, extrapolated, latency_of, priced, spread
+from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
+from workbench.index import Index, extractions
+from workbench.index.facts import fact_text
+from workbench.index.layer import Build
+from workbench.index.store import Store, key_of
+from workbench.llm.engine import Engine
+from workbench.llm.engine import engine as known_engine
+from workbench.llm.step import Step, Usage
+from workbench.places import home
+from workbench.records import Passage
+from workbench.steps import named_entities, triples
+from workbench.text import PHRASE_RULES
+
+# Completion tokens per token of the passage, with the 5th and 95th percentile of single passages: what
+# gpt-3.5-turbo-1106 wrote for 1,500 passages of MuSiQue, in HippoRAG's released extractions, as cl100k tokens of JSON.
+ASSUMED = {named_entities.STEP.name: (0.49, 0.21, 0.87), triples.STEP.name: (1.41, 0.81, 2.36)}
+TIMED = {"passages": 32, "phrases and facts": 256}  # texts that the encoder is timed with, so often:
+TIMES = 3
+
+
+def estimate_build(
+    data: Dataset | str | Path,
+    engine: Engine | str,
+    sample: int = 8,
+    folder: str | Path | None = None,
+    *,
+    encoder: Encoder | str | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """What `Index.build(data, engine, folder)` takes.
+
+    Only passages without an extraction count: those that neither the data nor the index (or the stopped build) in
+    `folder` has one for. `sample` of them, spread over their lengths, are asked for real; with 0 none is, and the
+    length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts that it has to encode.
+    `folder` and `encoder` are by default those of `Index.build`."""
+    data = data if isinstance(data, Dataset) else load(data)
+    engine = known_engine(engine)
+    check_sample(sample=sample, least=0)
+    folder = Path(folder or home() / "indexes" / data.name)
+    index = Index.open(folder) if (folder / "manifest.json").exists() else None
+    encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
+    encoder = encoder or (index.encoder if index else known_encoder())
+    old = index.extractions if index and "extractions" in index.manifest["layers"] else None
+    build = Build(data, encoder, engine)
+    attempt = _attempt(build, folder)
+    left = extractions.left(build, old, attempt)
+    chosen = spread(left, sample, lambda passage: (_size(passage), passage.id), seed)
+    asked = _ask(engine, chosen)
+    extracting = [_extracting(step, engine, left, asked, seed) for step in (named_entities.STEP, triples.STEP)]
+    stopped = [made.record for made in extractions.left_behind(attempt).values()]
+    records = [*(old.records if old else ()), *stopped, *(data.extractions or ())]
+    encoding, timed = _encoding(build, index, records, left, asked, seed)
+    measured = [said_of(len(chosen), len(left), "passages without an extraction", "lengths", seed)] if chosen else []
+    if left and not chosen:
+        measured.append(
+            "no passage was asked: prompts are counted, and answers assumed to have "
+            + ", ".join(f"{low:g} to {high:g} ({value:g}) tokens" for value, low, high in ASSUMED.values())
+            + " per token of the passage for names and facts, as gpt-3.5-turbo-1106's of MuSiQue have"
+        )
+    unknown = ["not in it: loading the models, the search for synonyms, writing to the disk"]
+    if left and not chosen:
+        unknown.append("not known: how long an answer takes, and how many facts there will be to encode; ask a sample")
+    what = f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted"
+    costs = [*extracting, *encoding] if left else encoding
+    return estimate_of(what, [engine], costs, [*measured, *timed], unknown, asked.usages)
+
+
+class _Asked(NamedTuple):
+    """The sampled passages, and what came of each: usage per Step, and the triples."""
+
+    passages: list[Passage]
+    by_step: dict[str, list[Usage]]
+    triples: list[list[list[str]]]
+
+    @property
+    def usages(self) -> list[Usage]:
+        return [usage for usages in self.by_step.values() for usage in usages]
+
+
+def _ask(engine: Engine, chosen: list[Passage]) -> _Asked:
+    """As the build asks: names first, then facts given the names."""
+    if not chosen:
+        return _Asked([], {}, [])
+    if engine.name == "rules":
+        engine.run(named_entities.STEP, [named_entities.Input("", "Warm.")])  # loads the pipeline
+    found, first = _timed(engine, named_entities.STEP, [named_entities.Input(p.title, p.text) for p in chosen])
+    names = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in found]
+    inputs = [triples.Input(p.title, p.text, entities) for p, entities in zip(chosen, names)]
+    stated, second = _timed(engine, triples.STEP, inputs)
+    by_step = {named_entities.STEP.name: first, triples.STEP.name: second}
+    return _Asked(chosen, by_step, [result.value.triples if result.value else [] for result in stated])
+
+
+def _timed(engine: Engine, step: Step, inputs: list) -> tuple[list, list[Usage]]:
+    """Results and their usage; the rules work on all of them at once, so each gets its part of the time."""
+    started = time.perf_counter()
+    results = engine.run(step, inputs)
+    each = (time.perf_counter() - started) / len(inputs)
+    usages = [result.usage for result in results]
+    return results, [replace(usage, seconds=each) for usage in usages] if engine.name == "rules" else usages
+
+
+def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Asked, seed: int) -> Cost:
+    if engine.name == "rules":
+        if not asked.passages:
+            return Cost("extraction", step.name, seconds=None)
+        spent = sum(usage.seconds for usage in asked.by_step[step.name])  # on one batch, which tells no spread
+        seconds = spent * sum(map(_size, left)) / sum(map(_size, asked.passages))
+        return Cost("extraction", step.name, seconds=Range(seconds, None, None))
+    prompts, sizes = {p.id: _prompt(step, p) for p in left}, {p.id: _size(p) for p in left}
+    if not asked.passages:
+        value, low, high = (factor * sum(sizes.values()) for factor in ASSUMED[step.name])
+        completion, prompt = Range(value, low, high), exactly(sum(prompts.values()))
+        if step is triples.STEP:  # its prompt shows the names that were found
+            prompt += Range(*(factor * sum(sizes.values()) for factor in ASSUMED[named_entities.STEP.name]))
+        dollars = priced(engine.name, prompt, completion)
+        return Cost("extraction", step.name, exactly(len(left)), prompt, completion, dollars, None)
+    usages, chosen = asked.by_step[step.name], [passage.id for passage in asked.passages]
+    told = any(usage.prompt_tokens for usage in usages)
+
+    def whole(values: list[float], by: dict[str, int]) -> Range:
+        sampled = [by[passage_id] for passage_id in chosen]
+        return extrapolated(values, sampled, sum(by.values()) - sum(sampled), seed)
+
+    prompt = whole([usage.prompt_tokens for usage in usages], prompts) if told else exactly(sum(prompts.values()))
+    completion = whole([usage.completion_tokens for usage in usages], sizes) if told else None
+    groups = [min(extractions.GROUP, len(left) - start) for start in range(0, len(left), extractions.GROUP)]
+    rounds = sum(math.ceil(group / getattr(engine, "concurrency", 1)) for group in groups)
+    latency = latency_of(usages, seed)
+    return Cost(
+        "extraction", step.name, exactly(len(left)), prompt, completion,
+        priced(engine.name, prompt, completion), latency and latency.times(rounds),
+    )  # fmt: skip
+
+
+def _encoding(
+    build: Build, index: Index | None, records: list[Extraction], left: list[Passage], asked: _Asked, seed: int
+) -> tuple[list[Cost], list[str]]:  # fmt: skip
+    """The time for passages, and for phrases and facts: of known records they are counted, of the rest extrapolated.
+    What recurs in several passages is encoded once, which a sample does not show."""
+    encoder, data = build.encoder, build.data
+    same = index is not None and index.manifest["encoder"]["name"] == encoder.name
+    encoded = {p.content for p in index.passages.passages} if same else set()
+    texts = {p.content for p in data.passages} - encoded
+    encoder.encode(["warm"])
+    passages, n = _encoder_seconds(encoder, "passages", texts, sum(map(len, texts)), seed)
+    said = [f"{n:,} passages"] if n else []
+    standing = {passage.id for passage in data.passages} - {passage.id for passage in left}
+    known = _short_texts(record.triples for record in records if record.passage_id in standing)
+    if same and "facts" in index.manifest["layers"]:
+        known -= {*index.facts.phrases, *map(fact_text, index.facts.facts)}
+    short, n = Cost("encoding", "phrases and facts", seconds=None), 0
+    if asked.passages or not left:
+        sampled = _short_texts(asked.triples)
+        scale = sum(map(_size, left)) / sum(map(_size, asked.passages)) if left else 0.0
+        characters = sum(map(len, known)) + scale * sum(map(len, sampled))
+        short, n = _encoder_seconds(encoder, "phrases and facts", known | sampled, characters, seed)
+    said += [f"{n:,} phrases and facts"] if n else []
+    return [passages, short], [f"the encoder was timed {TIMES} times with {' and '.join(said)}"] if said else []
+
+
+def _encoder_seconds(encoder: Encoder, what: str, texts: set[str], characters: float, seed: int) -> tuple[Cost, int]:
+    """The time for so many characters of texts like these, and with how many texts it was measured: several times, of
+    which the median counts and the ends are low and high, since anything else that the machine does makes one slow."""
+    chosen = spread(list(texts), TIMED[what], lambda text: (len(text), text), seed)
+    if not chosen:
+        return Cost("encoding", what), 0
+    seconds = []
+    for _ in range(TIMES):
+        started = time.perf_counter()
+        encoder.encode(chosen)
+        seconds.append(time.perf_counter() - started)
+    measured = Range(float(np.median(seconds)), min(seconds), max(seconds))
+    return Cost("encoding", what, seconds=measured.times(characters / max(1, sum(map(len, chosen))))), len(chosen)
+
+
+def _short_texts(found: Iterable[Iterable[Sequence[str]]]) -> set[str]:
+    """The phrases and facts of triples, as the layer `facts` encodes them by its default settings."""
+    normalise, texts = PHRASE_RULES["unicode"], set()
+    for triple in (triple for stated in found for triple in stated):
+        subject, relation, obj = map(normalise, triple)
+        if subject and obj:
+            texts |= {subject, obj, fact_text((subject, relation, obj))}
+    return texts
+
+
+def _attempt(build: Build, folder: Path) -> Path:
+    """Where a stopped build of this layer has left what it extracted."""
+    settings = extractions.Settings()
+    identity = extractions.ExtractionsLayer.identity(build, settings)
+    key = key_of(kind="extractions", settings=asdict(settings), below={}, **identity)
+    whole = Store(folder).path("extractions", key)
+    return whole if whole.is_dir() else whole.with_name(whole.name + ".part")
+
+
+def _size(passage: Passage) -> int:
+    return max(1, tokens.count(passage.content))
+
+
+def _prompt(step: Step, passage: Passage) -> int:
+    """Tokens of the prompt, for `triples` without the names."""
+    names = ((),) if step is triples.STEP else ()
+    value = (triples if step is triples.STEP else named_entities).Input(passage.title, passage.text, *names)
+    return sum(tokens.count(message["content"]) for message in step.prompt(value))

@@ -1,0 +1,95 @@
+"""Numbers that may lie in a range, and how a sample stands for the whole.
+
+A sample of the passages, or of the questions, is asked for real, and the rest is expected to be like it: completion
+tokens in proportion to the length of the passage, prompt tokens in proportion to the prompt, which is counted for every
+passage. Low and high are the 95 % interval of that proportion over resampled samples (bootstrap); they hold what chance
+does to a sample, not what is unlike it. An unknown price or latency stays unknown; nothing is taken for zero."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.llm.meter import money
+from workbench.llm.step import Usage
+
+T = TypeVar("T")
+RESAMPLES = 1_000
+
+
+class Range(NamedTuple):
+    """A number, and where it may lie; `low` and `high` are None where one sample cannot tell."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    def __add__(self, other: Range) -> Range:
+        """Ends are added, so that a sum's range is wide rather than narrow."""
+        return Range(*(None if a is None or b is None else a + b for a, b in zip(self, other)))
+
+    def times(self, factor: float | Range) -> Range:
+        factor = factor if isinstance(factor, Range) else exactly(factor)
+        return Range(*(None if a is None or b is None else a * b for a, b in zip(self, factor)))
+
+
+def exactly(value: float) -> Range:
+    return Range(value, value, value)
+
+
+NOTHING = exactly(0)
+
+
+def check_sample(*, sample: int, least: int) -> None:
+    if not isinstance(sample, int) or isinstance(sample, bool) or sample < least:
+        raise SettingError(f"sample={sample!r}; it should be a whole number from {least} on")
+
+
+def spread(items: Sequence[T], n: int, key: Callable[[T], Any], seed: int = 0) -> list[T]:
+    """At most `n` items, one by chance from each of `n` equal parts of them in the order of `key`."""
+    ordered, chance = sorted(items, key=key), random.Random(seed)
+    n = min(n, len(ordered))
+    ends = [len(ordered) * part // n for part in range(n + 1)] if n else []
+    return [ordered[chance.randrange(begin, end)] for begin, end in pairwise(ends)]
+
+
+def extrapolated(values: Sequence[float], sizes: Sequence[float], rest: float, seed: int = 0) -> Range:
+    """The sum of the sample's `values` and of what is expected of the rest, whose sizes sum up to `rest`.
+
+    >>> extrapolated([10, 20], [1, 2], 30)
+    Range(value=330.0, low=330.0, high=330.0)
+    """
+    known = float(sum(values))
+    return exactly(known) if rest <= 0 else exactly(known) + proportion(values, sizes, seed).times(rest)
+
+
+def proportion(values: Sequence[float], sizes: Sequence[float], seed: int) -> Range:
+    """Values per size, with the 95 % bootstrap interval; of one value none can be told."""
+    values, sizes = np.asarray(values, dtype=float), np.asarray(sizes, dtype=float)
+    ratio = float(values.sum() / sizes.sum())
+    if len(values) < 2:
+        return Range(ratio, None, None)
+    rows = np.random.default_rng(seed).integers(0, len(values), size=(RESAMPLES, len(values)))
+    low, high = np.quantile(values[rows].sum(axis=1) / sizes[rows].sum(axis=1), [0.025, 0.975])
+    return Range(ratio, float(low), float(high))
+
+
+def latency_of(usages: Sequence[Usage], seed: int) -> Range | None:
+    """Seconds per call that was really made: a recording answers at once."""
+    live = [(usage.seconds, usage.calls - usage.recorded) for usage in usages if usage.calls > usage.recorded]
+    return proportion(*zip(*live), seed) if live else None
+
+
+def priced(engine: str, prompt: Range | None, completion: Range | None) -> Range | None:
+    if money(engine, 0, 0) is None or None in (prompt, completion):
+        return None
+    return Range(*(None if p is None or c is None else money(engine, p, c) for p, c in zip(prompt, completion)))
+
+
+def summed(ranges: Sequence[Range | None]) -> Range | None:
+    return None if None in ranges else sum(ranges, exactly(0))

@@ -1,0 +1,152 @@
+"""What evaluating methods over questions will take."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench import measures as measures_
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, spread
+from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
+from workbench.experiments.evaluate import Plan, check_same, in_order
+from workbench.experiments.run import read_rows
+from workbench.llm.engine import Engine
+from workbench.llm.meter import collect
+from workbench.llm.step import Usage
+from workbench.methods import Method
+from workbench.reading.base import Reader
+from workbench.records import Question
+from workbench.steps import judge as judge_step
+
+
+def estimate_run(
+    questions: Iterable[Question],
+    methods: Mapping[str, Method] | Sequence[Method],
+    reader: Reader | None = None,
+    sample: int = 4,
+    judge: Engine | str | None = None,
+    *,
+    out: str | Path | None = None,
+    measures: Sequence[str] = measures_.DEFAULT,
+    k: int | None = None,
+    budget: int | None = None,
+    trace: str = "full",
+    workers: int | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """What `evaluate` with the same arguments takes.
+
+    `sample` questions, spread over hops, types and lengths, are asked of every method for real, `workers` side by side.
+    Rows that stand in the folder `out` do not count; a folder that holds another run is refused, as `evaluate` does."""
+    questions = list(islice(questions, limit))
+    methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
+    if not questions or not methods:
+        raise SettingError("estimate_run needs at least one question and one method")
+    check_sample(sample=sample, least=1)
+    plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    workers = workers or plan.workers
+    jobs = [(question, name) for question in questions for name in methods]
+    if out is not None:
+        check_same(Path(out), plan.config(questions))
+        jobs = jobs[len(read_rows(Path(out) / "results.jsonl")) :]
+    left = Counter(name for _, name in jobs)
+    unasked = list({id(question): question for question, _ in jobs}.values())
+    each = Counter(question.id for question, _ in jobs)
+    whole = [question for question in unasked if each[question.id] == len(methods)]  # a stopped run may have begun one
+    pool = unasked if sample >= len(unasked) else whole or unasked
+    chosen = spread(pool, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+    ids = {question.id for question in chosen}
+    sampled = [(question, name) for question, name in jobs if question.id in ids]
+    _warm(methods.values(), plan)
+    asked = dict(zip(sampled, in_order(lambda job: _measure(plan, *job), sampled, workers, plan.close)))
+    costs, failed = [], sum(measured.failed for measured in asked.values())
+    for name in left:
+        mine = [measured for (_, method), measured in asked.items() if method == name]
+        costs += _costs_of(name, mine, left[name], plan, workers, seed)
+    measured = [said_of(len(chosen), len(unasked), "questions", "hops, types and lengths", seed)] if chosen else []
+    measured += [f"{workers} questions are asked side by side, as in the sample"] if workers > 1 else []
+    measured += [f"{failed} of {len(asked)} sampled questions failed"] if failed else []
+    standing = len(questions) * len(methods) - len(jobs)
+    what = f"a run of {len(questions):,} questions and {len(methods)} methods" + (
+        f", of which {standing:,} rows are done" if standing else ""
+    )
+    usages = [usage for one in asked.values() for step, usage in one.steps.items() if not one.by_rules[step]]
+    unknown = ["not in it: loading the models"]
+    for name in left:
+        seen = {step for (_, method), one in asked.items() if method == name for step in one.steps}
+        steps = {*methods[name].steps, *([judge_step.STEP.name] if plan.judge else [])}
+        unknown += [
+            f"not known: how often {step} is asked for {name}, which the sample did not show"
+            for step in sorted(steps - seen)
+        ]
+    return estimate_of(what, plan.engines, costs, measured, unknown, usages)
+
+
+class _Measured(NamedTuple):
+    """One question and method: usage per Step, which of them the rules did, seconds in all, and whether it failed."""
+
+    steps: dict[str, Usage]
+    by_rules: dict[str, bool]
+    seconds: float
+    failed: bool
+
+
+def _measure(plan: Plan, question: Question, name: str) -> _Measured:
+    started = time.perf_counter()
+    with collect() as usage:
+        outcome = plan.ask(question, name)
+    seconds = time.perf_counter() - started
+    by_rules = {step: _engine_of(step, plan, name) == "rules" for step in usage.steps}
+    return _Measured(dict(usage.steps), by_rules, seconds, outcome.row["failure"] is not None)
+
+
+def _engine_of(step: str, plan: Plan, method: str) -> str:
+    if step in plan.methods[method].steps or plan.reader is None:
+        return plan.methods[method].engine.name
+    return plan.judge.name if plan.judge and step == judge_step.STEP.name else plan.reader.engine.name
+
+
+def _costs_of(name: str, mine: list[_Measured], left: int, plan: Plan, workers: int, seed: int) -> list[Cost]:
+    """A row per Step, and one for all the rest of the work: the method's own, the reader's, the measures'."""
+    costs, ones = [], [1] * len(mine)
+
+    def whole(values: list[float]) -> Range:
+        return extrapolated(values, ones, left - len(mine), seed)
+
+    own = [measured.seconds for measured in mine]
+    for step in sorted({step for measured in mine for step in measured.steps}):
+        usages = [measured.steps.get(step, Usage()) for measured in mine]
+        own = [seconds - usage.seconds for seconds, usage in zip(own, usages)]
+        engine = _engine_of(step, plan, name)
+        if engine == "rules":
+            seconds = whole([usage.seconds for usage in usages])
+            costs.append(Cost(name, step, seconds=seconds.times(1 / workers)))
+            continue
+        calls = whole([usage.calls for usage in usages])
+        told = any(usage.prompt_tokens for usage in usages)
+        prompt, completion = (
+            whole([getattr(usage, what) for usage in usages]) if told else None
+            for what in ("prompt_tokens", "completion_tokens")
+        )
+        latency = latency_of(usages, seed)
+        seconds = latency and latency.times(calls).times(1 / workers)
+        costs.append(Cost(name, step, calls, prompt, completion, priced(engine, prompt, completion), seconds))
+    return [*costs, Cost(name, "all else", seconds=whole([max(0.0, one) for one in own]).times(1 / workers))]
+
+
+def _warm(methods: Iterable[Method], plan: Plan) -> None:
+    """Load what is loaded once: it would be taken for the time of each question."""
+    for index in {id(method.index): method.index for method in methods}.values():
+        index.encode_query("warm")
+    tokens.count("warm")
+    if any(engine.name == "rules" for engine in plan.engines):
+        from workbench.rules.language import nlp
+
+        nlp()
