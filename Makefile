@@ -2,6 +2,7 @@
 # make run DATA=DIR   the same for a data folder
 # make test           set up, run the tests          make test-all   the slow ones as well
 # make lab            JupyterLab              make browser    the notebooks in a browser
+#                     (LAB=--allow-root in a container that has no other user)
 PY ?= python3.11
 DATA ?= meridian
 BIN := .venv/bin
@@ -33,7 +34,7 @@ browser: setup
 	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser
 
 lab: setup
-	$(BIN)/jupyter lab --notebook-dir=. notebooks/01_build_graph.ipynb
+	$(BIN)/jupyter lab --notebook-dir=. $(LAB) notebooks/01_build_graph.ipynb
 
 lint: setup
 	$(BIN)/ruff check .
