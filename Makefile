@@ -34,7 +34,7 @@ browser: setup
 	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser
 
 lab: setup
-	$(BIN)/jupyter lab --notebook-dir=. $(LAB) notebooks/01_build_graph.ipynb
+	$(BIN)/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/notebooks/01_build_graph.ipynb $(LAB)
 
 lint: setup
 	$(BIN)/ruff check .
