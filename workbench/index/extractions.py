@@ -58,7 +58,7 @@ class ExtractionsLayer(Layer):
         given = {record.passage_id: record for record in build.data.extractions or ()}
         new = _wanting(build, old)
         done = left_behind(folder)
-        missing = left(build, old, folder)
+        missing = _missing(build, new, done)
         if missing and build.engine is None:
             raise IndexFault(
                 f"{len(missing)} passages have no extraction (the first is {missing[0].id!r}) and no engine was given "
@@ -120,8 +120,12 @@ def _to_extract(build: Build) -> bool:
 def left(build: Build, old: ExtractionsLayer | None, attempt: Path) -> list[Passage]:
     """The passages that the engine is yet to be asked about, one of each content: without a record in the data, in the
     layer that stands, or in the folder `attempt` of a build that was stopped."""
-    wanted, done = maker(build) if build.engine else None, left_behind(attempt)
-    return [passage for content, passage in _wanting(build, old).items() if not _good(done.get(content), wanted)]
+    return _missing(build, _wanting(build, old), left_behind(attempt))
+
+
+def _missing(build: Build, new: dict[str, Passage], done: dict[str, Made]) -> list[Passage]:
+    wanted = maker(build) if build.engine else None
+    return [passage for content, passage in new.items() if not _good(done.get(content), wanted)]
 
 
 def _wanting(build: Build, old: ExtractionsLayer | None) -> dict[str, Passage]:
