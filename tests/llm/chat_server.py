@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -76,7 +77,8 @@ def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
             for name, value in {"Content-Type": "application/json", "Content-Length": str(length), **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(sent)
+            with suppress(BrokenPipeError, ConnectionResetError):  # whoever asked may have left: that is tested too
+                self.wfile.write(sent)
 
         def log_message(self, *_: object) -> None: ...
 
