@@ -523,6 +523,8 @@ def _evidence(evidence, with_trace: bool) -> dict:
             {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
         ],
         "entities": [{"name": e.name, "score": score} for e, score in evidence.entities],
+        "reports": [{"id": r.id, "title": r.title, "text": r.text, "score": score} for r, score in evidence.reports],
+        "selected": evidence.selected,
     }
     if with_trace:
         shown["trace"] = [

@@ -104,11 +104,30 @@ class Path(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Report(Record):
+    """A text about several passages: the summary of a cluster (RAPTOR), the report on a community (GraphRAG).
+
+    `level` counts the layers between it and the passages, from 1 on; `passages` are the ids of those it is about.
+    """
+
+    id: str
+    title: str
+    text: str
+    passages: tuple[str, ...] = ()
+    level: int = 1
+
+    @property
+    def content(self) -> str:
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Evidence(Record):
     """What a method found for a question, best first, and the trace that led to it.
 
     `scale` names the scale of the passages' scores. `fallback` says, in words, why a method had to answer by its
-    fall-back, and is `None` when it did not. `nodes` are the entities in the method's own order.
+    fall-back, and is `None` when it did not. `nodes` are the entities in the method's own order. `selected` is how
+    many of the leading passages the method chose for the reader; `None` leaves the choice to the reader.
     """
 
     question: str
@@ -118,6 +137,8 @@ class Evidence(Record):
     entities: tuple[Scored[Entity], ...] = ()
     facts: tuple[Scored[Triple], ...] = ()
     paths: tuple[Scored[Path], ...] = ()
+    reports: tuple[Scored[Report], ...] = ()
+    selected: int | None = None
     fallback: str | None = None
     trace: Trace | None = field(default=None, compare=False, hash=False)
 

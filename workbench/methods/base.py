@@ -87,7 +87,8 @@ def within_budget(evidence: Evidence, budget: int) -> Evidence:
         if spent > budget:
             break
         kept.append(scored)
-    return replace(evidence, passages=tuple(kept))
+    selected = evidence.selected if evidence.selected is None else min(evidence.selected, len(kept))
+    return replace(evidence, passages=tuple(kept), selected=selected)
 
 
 def _settings(method: type[Method], given: Mapping[str, Any]):

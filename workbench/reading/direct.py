@@ -1,4 +1,6 @@
-"""Reader `direct`: the first passages, one call, a short answer (HippoRAG 2, spec A7)."""
+"""Reader `direct`: the first passages, one call, a short answer (HippoRAG 2, spec A7).
+
+A method that chooses how many passages are read (`Evidence.selected`, as BDTR does) is taken at its word."""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from workbench.trace import Trace
 
 
 class Direct(Record):
-    """Reads the best `k` passages, of at most `budget` cl100k tokens together."""
+    """Reads the best `k` passages, or those that the method selected, of at most `budget` cl100k tokens together."""
 
     name = "direct"
 
@@ -26,7 +28,7 @@ class Direct(Record):
 
     def context(self, evidence: Evidence) -> Context:
         """What `read` shows to the engine."""
-        return render(evidence, self.k, self.budget)
+        return render(evidence, self.k if evidence.selected is None else evidence.selected, self.budget)
 
     def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
         """The answer. Its trace is the evidence's, with the reading added, unless another is given."""

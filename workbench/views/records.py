@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Triple
+from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Report, Triple
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
@@ -74,6 +74,17 @@ def _(path: Path) -> str:
 
 
 @text.register
+def _(report: Report) -> str:
+    about = f"{len(report.passages)} passages, level {report.level}"
+    return f"Report {clean(report.id, NAME)} ({about}): {clean(report.title, _LINE)} | {clean(report.text, _LINE)}"
+
+
+@html.register
+def _(report: Report) -> str:
+    return page(passage_line(report))
+
+
+@text.register
 def _(evidence: Evidence) -> str:
     method, scale = clean(evidence.method, NAME), clean(evidence.scale, NAME)
     lines = [f"Evidence for {clean(evidence.question, 200)!r} by {method} (scale: {scale})"]
@@ -89,6 +100,10 @@ def _(evidence: Evidence) -> str:
         lines.append("  facts: " + "; ".join(text(triple) for triple, _ in evidence.facts[:5]))
     if evidence.entities:
         lines.append("  entities: " + ", ".join(clean(entity.name, 60) for entity, _ in evidence.entities[:SHOWN]))
+    if evidence.reports:
+        lines.append("  reports: " + "; ".join(clean(r.title or r.text, 60) for r, _ in evidence.reports[:5]))
+    if evidence.selected is not None:
+        lines.append(f"  chosen for the reader: the first {evidence.selected}")
     return "\n".join(lines)
 
 
@@ -98,16 +113,20 @@ def _(evidence: Evidence) -> str:
     facts = [(Markup(triple_line(triple)), score) for triple, score in evidence.facts]
     entities = [(clean(entity.name, NAME), clean(entity.type, NAME), score) for entity, score in evidence.entities]
     paths = [(_chain(path), score) for path, score in evidence.paths]
+    reports = [(Markup(passage_line(report)), score) for report, score in evidence.reports]
+    chosen = evidence.selected
     headers = ["rank", clean(evidence.scale, NAME), "passage"]
     more = len(rows) - SHOWN
     return page(
         f"<p><b>{esc(evidence.question)}</b> <span class='tag'>{esc(evidence.method, NAME)}</span></p>",
         f"<p class='bad'>fall-back: {esc(evidence.fallback)}</p>" if evidence.fallback else "",
+        f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
         table(headers, rows[:SHOWN]),
         details(f"{more} more passages", table(headers, rows[SHOWN:])) if more > 0 else "",
         details(f"{len(facts)} facts", table(["fact", "score"], facts)) if facts else "",
         details(f"{len(entities)} entities", table(["entity", "type", "score"], entities)) if entities else "",
         details(f"{len(paths)} paths", table(["path", "score"], paths)) if paths else "",
+        details(f"{len(reports)} reports", table(["report", "score"], reports)) if reports else "",
         details("trace", html(evidence.trace)) if evidence.trace else "",
     )
 
@@ -140,7 +159,7 @@ def _by(answer: Answer) -> str:
     return f"{answer.reader}, {'rules and no language model' if answer.engine == 'rules' else answer.engine}"
 
 
-def passage_line(passage: Passage) -> str:
+def passage_line(passage: Passage | Report) -> str:
     return details(
         f"{esc(passage.title or passage.text[:80], 200)} <span class='q'>{esc(passage.id, 80)}</span>",
         f"<p>{esc(passage.text)}</p>",
