@@ -17,7 +17,7 @@ from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
-from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Triple, ranked
+from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Report, Triple, ranked
 from workbench.trace import Event, Trace, TraceDiff
 from workbench.views.base import STYLE, clean, number
 
@@ -66,12 +66,14 @@ def records(text: str) -> list:
     """One of each record, with the text in every field that takes one."""
     passage, triple, entity = Passage(text, text, text), Triple(text, text, text, (text,)), Entity(text, text, text)
     path, trace = Path((text, text), (text,), (text,)), trace_of(text)
+    report = Report(text, text, text, (text,), 1)
     hop = {"question": text, "answer": text, "support": text, text: text}
     question = Question(text, text, (text,), text, 2, (text,), (hop,))
     extraction = Extraction(text, (text,), ((text, text, text),), text, text)
     return [
         passage,
         triple,
+        report,
         path,
         entity,
         question,
@@ -79,7 +81,7 @@ def records(text: str) -> list:
         extraction,
         Evidence(
             text, text, text, ranked([passage], [0.5]), ranked([entity], [0.5]), ranked([triple], [0.5]),
-            ranked([path], [0.5]), text, trace,
+            ranked([path], [0.5]), ranked([report], [0.5]), 1, text, trace,
         ),
         Answer(text, text, False, text, text, (text,), None, "rules", trace),
         Answer(text, text, False, text, text, (text,), text, text),
