@@ -110,3 +110,13 @@ def test_measures_by_name():
 def test_an_unknown_measure_is_refused_with_the_known_ones(name):
     with pytest.raises(SettingError, match="all_gold@k"):
         measures.measure(name)
+
+
+@pytest.mark.parametrize(("outcome", "value"), [
+    (Outcome([]), None),  # nobody read
+    (Outcome(["a"], answer="x", read=7), 7.0),
+    (Outcome([], answer="", failed=True, read=0), 0.0),
+    (Outcome(["a"], answer="x"), None),  # not known how many
+])  # fmt: skip
+def test_how_many_passages_were_read(outcome, value):
+    assert measures.measure("read")(Question("q", "?"), outcome) == value

@@ -162,6 +162,7 @@ class Plan:
                 failed=failure is not None,
                 context=retrieved.text if retrieved else None,
                 context_tokens=retrieved.tokens if retrieved else None,
+                read=(len(shown.passages) if shown else 0) if self.reader else None,
             )
             judgement = self.ask_judge(question, measured, trace)
         measured = replace(measured, usage=usage.as_dict(seconds=False), verdict=judgement and judgement["verdict"])

@@ -31,8 +31,8 @@ class Outcome:
     """What a method, a reader and perhaps a judge made of a question; `answer` is None where nobody read.
 
     `abstained` is what the reader said of itself, `failed` that the question broke. `context` is the retrieved text
-    before any compression, `usage` Step → calls, tokens, money. `verdict` is the judge's, None where it was not
-    asked."""
+    before any compression, `read` how many passages the reader was shown, `usage` Step → calls, tokens, money.
+    `verdict` is the judge's, None where it was not asked."""
 
     ranking: Sequence[str]
     answer: str | None = None
@@ -40,6 +40,7 @@ class Outcome:
     failed: bool = False
     context: str | None = None
     context_tokens: int | None = None
+    read: int | None = None
     usage: Mapping[str, Mapping] = field(default_factory=dict)
     verdict: str | None = None
 
@@ -87,6 +88,7 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "abstained:answerable": lambda q, o: _abstained(q, o) if q.answers else None,
     "abstained:unanswerable": lambda q, o: None if q.answers else _abstained(q, o),
     "abstained:thesis": lambda q, o: float(not o.failed and abstained.is_abstention_thesis(o.said)),
+    "read": lambda q, o: None if o.read is None else float(o.read),
 }
 EVIDENCE: dict[str, Measure] = {  # need none
     "coverage": lambda q, o: coverage.coverage(o.context or "", q.answers),
@@ -98,7 +100,7 @@ EVIDENCE: dict[str, Measure] = {  # need none
 }
 DEFAULT = (
     "recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10", "all_gold@5", "em", "f1", "accuracy", "coverage",
-    "abstained", "abstained:answerable", "abstained:unanswerable", "context_tokens", "tokens", "cost",
+    "abstained", "abstained:answerable", "abstained:unanswerable", "read", "context_tokens", "tokens", "cost",
 )  # fmt: skip
 JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # what a judge is asked for
 UNDEFINED_AS_A_WHOLE = ("cost",)  # one value that is unknown makes the mean unknown
