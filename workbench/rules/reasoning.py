@@ -1,0 +1,85 @@
+"""How far the passages at hand carry a question: its hops from the inside out, each with what was found for it.
+
+The rule bodies of the iterative methods differ in what they say of this chain: a thought tells what was found, a query
+asks for what was not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from workbench.rules.answering import ENOUGH, chain
+from workbench.rules.hops import Found
+from workbench.rules.questions import Analysis, Hop, analyse
+from workbench.rules.relations import stem
+from workbench.rules.spans import pages
+
+BREADTH = 3  # values of a hop that are followed
+
+
+@dataclass(frozen=True)
+class Link:
+    """One hop of the chain: what is `asked` of which `names`, in words, and what was found, best first.
+
+    `names` are those of the question and, after them, what the inner hops found; `last` is the hop whose answer
+    is the question's."""
+
+    asked: str
+    names: tuple[str, ...]
+    found: tuple[Found, ...]
+    last: bool = False
+
+    @property
+    def value(self) -> str:
+        return self.found[0].text if self.found else ""
+
+    @property
+    def grounded(self) -> bool:
+        """Whether the best value has enough ground to be relied on."""
+        return bool(self.found) and self.found[0].ground >= ENOUGH
+
+    @property
+    def query(self) -> str:
+        """The hop as a query of its own."""
+        return " ".join([*self.names, self.asked]).strip()
+
+
+def links(question: str, passages: Sequence[tuple[str, str]]) -> list[Link]:
+    """The hops of a question, inner ones first, resolved in the passages as far as they go."""
+    asked = analyse(question, [title for title, _ in passages])
+    if asked.kind == "none":
+        return []
+    read = pages(passages)
+    hops = _tops(asked)
+    found: list[Link] = []
+    for hop in hops:
+        found += _links(hop, question, asked, read, last=True)
+    return found
+
+
+def _tops(asked: Analysis) -> list[Hop]:
+    """The hops that stand beside each other: of a comparison its sides."""
+    if asked.direction and asked.sides:
+        about = tuple(word for word in (asked.dimension, *asked.asked.words) if word)
+        return [Hop(about, asked.wants, asked.head, side.names if not side.words and not side.inner else (),
+                    () if not side.words and not side.inner else (side,)) for side in asked.sides]  # fmt: skip
+    return [asked.asked]
+
+
+def _links(hop: Hop, question: str, asked: Analysis, read, last: bool = False) -> Iterator[Link]:
+    before = []
+    for inner in hop.inner:
+        below = list(_links(inner, question, asked, read))
+        yield from below
+        before.append(below[-1])
+    values = tuple(link.value for link in before if link.value)
+    found = tuple(chain(hop, read, asked.names, 0 if last else 1)[:BREADTH]) if read else ()
+    yield Link(_surface(hop, question), (*hop.names, *values), found, last)
+
+
+def _surface(hop: Hop, question: str) -> str:
+    """The words of a hop as they stand in the question."""
+    stems = {stem(word) for word in hop.words}
+    words = [word for word in re.findall(r"[\w'-]+", question) if stem(word.lower()) in stems]
+    return " ".join(dict.fromkeys(words)) or " ".join(hop.words)

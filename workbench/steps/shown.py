@@ -1,0 +1,17 @@
+"""How the prompts of several Steps show passages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def numbered(passages: Sequence[tuple[str, str]], words: int | None = None) -> str:
+    """`[1] title` with the text below, a blank line between; of each text at most so many words."""
+    return "\n\n".join(
+        f"[{number}] {title}\n{_cut(text, words)}" for number, (title, text) in enumerate(passages, 1)
+    ) or "none"  # fmt: skip
+
+
+def _cut(text: str, words: int | None) -> str:
+    said = text.split(" ", words) if words else [text]
+    return text if not words or len(said) <= words else " ".join(said[:words]) + " …"
