@@ -338,6 +338,26 @@ def evaluate(
 
 
 @verb
+def tables(
+    paper: Annotated[str, typer.Option(help="whose tables; bdtr is Beyond Static Retrieval")] = "bdtr",
+    run: Annotated[
+        list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """A paper's tables next to what runs measured: each number with its verdict, and why where it does not compare."""
+    from dataclasses import asdict
+
+    from workbench.experiments.tables import tables as beside
+
+    found = beside(paper, run or ())
+    if as_json:
+        _print_json({**asdict(found), "counts": found.counts()})
+        return
+    out.print(escape(repr(found)), highlight=False, soft_wrap=True)
+
+
+@verb
 def estimate(
     data: Annotated[
         str,

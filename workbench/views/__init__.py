@@ -12,8 +12,9 @@ from workbench.views import index as _index
 from workbench.views import profiles as _profiles
 from workbench.views import records as _records
 from workbench.views import run as _run
+from workbench.views import tables as _tables
 from workbench.views import trace as _trace
 from workbench.views.base import html, text
 
 __all__ = ["html", "text"]
-del _card, _data, _doctor, _estimate, _graph, _index, _profiles, _records, _run, _trace
+del _card, _data, _doctor, _estimate, _graph, _index, _profiles, _records, _run, _tables, _trace
