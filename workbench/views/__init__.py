@@ -3,6 +3,7 @@
 `html(thing)` and `text(thing)` are single-dispatch functions; a new record registers its look in one of the files
 here."""
 
+from workbench.views import analyses as _analyses
 from workbench.views import card as _card
 from workbench.views import data as _data
 from workbench.views import doctor as _doctor
@@ -11,10 +12,11 @@ from workbench.views import graph as _graph
 from workbench.views import index as _index
 from workbench.views import profiles as _profiles
 from workbench.views import records as _records
+from workbench.views import replay as _replay
 from workbench.views import run as _run
 from workbench.views import tables as _tables
 from workbench.views import trace as _trace
 from workbench.views.base import html, text
 
 __all__ = ["html", "text"]
-del _card, _data, _doctor, _estimate, _graph, _index, _profiles, _records, _run, _tables, _trace
+del _analyses, _card, _data, _doctor, _estimate, _graph, _index, _profiles, _records, _replay, _run, _tables, _trace

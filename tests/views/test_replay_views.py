@@ -1,0 +1,193 @@
+"""Replays as text, HTML, SVG and figures: hostile text is shown and not acted upon, and what is shown is right."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from rounds import bdtr_trace, ircot_trace
+from test_figures import TEXTS, _missing_letters  # noqa: F401
+from test_hostile_views import CONTROL
+from test_views import UNSHOWABLE, Checked, hostile
+
+from workbench.errors import SettingError
+from workbench.operators.replay import Chain, Cut, Replay, Round, Search, replay
+from workbench.records import Passage
+from workbench.views import html
+from workbench.views.bump import bump_figure, bump_svg, lanes, scores_figure
+from workbench.views.replay import stage_part, whole
+
+GOLD = ("p2", "p7")
+TITLES = {name: Passage(name, f"Title of {name}", f"Text of {name}.") for name in ("p1", "p2", "p5")}
+
+
+def replay_of(text: str) -> Replay:
+    """Two rounds and a conclusion, with the text in every field that takes one."""
+    other = f"other {text}"
+    ranking = ((text, 0.9), (other, 0.5))
+    searches = (Search(text, text, text, ranking, text, text), Search(other, other, other, ranking[1:]))
+    texts, queries = {text: text, other: other}, ((text, text), (other, other))
+    thought = Round(1, searches, ranking, text, texts, queries, {text: text}, {5: (text,)}, True, True, True, text)
+    return Replay(
+        text, text, (Round(0, searches[:1], ranking[1:], text), thought), ranking,
+        Chain(text, (text, other), (text,), text), (text,), ((text, 2, 1),),
+        Cut(0.5, 0.1, 0.6, text, (text,), (other,)), (text, "missing"), text, text,
+    )  # fmt: skip
+
+
+def parts(shown: Replay) -> list:
+    return [shown, *shown.rounds, *shown.rounds[1].searches, shown.chain, shown.cut]
+
+
+class Drawn(HTMLParser):
+    """The tags of a picture with the names of their attributes, and its texts."""
+
+    def __init__(self, svg: str):
+        super().__init__()
+        self.tags, self.texts = [], []
+        self.feed(svg)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, *(name for name, _ in attributes)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@settings(max_examples=25)
+@given(hostile)
+def test_no_text_is_acted_upon(text):
+    shown = replay_of(text)
+    passages = {text: Passage(text, text, text)}
+    for thing in parts(shown):
+        Checked(thing._repr_html_())
+        assert not UNSHOWABLE.search(thing._repr_html_())
+    Checked(whole(shown, passages))
+    drawn, harmless = (Drawn(bump_svg(replay_of(word), 1, {word: Passage(word, word, word)})) for word in (text, "x"))
+    assert drawn.tags == harmless.tags
+    assert not UNSHOWABLE.search("".join(drawn.texts))
+
+
+@pytest.mark.parametrize("thing", parts(replay_of(CONTROL)), ids=lambda thing: type(thing).__name__)
+def test_a_terminal_gets_no_control_characters(thing):
+    assert not UNSHOWABLE.search(repr(thing))
+
+
+@pytest.mark.parametrize("letter", ["a", "<", "\n", "東"])
+def test_a_text_of_100_kb_stays_small(letter):
+    for thing in parts(replay_of(letter * 100_000)):
+        assert len(unescape(thing._repr_html_())) < 60_000
+        assert len(repr(thing)) < 10_000
+    assert len(unescape(bump_svg(replay_of(letter * 100_000), 0))) < 10_000
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text)[:20])
+def test_figures_of_any_text_can_be_saved_and_are_the_same_each_time(tmp_path, text):
+    for make in (bump_figure, scores_figure):
+        saved = [make(replay_of(text)).save(tmp_path / f"{at}.png").read_bytes() for at in range(2)]
+        assert saved[0] == saved[1]
+
+
+def shown_in(part: str) -> str:
+    return " ".join(" ".join(Checked(part).shown).split())
+
+
+def test_a_round_shows_thoughts_searches_and_how_the_pool_changed():
+    said = shown_in(stage_part(replay(bdtr_trace(), GOLD), 1, TITLES))
+    for words in (
+        "fast Where does it flow?",
+        "slow River Aldra, flows into",
+        "fast no fact was kept",
+        "found for fast found for slow 1 Title of p1 1.0000 Title of p2 1.0000 2 p8 0.9000 new p3 0.9000",
+        "pool 5 passages, cosine",
+        "1 1.0000 Title of p1 p1 Text of p1.",
+        "2 ▲ 2 0.9000 +0.2000 Title of p2 p2 gold Text of p2. slow, round 1",
+        "3 ▼ 1 0.8000 −0.1000 Title of p5",
+        "5 new 0.6000 p8",
+        "not found p7 gold",
+    ):
+        assert words in said, said
+    assert "given by hand" not in said
+
+
+def test_the_end_shows_the_chain_the_verifier_and_the_cut():
+    said = shown_in(stage_part(replay(bdtr_trace(), GOLD), 2, TITLES))
+    for words in (
+        "reasoning chain Orsby lies on the Aldra. It lies there. It flows. bridges: River Aldra",
+        "verifier 1 passages support the chain",
+        "rank before rank at the end Title of p2 p2 gold Text of p2. 2 1",
+        "μ 0.8000 + σ 0.1400 = 0.9400, policy keep: 2 kept, 1 to fill up",
+        "1 0.9000 Title of p2 p2 gold Text of p2. supports the chain 2 1.0000 Title of p1 p1 Text of p1. score ≥ μ + σ",
+        "3 0.8000 Title of p5 p5 Text of p5. fills up",
+    ):
+        assert words in said, said
+    assert "p3" not in said
+
+
+def test_a_stop_and_a_thought_by_hand_are_marked():
+    shown = replay(ircot_trace(), ["p2"])
+    assert "thought given by hand It lies on the Aldra." in shown_in(stage_part(shown, 1))
+    assert "scores of different scales met in the pool" in shown_in(stage_part(shown, 1))
+    assert "the thought asks for no more" in shown_in(stage_part(shown, 2))
+    assert "stopped: the thought of round 2 asks for no more" in shown_in(html(shown))
+    assert "gold p2: – → 1 → 1" in repr(shown)
+
+
+def test_gold_passages_beyond_the_first_are_listed_with_their_rank():
+    ranking = tuple((f"x{rank}", 1 / rank) for rank in range(1, 41))
+    shown = Replay("q", "ircot", (Round(0, (), ranking, "ppr"),), ranking, gold=("x27",))
+    said = shown_in(stage_part(shown, 0))
+    assert "27 0.0370 x27 gold" in said and "x26" not in said and "x11" not in said
+
+
+def test_lanes_are_the_ways_of_the_first_and_of_gold_passages():
+    ways = {lane.passage: lane.rows for lane in lanes(replay(bdtr_trace(), GOLD), top=2)}
+    # p2 is at rank 4 at first, p7 is never found: each has a row below the two; p5 leaves the first two, p3 never comes
+    assert ways == {"p1": (1, 1, 2), "p5": (2, None, None), "p2": (3, 2, 1), "p7": (4, 4, 4)}
+    for wrong in (0, 1.5):
+        with pytest.raises(SettingError, match="top"):
+            lanes(replay(bdtr_trace()), wrong)
+
+
+def test_the_picture_marks_where_one_is_and_fades_what_comes_after():
+    shown = replay(bdtr_trace(), GOLD)
+    first, end = (bump_svg(shown, at, TITLES) for at in (0, 2))
+    assert 'opacity="0.25"' in first and 'opacity="0.25"' not in end
+    bold = re.compile(r'font-weight="600">(\w+ \d|end)<')
+    assert (bold.findall(first), bold.findall(end)) == (["round 0"], ["end"])
+    assert "<title>Title of p2: 4</title>" in first and "<title>p7: not found</title>" in first
+    assert {tag for tag, *_ in Drawn(end).tags} == {"svg", "rect", "text", "line", "g", "title", "circle", "path"}
+
+
+def test_the_figures_say_what_the_replay_says():
+    shown = replay(bdtr_trace(), GOLD)
+    bump = bump_figure(shown, TITLES).figure.axes[0]
+    assert [label.get_text() for label in bump.get_xticklabels()] == ["round 0", "round 1", "end"]
+    assert {"Title of p2", "p7", "not found"} <= {text.get_text() for text in bump.texts}
+    scores = scores_figure(shown).figure.axes[0]
+    drawn = {line.get_label(): list(zip(*line.get_data())) for line in scores.lines}
+    assert drawn["chosen by the verifier"] == [(1, 0.9)]
+    assert drawn["passes by its score"] == [(2, 1.0)]
+    assert drawn["fills up"] == [(3, 0.8)]
+    assert drawn["not chosen"] == [(4, 0.7), (5, 0.6)]
+    assert [y for _, y in drawn["μ + σ = 0.94"]] == [0.94, 0.94]
+
+
+def test_a_method_without_a_cut_has_no_figure_of_it():
+    with pytest.raises(SettingError, match="makes no cut"):
+        scores_figure(replay(ircot_trace()))
+
+
+def test_nothing_can_be_shown_too():
+    nothing = Replay("", "", (Round(0, (), (), ""),), ())
+    for thing in (nothing, *nothing.rounds, Search("", "", "", ()), Chain("", (), ()), Cut(0.0, 0.0, 0.0, "", (), ())):
+        Checked(thing._repr_html_())
+        assert repr(thing)
+    assert bump_svg(nothing, 0) and bump_figure(nothing)._repr_png_()
+    flat = dataclasses.replace(nothing, cut=Cut(0.0, 0.0, 0.0, "keep", (), ()))
+    assert scores_figure(flat)._repr_png_()

@@ -1,0 +1,217 @@
+"""An iterative retrieval, read off its trace: what was thought, sought and found, round by round.
+
+Nothing is computed again, so a saved trace is enough: neither index nor engine is needed. The events are those of
+`workbench.methods.iterative`, and of `workbench.methods.bdtr` where there is a conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workbench.errors import DataError
+from workbench.records import Record
+from workbench.trace import Event, Trace
+
+Ranking = tuple[tuple[str, float], ...]  # (passage id, score), best first
+FIRST, ROUND, END = "round 0", "round {}", "end"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Search(Record):
+    """One query and what the backbone found for it. `origin` names the text that it came from, or `question`."""
+
+    origin: str
+    query: str
+    scale: str
+    ranking: Ranking
+    fallback: str | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Round(Record):
+    """One round. Round 0 is the first retrieval and has no thought.
+
+    texts      what the thought says, by name (BDTR: fast, slow)
+    queries    (origin, query) that follow from it; those that had been asked before have no search
+    pool       the whole pool after the round; that of the round before where nothing was sought
+    queried    passage id → the query that gave it its score, for the first five
+    risen      5, 10 → ids that came into so many first ranks in this round
+    """
+
+    number: int
+    searches: tuple[Search, ...]
+    pool: Ranking
+    scale: str
+    texts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    queries: tuple[tuple[str, str], ...] = ()
+    queried: Mapping[str, str] = field(default_factory=dict, hash=False)
+    risen: Mapping[int, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    mixed: bool = False
+    done: bool = False
+    given: bool = False
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Chain(Record):
+    """The reasoning chain: as one text, in steps, and the entities that link two steps."""
+
+    text: str
+    steps: tuple[str, ...]
+    bridges: tuple[str, ...]
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cut(Record):
+    """The choice for the reader: `kept` by score or by the verifier, `filled` up to the least number. `mu` and `sigma`
+    are the mean and the deviation of the best scores, `threshold` their sum."""
+
+    mu: float
+    sigma: float
+    threshold: float
+    policy: str
+    kept: tuple[str, ...]
+    filled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Replay(Record):
+    """An iterative retrieval. `verified` are the passages that the verifier chose, `moved` says from which rank to which
+    it put them, as (id, old, new); `final` is the order at the end. `gold` is what the caller knows, not the method.
+
+    `chain` and `cut` are None and `verified` is empty for methods that only think and retrieve."""
+
+    question: str
+    method: str
+    rounds: tuple[Round, ...]
+    final: Ranking
+    chain: Chain | None = None
+    verified: tuple[str, ...] = ()
+    moved: tuple[tuple[str, int, int], ...] = ()
+    cut: Cut | None = None
+    gold: tuple[str, ...] = ()
+    fallback: str | None = None
+    failure: str | None = None
+
+    @property
+    def stopped(self) -> int | None:
+        """The round whose thought said that no more is needed; None if the method went on to its last round."""
+        return next((one.number for one in self.rounds if one.done), None)
+
+    @property
+    def concludes(self) -> bool:
+        """Whether something was done to the pool after the last round."""
+        return self.chain is not None or self.cut is not None
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The names of what can be looked at in turn: the rounds, then the end where there is a conclusion."""
+        return (*(ROUND.format(one.number) for one in self.rounds), *([END] if self.concludes else []))
+
+    def ranking(self, stage: int) -> Ranking:
+        """The order of the passages at a stage, by its position in `stages`."""
+        return self.rounds[stage].pool if stage < len(self.rounds) else self.final
+
+    def ranks(self, ids: Iterable[str] | None = None) -> dict[str, tuple[int | None, ...]]:
+        """Passage id → its rank at each stage, from 1 on; None where it is not found. By default of the gold
+        passages."""
+        at = [{name: rank for rank, (name, _) in enumerate(self.ranking(s), 1)} for s in range(len(self.stages))]
+        return {name: tuple(ranks.get(name) for ranks in at) for name in (self.gold if ids is None else ids)}
+
+    def why(self, passage: str) -> tuple[str, ...]:
+        """Why the cut chose a passage: `verified`, `score`, `filled`; nothing if it did not."""
+        if self.cut is None or passage not in (*self.cut.kept, *self.cut.filled):
+            return ()
+        passed = dict(self.final).get(passage, float("-inf")) >= self.cut.threshold
+        return (
+            *(["verified"] if passage in self.verified else []),
+            *(["score"] if passed and self.cut.sigma > 0 else []),
+            *(["filled"] if passage in self.cut.filled else []),
+        )
+
+
+def replay(trace: Trace, gold: Sequence[str] = ()) -> Replay:
+    """The replay of a trace, in memory or opened from a file. `gold` are ids of passages to be marked.
+
+    Raises DataError for a trace without rounds, and for one whose events are not as the methods write them."""
+    first = next(iter(trace.find(FIRST)), None)
+    if first is None or first.parent is None:
+        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
+        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
+        raise DataError(
+            f"{made_by} has no rounds{why}; replay the trace of an iterative method, such as bdtr or ircot, recorded "
+            "at level full or ids"
+        )
+    root = trace[first.parent]
+    parts: dict[str, Event] = {event.step: event for event in trace.children(root.id)}
+    try:
+        rounds: list[Round] = []
+        while (event := parts.get(ROUND.format(len(rounds)))) is not None:
+            rounds.append(_round(trace, event, rounds[-1] if rounds else None))
+        return Replay(
+            root.inputs["question"],
+            root.step,
+            tuple(rounds),
+            parts["cut"].scores if "cut" in parts else root.scores,
+            _chain(parts.get("reasoning chain")),
+            tuple(parts["verify"].outputs.get("selected", ())) if "verify" in parts else (),
+            tuple((name, old, new) for name, old, new in _outputs(parts, "promote").get("moved", ())),
+            _cut(parts.get("cut")),
+            tuple(gold),
+            root.outputs.get("fallback"),
+            root.failure,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"the trace of {root.step} is not as an iterative method writes it ({type(error).__name__}: {error}); "
+            "record it again"
+        ) from error
+
+
+def _round(trace: Trace, event: Event, before: Round | None) -> Round:
+    parts = trace.children(event.id)
+    searches = tuple(_search(part) for part in parts if part.step == "search")
+    said = next((part.outputs for part in parts if part.step == "think"), {})
+    pool = next((part for part in parts if part.step == "pool"), None)
+    pooled = pool.outputs if pool else {}
+    return Round(
+        event.inputs["round"],
+        searches,
+        pool.scores if pool else before.pool if before else (),
+        pooled.get("scale", before.scale if before else ""),
+        dict(said.get("texts", {})),
+        tuple((origin, query) for origin, query in said.get("queries", ())),
+        dict(pooled.get("queries", {})),
+        {int(k): tuple(ids) for k, ids in pooled.get("risen", {}).items()},
+        pooled.get("mixed", False),
+        said.get("done", False),
+        said.get("given", False),
+        said.get("failure") or event.failure,
+    )
+
+
+def _search(event: Event) -> Search:
+    inputs, outputs = event.inputs, event.outputs
+    scale, fallback = outputs.get("scale", ""), outputs.get("fallback")
+    return Search(inputs["origin"], inputs["query"], scale, event.scores, fallback, event.failure)
+
+
+def _chain(event: Event | None) -> Chain | None:
+    if event is None:
+        return None
+    said = event.outputs
+    return Chain(said.get("chain", ""), tuple(said.get("steps", ())), tuple(said.get("bridges", ())), event.failure)
+
+
+def _cut(event: Event | None) -> Cut | None:
+    if event is None or event.failure:
+        return None
+    said = event.outputs
+    numbers = (float(said[name]) for name in ("mu", "sigma", "threshold"))
+    return Cut(*numbers, said["policy"], tuple(said["kept"]), tuple(said["filled"]))
+
+
+def _outputs(parts: Mapping[str, Event], step: str) -> Mapping:
+    return parts[step].outputs if step in parts else {}
