@@ -5,14 +5,14 @@ asks for what was not."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.rules.answering import ENOUGH, chain
 from workbench.rules.hops import Found
+from workbench.rules.language import parse
 from workbench.rules.questions import Analysis, Hop, analyse
-from workbench.rules.relations import stem
+from workbench.rules.relations import spoken, stem
 from workbench.rules.spans import pages
 
 BREADTH = 3  # values of a hop that are followed
@@ -79,7 +79,8 @@ def _links(hop: Hop, question: str, asked: Analysis, read, last: bool = False) -
 
 
 def _surface(hop: Hop, question: str) -> str:
-    """The words of a hop as they stand in the question."""
+    """The words of a hop as they stand in the question: "bear" as "born"."""
     stems = {stem(word) for word in hop.words}
-    words = [word for word in re.findall(r"[\w'-]+", question) if stem(word.lower()) in stems]
+    (doc,) = parse([question])
+    words = [token.text for token in doc if stems & {stem(token.text), stem(token.lemma_), stem(spoken(token))}]
     return " ".join(dict.fromkeys(words)) or " ".join(hop.words)
