@@ -24,7 +24,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
 from workbench.methods.base import Method
-from workbench.operators.pool import SCALES, Entry, Pool, scored
+from workbench.operators.pool import SCALES, Entry, Pool, named, scored
 from workbench.records import Evidence
 from workbench.trace import Trace
 
@@ -80,7 +80,7 @@ class Iterative(Method):
         settings |= {"backbone": self.backbone.label} if "backbone" in settings else {}
         super().__init__(self.backbone.index, engine or self.backbone.engine, **settings)
         self.steps = tuple(dict.fromkeys((*type(self).steps, *self.backbone.steps)))
-        self.scale = self.backbone.scale
+        self.scale = named(self.backbone.scale, self.settings.scale)
         self._given: tuple[Thought, ...] = ()
 
     def given(self, thoughts: Sequence[Thought]) -> Iterative:
@@ -94,12 +94,16 @@ class Iterative(Method):
     def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         """The thought of the next round, from the best of the pool and the thoughts of the rounds before."""
 
+    def pool(self) -> Pool:
+        """An empty pool."""
+        return Pool(self.settings.scale)
+
     def conclude(self, question: str, pool: Pool, thoughts: Sequence[Thought], k: int, trace: Trace) -> Evidence:
         """What becomes of the pool: its best k, in order."""
         return Evidence(question, self.label, pool.scale or self.scale, scored(pool.ranked()[:k]))
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        pool, thoughts, asked, notes = Pool(self.settings.scale), [], set(), []
+        pool, thoughts, asked, notes = self.pool(), [], set(), []
         with trace.span("CHAIN", "round 0", round=0):
             notes += self._seek(pool, 0, [("question", question)], asked, trace)
         for number in range(1, self.settings.iterations + 1):
@@ -110,8 +114,9 @@ class Iterative(Method):
                     notes.append(f"the thought of round {number} failed: {thought.failure}")
                 if thought.done:
                     break
-                found = pool if self.accumulates else Pool(self.settings.scale)
-                self._seek(found, number, thought.queries, asked, trace)
+                found, asked = (pool, asked) if self.accumulates else (self.pool(), set())
+                fallbacks = self._seek(found, number, thought.queries, asked, trace)
+                notes += [f"round {number}: {reason}" for reason in fallbacks]
                 pool = found if len(found) else pool
         evidence = self.conclude(question, pool, thoughts, k, trace)
         if pool.mixed:
@@ -123,9 +128,7 @@ class Iterative(Method):
         """What one Step says to one input."""
         return self.engine.run(step, [value], trace=trace)[0]
 
-    def _thought(
-        self, number: int, question: str, pool: Pool, before: Sequence[Thought], trace: Trace
-    ) -> Thought:
+    def _thought(self, number: int, question: str, pool: Pool, before: Sequence[Thought], trace: Trace) -> Thought:
         with trace.span("CHAIN", "think", round=number) as span:
             given = number <= len(self._given)
             shown = pool.ranked()[: self.settings.shown]

@@ -76,8 +76,7 @@ class Pool:
     def scale(self) -> str:
         """The scale of the pool's scores, by name."""
         names = dict.fromkeys(evidence.scale for evidence, _ in self._merged if evidence.passages)
-        joined = ", ".join(sorted(names))
-        return joined if self._how == "none" else "rank" if self._how == "rank" else f"minmax({joined})"
+        return named(", ".join(sorted(names)), self._how)
 
     @property
     def _how(self) -> str:
@@ -99,6 +98,11 @@ def _scaled(scores: Sequence[float], how: str) -> list[float]:
     if how == "rank":
         return [1 - rank / len(scores) for rank in range(len(scores))]
     return list(scores)
+
+
+def named(scale: str, how: str) -> str:
+    """The name of a scale after what was done to it."""
+    return {"none": scale, "minmax": f"minmax({scale})", "rank": "rank"}[how]
 
 
 def scored(entries: Sequence[Entry]) -> tuple[Scored[Passage], ...]:
