@@ -1,0 +1,27 @@
+"""GCoT: what is still missing is the next query.
+
+Graph-CoT (arXiv 2404.07103) as "Beyond Static Retrieval" adapts it to retrievers: like IRCoT, but a thought tells
+neither reasoning nor answer, only the evidence to fetch next. The original, which walks over a graph by actions, is the
+method `graph_cot`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.methods.ircot import concluded, earlier
+from workbench.methods.iterative import Iterative, Thought, contents
+from workbench.operators.pool import Entry
+from workbench.steps import missing_evidence
+from workbench.trace import Trace
+
+
+class GCoT(Iterative):
+    """Retrieval of the evidence that a thought finds missing."""
+
+    name = "gcot"
+    paper = 'Graph Chain-of-Thought (arXiv 2404.07103), as adapted in "Beyond Static Retrieval"'
+    steps = ("missing_evidence",)
+
+    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+        value = missing_evidence.Input(question, contents(shown), earlier(before))
+        return concluded(self.ask(missing_evidence.STEP, value, trace))

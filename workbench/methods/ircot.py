@@ -1,0 +1,161 @@
+"""IRCoT: each thought of a chain of reasoning is the next query.
+
+Follows "Interleaving Retrieval with Chain-of-Thought Reasoning" (arXiv 2212.10509) in two profiles:
+
+    setting      adapted      original
+    backbone     hipporag2    bm25
+    iterations   2            10          thoughts at most
+    depth        200          6           passages fetched per query
+    shown        10           15          passages shown to the Step
+    merge        maximum      append      how rankings meet: new passages at the end, near duplicates left out
+    most         none         15          passages in all
+    sentences    false        true        a thought is cut to its first sentence; see below
+    scale        none         rank
+
+`adapted` is the common loop of "Beyond Static Retrieval", with HippoRAG's use of IRCoT: the thought is the query, and
+the method stops when a thought gives the answer. `original` is the method of its authors. With `sentences` the query is
+the last sentence that is no mere conclusion ("Thus …", "1990 - 1950 = 40"), else the question, without question words,
+and an empty thought ends the chain. The first retrieval takes the question as it stands, in both.
+
+Different from the papers: one worked example in all instead of one or more per data set, and what concludes is
+recognised at the start of a sentence, not anywhere, because models quote their instructions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from workbench.errors import SettingError
+from workbench.llm.step import Result
+from workbench.methods import iterative
+from workbench.methods.iterative import Iterative, Thought, contents, said
+from workbench.operators.pool import Entry, Pool
+from workbench.records import Evidence, Passage
+from workbench.rules.language import parse
+from workbench.steps import next_thought
+from workbench.trace import Trace
+
+ALIKE = 0.9  # similarity of titles and of texts from which two passages are near duplicates
+_CONCLUDES = re.compile(
+    r"(?:^|[.!?…:]\s|\n|, (?=so\b))[\s*_>-]{0,8}"  # where a sentence starts, or its last clause
+    r"(?:(?:so|thus|hence|therefore),? )?the (?:final )?answer"
+    r"(?: ?:| is ?:| is(?! (?:not|still|yet|missing|unknown|unclear|uncertain)\b))"
+    r"[\s*_]{1,8}[\"“‘'(]?\w",  # an answer follows; a quoted instruction is closed instead
+    re.IGNORECASE,
+)
+_REASONING = re.compile(
+    r"^\s*(?:thus|so|therefore|hence|that is)\b|\d ?[-+−*/×÷] ?\d[\d.,]{0,20} ?= ?\d", re.IGNORECASE
+)
+_QUESTION_WORDS = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Settings(iterative.Settings):
+    """Those of all iterative methods, and where the profiles differ."""
+
+    profile: str = "adapted"
+    merge: str = "maximum"
+    most: int | None = None
+    sentences: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.merge not in ("maximum", "append"):
+            raise SettingError(f"merge={self.merge!r} is unknown; choose maximum or append")
+        if self.merge == "append" and (self.scale != "rank" or not _whole(self.most)):
+            raise SettingError(
+                f"merge=append with scale={self.scale}, most={self.most!r}; appended passages have places instead of "
+                "scores, and there is a most of them: take scale=rank, and most=15 or another whole number from 1 on"
+            )
+        if self.merge == "maximum" and self.most is not None:
+            raise SettingError(f"most={self.most!r} belongs to merge=append; by the maximum rule the pool has no end")
+
+
+class IRCoT(Iterative):
+    """Retrieval interleaved with a chain of thought."""
+
+    name = "ircot"
+    paper = "Interleaving Retrieval with Chain-of-Thought Reasoning (arXiv 2212.10509)"
+    steps = ("next_thought",)
+    Settings = Settings
+    profiles: Mapping = {
+        "adapted": {},
+        "original": {
+            "backbone": "bm25", "iterations": 10, "depth": 6, "shown": 15, "merge": "append", "most": 15,
+            "sentences": True, "scale": "rank",
+        },
+    }  # fmt: skip
+
+    def pool(self) -> Pool:
+        return Appended(self.settings.most) if self.settings.merge == "append" else super().pool()
+
+    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+        thoughts = earlier(before)
+        result = self.ask(next_thought.STEP, next_thought.Input(question, contents(shown), thoughts), trace)
+        return self._sentence(question, result, thoughts) if self.settings.sentences else concluded(result)
+
+    def _sentence(self, question: str, result: Result, thoughts: Sequence[str]) -> Thought:
+        if result.failure:
+            return concluded(result)
+        sentence = first_sentence(result.value.thought)
+        done = not sentence or concludes(sentence)
+        telling = [thought for thought in (*thoughts, sentence) if not _REASONING.search(thought)]
+        query = _QUESTION_WORDS.sub("", [question, *telling][-1])
+        return Thought({"thought": sentence}, () if done else (("thought", query),), done)
+
+
+class Appended(Pool):
+    """Passages in the order in which they came, at most so many, without near duplicates; a score is 1 / place."""
+
+    def __init__(self, most: int):
+        super().__init__("rank")
+        self._most = most
+
+    def merge(self, evidence: Evidence, round: int) -> None:
+        for rank, (passage, _) in enumerate(evidence.passages, 1):
+            if len(self) == self._most:
+                return
+            if not any(_alike(passage, entry.passage) for entry in self._entries.values()):
+                self._entries[passage.id] = Entry(passage, 1 / (len(self) + 1), evidence.question, round, rank)
+
+
+def concluded(result: Result) -> Thought:
+    """A thought that is its own query, or the last one."""
+    text = said(result).get("thought", "")
+    failure = result.failure or (None if text.strip() else "the thought is empty")
+    done = concludes(text)
+    return Thought({"thought": text}, () if done or failure else (("thought", text),), done, failure)
+
+
+def concludes(thought: str) -> bool:
+    """Whether a thought gives the answer.
+
+    >>> concludes("So the answer is: Oslo"), concludes('I say "So the answer is:" when I know it.')
+    (True, False)
+    """
+    return bool(_CONCLUDES.search(thought))
+
+
+def earlier(thoughts: Sequence[Thought]) -> tuple[str, ...]:
+    """What was said in the rounds before."""
+    return tuple(text for thought in thoughts if (text := thought.texts.get("thought", "").strip()))
+
+
+def first_sentence(text: str) -> str:
+    (doc,) = parse([text.strip()])
+    return next((sentence.text.strip() for sentence in doc.sents), "")
+
+
+def _alike(one: Passage, other: Passage) -> bool:
+    return one.id == other.id or (_similar(one.title, other.title) and _similar(one.text, other.text))
+
+
+def _similar(one: str, other: str) -> bool:
+    match = SequenceMatcher(None, one, other, autojunk=False)
+    return match.real_quick_ratio() > ALIKE and match.quick_ratio() > ALIKE and match.ratio() > ALIKE
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -1,0 +1,49 @@
+"""IRGS: what was generated, right or wrong, is the next query.
+
+Follows "Enhancing Retrieval-Augmented Large Language Models with Iterative Retrieval-Generation Synergy" (ITER-RETGEN,
+arXiv 2305.15294) in two profiles. `adapted` merges the rankings, as "Beyond Static Retrieval" needs them; in `original`
+each round replaces the passages, over a dense retriever, of which five are read. Its three rounds are retrieval and
+generation each: the first retrieval and two more, two generations, and the reader's, which is the last.
+
+A query is question, reasoning, answer, in this order (reports of the original differ); like all queries it is cut to
+`query_tokens`, which a long reasoning uses up before its answer. The method never stops early."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from workbench.methods import iterative
+from workbench.methods.iterative import Iterative, Thought, contents, said
+from workbench.operators.pool import Entry
+from workbench.steps import generation
+from workbench.trace import Trace
+
+
+@dataclass(frozen=True)
+class Settings(iterative.Settings):
+    """Those of all iterative methods; `accumulate`: rankings are merged, else each replaces the one before."""
+
+    profile: str = "adapted"
+    accumulate: bool = True
+
+
+class IRGS(Iterative):
+    """Retrieval and generation in turn."""
+
+    name = "irgs"
+    paper = "Iterative Retrieval-Generation Synergy (arXiv 2305.15294)"
+    steps = ("generation",)
+    Settings = Settings
+    profiles: Mapping = {"adapted": {}, "original": {"backbone": "dense", "shown": 5, "accumulate": False}}
+
+    @property
+    def accumulates(self) -> bool:
+        return self.settings.accumulate
+
+    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+        result = self.ask(generation.STEP, generation.Input(question, contents(shown)), trace)
+        texts = said(result)
+        if not any(texts.values()):
+            return Thought(texts, failure=result.failure or "the generation is empty")
+        return Thought(texts, (("generation", f"{question} {texts['reasoning']} {texts['answer']}"),))

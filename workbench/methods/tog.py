@@ -1,0 +1,52 @@
+"""ToG: the entities and relations worth exploring are the next queries.
+
+Think-on-Graph (arXiv 2307.07697) as "Beyond Static Retrieval" runs it over retrievers: from the passages, up to `width`
+directions are named and searched for as "entity relation", until the passages suffice or no direction is left.
+Directions of score 0 are dropped, as the original drops them. The original, a beam search over the graph, is the method
+`think_on_graph`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.errors import SettingError
+from workbench.methods import iterative
+from workbench.methods.iterative import Iterative, Thought, contents
+from workbench.operators.pool import Entry
+from workbench.steps import directions
+from workbench.trace import Trace
+
+
+@dataclass(frozen=True)
+class Settings(iterative.Settings):
+    """Those of all iterative methods; `width` directions are explored per round."""
+
+    width: int = 3
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not isinstance(self.width, int) or isinstance(self.width, bool) or self.width < 1:
+            raise SettingError(f"width={self.width!r}; it should be a whole number from 1 on")
+
+
+class ToG(Iterative):
+    """Retrieval of the directions that are worth exploring."""
+
+    name = "tog"
+    paper = 'Think-on-Graph (arXiv 2307.07697), as adapted in "Beyond Static Retrieval"'
+    steps = ("directions",)
+    Settings = Settings
+
+    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+        explored = tuple(query for thought in before for _, query in thought.queries)
+        value = directions.Input(question, contents(shown), explored, self.settings.width)
+        result = self.ask(directions.STEP, value, trace)
+        if result.failure:
+            return Thought({"targets": ""}, failure=result.failure)
+        targets = [target for target in result.value.targets if target.score > 0 and (target.entity or target.relation)]
+        targets = sorted(targets, key=lambda target: -target.score)[: self.settings.width]
+        queries = tuple(("target", f"{target.entity} {target.relation}".strip()) for target in targets)
+        told = "\n".join(f"{query} ({target.score:g})" for (_, query), target in zip(queries, targets))
+        done = result.value.sufficient or not targets
+        return Thought({"targets": told}, () if done else queries, done)
