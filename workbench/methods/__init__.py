@@ -8,14 +8,23 @@ from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.base import Method
+from workbench.methods.bdtr import BDTR
 from workbench.methods.bm25 import BM25
 from workbench.methods.dense import Dense
+from workbench.methods.gcot import GCoT
+from workbench.methods.graphrag import GraphRAG
 from workbench.methods.hipporag2 import HippoRAG2
+from workbench.methods.ircot import IRCoT
+from workbench.methods.irgs import IRGS
+from workbench.methods.raptor import RAPTOR
+from workbench.methods.tog import ToG
 from workbench.spec import parse_spec
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (Dense, BM25, HippoRAG2)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, IRCoT, IRGS, GCoT, ToG, BDTR)
+}
 
-__all__ = ["BM25", "METHODS", "Dense", "HippoRAG2", "Method", "method"]
+__all__ = ["BDTR", "BM25", "METHODS", "RAPTOR", "Dense", "HippoRAG2", "Method", "method"]
 
 
 def method(spec: str, index: Index, engine: Engine | None = None, **settings: Any) -> Method:
