@@ -26,7 +26,7 @@ from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
-from workbench.index import extractions, facts, passages, profiles, synonyms
+from workbench.index import communities, extractions, facts, passages, profiles, summaries, synonyms
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
@@ -43,6 +43,8 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "facts": (facts.FactsLayer, facts.Settings),
     "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
     "profiles": (profiles.ProfilesLayer, profiles.Settings),
+    "communities": (communities.CommunitiesLayer, communities.Settings),
+    "summaries": (summaries.SummariesLayer, summaries.Settings),
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 
@@ -219,6 +221,14 @@ class Index(Record):
     @property
     def profiles(self) -> profiles.ProfilesLayer:
         return self.layer("profiles")
+
+    @property
+    def communities(self) -> communities.CommunitiesLayer:
+        return self.layer("communities")
+
+    @property
+    def summaries(self) -> summaries.SummariesLayer:
+        return self.layer("summaries")
 
     @property
     def data(self) -> Dataset:

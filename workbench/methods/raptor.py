@@ -1,0 +1,164 @@
+"""RAPTOR: passages by their own vectors and by those of the summaries above them.
+
+Follows "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval" (arXiv 2401.18059) and the authors' code
+(parthsarthi03/raptor, commit 2e3e83e), which hand the nodes of the tree, summaries and all, to the reader. How they are
+to rank passages is our definition (spec 1.7): a summary that was found lends its cosine to every passage below it,
+times `gamma` per level between them, and a passage takes the best of what it is lent and its own cosine:
+
+    s(l) = max(cos(q, l), max over found n above l of gamma^level(n) cos(q, n)), no less than 0
+
+The summaries found are reports of the evidence, as many as fit. `gamma=0` and `mode=leaves` rank as `dense` does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.methods.base import Method
+from workbench.operators.similarity import top
+from workbench.records import Evidence, Report, ranked
+from workbench.trace import Trace
+
+MODES = ("collapsed", "traversal", "leaves")
+TAILS = ("dense", "none")
+TRACED = 10  # passages that the trace explains
+
+
+class Found(NamedTuple):
+    """summaries  int: rows of the summaries that lend their cosine, best first
+    reached    bool (n_p,): passages that are ranked by their score
+    """
+
+    summaries: np.ndarray
+    reached: np.ndarray
+
+
+class RAPTOR(Method):
+    """Summaries of clusters of passages, clustered and summarised in turn, searched together with the passages."""
+
+    name = "raptor"
+    paper = "RAPTOR (arXiv 2401.18059); its ranking of passages is our own"
+    layers = ("passages", "summaries")
+    scale = "cosine"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """`mode`: `collapsed` finds the summaries among the `nodes` nodes of the whole tree closest to the question;
+        `traversal` goes down from the roots, keeping the closest `width` nodes of each level, and reaches the passages
+        below the last; `leaves` finds none. `tail`: passages that a walk did not reach come last (`dense`, by their own
+        cosine) or not at all (`none`). `report_tokens` bounds the reports."""
+
+        mode: str = "collapsed"
+        gamma: float = 0.9
+        nodes: int = 50
+        width: int = 5
+        tail: str = "dense"
+        report_tokens: int = 3500
+
+        def __post_init__(self):
+            for name, known in (("mode", MODES), ("tail", TAILS)):
+                if getattr(self, name) not in known:
+                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}")
+            for name, least in (("nodes", 1), ("width", 1), ("report_tokens", 0)):
+                value = getattr(self, name)
+                if type(value) is not int or value < least:
+                    raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
+            if not 0 <= self.gamma <= 1:
+                raise SettingError(f"gamma={self.gamma!r}; it is what is left of a score per level, from 0 to 1")
+
+    def prepare(self) -> None:
+        self._passages = self.index.passages.passages
+        tree = self.index.summaries
+        self._vectors = np.asarray(self.index.passages.vectors), np.asarray(tree.vectors)
+        self._ids = [passage.id for passage in self._passages] + [node.id for node in tree.nodes]
+        self._levels = np.array([node.level for node in tree.nodes], dtype=np.int64)
+        self._children = [np.array(node.children) for node in tree.nodes]
+        self._roots = np.ones(len(self._ids), dtype=bool)  # on whatever level, as a summary may have failed
+        for children in self._children:
+            self._roots[children] = False
+        self._below = np.split(tree.leaves.indices, tree.leaves.indptr[1:-1])  # rows of passages, per summary
+        self._reports = [
+            Report(node.id, "", node.text, tuple(self._ids[row] for row in below), node.level)
+            for node, below in zip(tree.nodes, self._below)
+        ]
+        self._lengths = np.array([tokens.count(node.text) for node in tree.nodes])
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        with trace.span("EMBEDDING", "encode question", text=question):
+            vector = self.index.encode_query(question, "passages")
+        cosines = np.concatenate([vectors @ vector for vectors in self._vectors])
+        own, lent = np.split(cosines, [len(self._passages)])
+        found = self.find(cosines, trace)
+        scores, order = self.score(own, lent, found, k, trace)
+        fitting = found.summaries[np.cumsum(self._lengths[found.summaries]) <= self.settings.report_tokens]
+        alone = self.settings.mode != "leaves" and not self._reports
+        return Evidence(
+            question,
+            self.label,
+            self.scale,
+            ranked([self._passages[row] for row in order], scores[order]),
+            reports=ranked([self._reports[summary] for summary in fitting], lent[fitting]),
+            fallback="dense ranking, because the tree has no summary" if alone else None,
+        )
+
+    def find(self, cosines: np.ndarray, trace: Trace) -> Found:
+        """What the search comes upon; `cosines` are those of the passages, then those of the summaries."""
+        n = len(self._passages)
+        everything = np.ones(n, dtype=bool)
+        if self.settings.mode == "leaves":
+            return Found(np.zeros(0, dtype=np.int64), everything)
+        with trace.span("RETRIEVER", "search tree", mode=self.settings.mode) as span:
+            if self.settings.mode == "collapsed":
+                kept, reached = top(cosines, self.settings.nodes), everything
+            else:
+                kept, reached = self._walk(cosines)
+            summaries = kept[kept >= n] - n
+            span.set(summaries=len(summaries), reached=int(reached.sum()))
+            span.score((self._ids[node], cosines[node]) for node in kept)
+        return Found(summaries[cosines[n + summaries] > 0], reached)
+
+    def _walk(self, cosines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Summaries kept on the way down, best first, and which passages it ends at."""
+        n = len(self._passages)
+        reached, kept = self._roots.copy(), [np.zeros(0, dtype=np.int64)]
+        for level in range(self._levels.max(initial=0), 0, -1):
+            here = n + np.flatnonzero((self._levels == level) & reached[n:])
+            kept.append(here[top(cosines[here], self.settings.width)])
+            for summary in kept[-1] - n:
+                reached[self._children[summary]] = True
+        nodes = np.concatenate(kept)
+        return nodes[np.lexsort((nodes, -cosines[nodes]))], reached[:n]
+
+    def score(
+        self, own: np.ndarray, lent: np.ndarray, found: Found, k: int, trace: Trace
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """s(l) per passage, float64 (n_p,), and the rows of the best k. Passages that take what the same summary lends
+        are equal, and ordered by their own cosines. A tail has these for scores, as far as they do not exceed what
+        stands above it."""
+        with trace.span("RETRIEVER", "score passages", gamma=self.settings.gamma) as span:
+            scores = np.clip(own.astype(np.float64), 0, 1)
+            lender = np.full(len(own), -1)
+            for summary in found.summaries:
+                offer = min(1.0, self.settings.gamma ** self._levels[summary] * float(lent[summary]))
+                takers = self._below[summary]
+                takers = takers[found.reached[takers] & (scores[takers] < offer)]
+                scores[takers], lender[takers] = offer, summary
+            best = _ordered(np.flatnonzero(found.reached), scores, own)
+            rest = _ordered(np.flatnonzero(~found.reached), scores, own)
+            scores[rest] = np.minimum(scores[rest], scores[best[-1:]].min(initial=1))
+            order = (np.concatenate([best, rest]) if self.settings.tail == "dense" else best)[:k]
+            if trace:
+                through = {row: self._ids[len(own) + lender[row]] for row in order[:TRACED] if lender[row] >= 0}
+                span.set(through={self._ids[row]: summary for row, summary in through.items()})
+                span.set(tail=int((~found.reached[order]).sum()))
+                span.score((self._ids[row], scores[row]) for row in order[:TRACED])
+        return scores, order
+
+
+def _ordered(rows: np.ndarray, scores: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+    """The rows, the highest scores first, of equal ones the highest cosines."""
+    return rows[np.lexsort((rows, -cosines[rows], -scores[rows]))]

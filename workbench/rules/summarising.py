@@ -1,0 +1,41 @@
+"""Rule body of `summarise`: an extract, the sentences that have most in common with all others."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from workbench import tokens
+from workbench.rules.language import content_words
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+
+
+def central(texts: Sequence[str], limit: int) -> str:
+    """The sentences nearest to the centroid of all, in their own order, up to `limit` cl100k tokens together.
+
+    Sentences are compared by the content words they have, as unit vectors. One that does not fit is passed over; where
+    the nearest does not fit by itself, its beginning is the extract.
+    """
+    sentences = list(dict.fromkeys(sentence for text in texts for sentence in _sentences(text)))
+    if not sentences:
+        return ""
+    words = [content_words(sentence) for sentence in sentences]
+    centroid = Counter()
+    for found in words:
+        for word in found:
+            centroid[word] += 1 / math.sqrt(len(found))
+    # fsum: the order of a set differs from process to process, and with it the last bits of a plain sum.
+    nearness = [math.fsum(centroid[word] for word in found) / math.sqrt(len(found) or 1) for found in words]
+    order = sorted(range(len(sentences)), key=lambda row: -nearness[row])
+    chosen: list[int] = []
+    for row in order:
+        if tokens.count(" ".join(sentences[row] for row in sorted([*chosen, row]))) <= limit:
+            chosen.append(row)
+    return " ".join(sentences[row] for row in sorted(chosen)) or tokens.cut(sentences[order[0]], limit)
+
+
+def _sentences(text: str) -> list[str]:
+    return [sentence.strip() for sentence in _SENTENCE_END.split(text) if sentence.strip()]
