@@ -43,6 +43,7 @@ __all__ = [
     "methods",
     "neighbourhood",
     "reader",
+    "replay",
     "write_folder",
 ]
 
@@ -52,3 +53,10 @@ def explore(index, start=None, *, theme="light", **settings):
     from workbench.views.explorer import Explorer  # only notebooks need the widgets
 
     return Explorer(index, start, theme=theme, **settings)
+
+
+def replay(source, questions=(), **settings):
+    """Widgets to step through iterative retrieval, live or saved; see :class:`workbench.views.player.Player`."""
+    from workbench.views.player import Player
+
+    return Player(source, questions, **settings)
