@@ -12,17 +12,22 @@ from workbench.methods.bdtr import BDTR
 from workbench.methods.bm25 import BM25
 from workbench.methods.dense import Dense
 from workbench.methods.gcot import GCoT
+from workbench.methods.graph_cot import GraphCoT
 from workbench.methods.graphrag import GraphRAG
 from workbench.methods.hipporag2 import HippoRAG2
 from workbench.methods.ircot import IRCoT
 from workbench.methods.irgs import IRGS
 from workbench.methods.raptor import RAPTOR
+from workbench.methods.think_on_graph import ThinkOnGraph
 from workbench.methods.tog import ToG
 from workbench.spec import parse_spec
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, IRCoT, IRGS, GCoT, ToG, BDTR)
-}
+    method.name: method
+    for method in (
+        Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR,
+    )
+}  # fmt: skip
 
 __all__ = ["BDTR", "BM25", "METHODS", "RAPTOR", "Dense", "HippoRAG2", "Method", "method"]
 
