@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.parse import parse
-from workbench.steps import answer, catalogue, fact_filter, judge, named_entities, triples
+from workbench.steps import (
+    answer,
+    catalogue,
+    choose_entities,
+    choose_relations,
+    enough,
+    fact_filter,
+    graph_action,
+    judge,
+    named_entities,
+    triples,
+)
 
 # Step -> an input in which every text is this one
 MAKE = {
@@ -20,6 +31,21 @@ MAKE = {
     "fact_filter": lambda text: fact_filter.Input(text, ((text, text, text),), (0.5,)),
     "answer": lambda text: answer.Input(text, text, ((text, text),)),
     "judge": lambda text: judge.Input(text, (text, text), text),
+    "choose_relations": lambda text: choose_relations.Input(
+        text, ((text, text, text),), text, ((text, True), (text, False)), (0.5, 0.25)
+    ),
+    "choose_entities": lambda text: choose_entities.Input(text, ((text, text, text),), (text, text, "?"), (text, text)),
+    "enough": lambda text: enough.Input(text, ((text, text, text),)),
+    "graph_action": lambda text: graph_action.Input(
+        text,
+        (
+            graph_action.Turn(
+                text,
+                (graph_action.Action(action=text, argument=text, type=text),),
+                (graph_action.Observation(text, (text,)),),
+            ),
+        ),
+    ),
 }
 STEPS = catalogue()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -67,7 +93,8 @@ def test_a_schema_is_strict_and_names_the_example_s_fields(step):
     example = json.loads(next(m["content"] for m in step.prompt(MAKE[step.name]("x")) if m["role"] == "assistant"))
     assert step.schema["additionalProperties"] is False
     assert step.schema["required"] == list(step.schema["properties"]) == list(example)
-    assert set(step.schema) == {"type", "properties", "required", "additionalProperties"}
+    assert set(step.schema) - {"$defs"} == {"type", "properties", "required", "additionalProperties"}
+    assert all(part["additionalProperties"] is False for part in step.schema.get("$defs", {}).values())
 
 
 @each_step
