@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from workbench.experiments.analyses.base import frame_of
 from workbench.experiments.published import CLAIMS, Key, Paper, paper
 from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval, paired_test
@@ -65,8 +65,7 @@ class Tables(Record):
 
     def frame(self) -> pd.DataFrame:
         """One row per cell and measurement."""
-        columns = list(Cell.__dataclass_fields__)
-        return pd.DataFrame([{**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells], columns=columns)
+        return frame_of({**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells)
 
     def counts(self) -> dict[str, int]:
         """How many cells have each verdict."""

@@ -32,7 +32,7 @@ def _(tables: Tables) -> str:
 def _(tables: Tables) -> str:
     lines = [f"{clean(tables.title, NAME)}: {_counted(tables)}", LEGEND]
     for title, columns, rows in _parts(tables):
-        lines += ["", title, *_aligned([columns, *rows])]
+        lines += ["", title, *aligned([columns, *rows])]
     lines += ["", *(clean(note, 400) for note in tables.notes)]
     lines += [f"not comparable: {label} ({of}): {why}" for label, of, why in _reasons(tables)]
     for verdict in (tables.claims, tables.measured):
@@ -85,7 +85,7 @@ def _counted(tables: Tables) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in tables.counts().items())
 
 
-def _aligned(rows: Iterable[list[str]]) -> list[str]:
+def aligned(rows: Iterable[list[str]]) -> list[str]:
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows)]
     return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

@@ -1,0 +1,20 @@
+"""What can be read off a run, an analysis a file: each is a function that gives a value which shows itself, with
+`.frame()` for pandas and `.figure()` for paper.
+
+They are those of "Beyond Static Retrieval", sections 2 and 4, which the docstrings name."""
+
+from workbench.experiments.analyses.ablation import Ablation, ablation, ablation_specs, run_ablation
+from workbench.experiments.analyses.base import Analysis
+from workbench.experiments.analyses.by_kind import ByKind, by_kind
+from workbench.experiments.analyses.complementarity import Complementarity, complementarity
+from workbench.experiments.analyses.promotion import Promotion, promotion
+from workbench.experiments.analyses.quality_against_k import QualityAgainstK, quality_against_k
+from workbench.experiments.analyses.recall_curve import RecallCurve, recall_curve
+from workbench.experiments.analyses.rounds_curve import RoundsCurve, rounds_curve, rounds_specs, run_rounds
+from workbench.experiments.analyses.running_time import RunningTime, running_time
+
+__all__ = [
+    "Ablation", "Analysis", "ByKind", "Complementarity", "Promotion", "QualityAgainstK", "RecallCurve", "RoundsCurve",
+    "RunningTime", "ablation", "ablation_specs", "by_kind", "complementarity", "promotion", "quality_against_k",
+    "recall_curve", "rounds_curve", "rounds_specs", "run_ablation", "run_rounds", "running_time",
+]  # fmt: skip

@@ -1,0 +1,116 @@
+"""What the analyses share: the value they give, and the checks of what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from workbench.errors import SettingError
+from workbench.experiments.run import Run
+from workbench.experiments.significance import bootstrap_interval
+from workbench.index.store import key_of
+from workbench.records import Question, Record
+from workbench.text import storable
+
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Analysis(Record):
+    """`rows`: one mapping of column to value each; None where a number is not defined or not known. `notes`: what must
+    be known before they are believed."""
+
+    title: str
+    rows: tuple[Mapping[str, Any], ...] = field(hash=False)
+    notes: tuple[str, ...] = ()
+
+    def frame(self) -> pd.DataFrame:
+        return frame_of(self.rows)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """What is shown: title → table."""
+        return {"": self.frame()}
+
+    def figure(self) -> Picture:
+        from workbench.views.analysis_figures import figure
+
+        return figure(self)
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows for pandas, which takes no lone surrogate."""
+    return pd.DataFrame([{k: storable(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows])
+
+
+def known_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
+    """The methods asked for, by default all of the run."""
+    chosen = run.methods if methods is None else list(methods)
+    if unknown := [name for name in chosen if name not in run.methods]:
+        raise SettingError(f"the run {run.folder} has no method {unknown[0]!r}; it has {', '.join(run.methods)}")
+    return chosen
+
+
+def asked(run: Run, questions: Iterable[Question]) -> dict[str, Question]:
+    """The questions of the run by id; :class:`SettingError` unless all of them are given, with the gold that the run
+    was measured with. Others may be among them."""
+    given = {question.id: question for question in questions}
+    ids = list(dict.fromkeys(row["question_id"] for row in run.rows))
+    if missing := [one for one in ids if one not in given]:
+        raise SettingError(
+            f"question {missing[0]!r} of the run {run.folder} is not among the {len(given):,} given "
+            f"({len(missing):,} are missing); pass the questions that it was asked"
+        )
+    mine = {one: given[one] for one in ids}
+    whole = len(ids) == run.config["questions"]["n"]
+    if whole and key_of(questions=[asdict(question) for question in mine.values()]) != run.config["questions"]["hash"]:
+        raise SettingError(
+            f"the questions have the ids of those of the run {run.folder}, but not their texts, gold or types; "
+            "pass the questions as they were when it was made"
+        )
+    return mine
+
+
+def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float | None]:
+    """The mean difference over the questions that both have, and its 95 % bootstrap interval."""
+    common = sorted(ours.keys() & base.keys())
+    if not common:
+        return {"difference": None, "low": None, "high": None}
+    differences = np.array([ours[one] - base[one] for one in common])
+    low, high = bootstrap_interval(differences)
+    return {"difference": float(differences.mean()), "low": low, "high": high}
+
+
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """Of those that are defined."""
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
+
+
+def spec_of(name: str, settings: Mapping[str, Any]) -> str:
+    """The SPEC of a name and settings."""
+    said = ",".join(f"{key}={value}" for key, value in settings.items())
+    return f"{name}[{said}]" if said else name
+
+
+def cautions(run: Run) -> Iterator[str]:
+    """What holds for every number of a run."""
+    if "rules" in run.config["engine"].split(", "):
+        yield "Made with rules, not with a language model."
+    if len(run.rows) < run.config["questions"]["n"] * len(run.methods):
+        yield "The run is not finished; what it has so far is shown."
+
+
+def measured(run: Run, measures: Sequence[str]) -> list[str]:
+    """Those of the measures that the run has; :class:`SettingError` if it has none."""
+    found = [name for name in measures if name in run.measures]
+    if not found:
+        raise SettingError(
+            f"the run {run.folder} has none of {', '.join(measures)}; it has {', '.join(run.measures)}. Answers are "
+            "measured where a reader is given: wb.evaluate(…, reader)"
+        )
+    return found

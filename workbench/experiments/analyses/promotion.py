@@ -1,0 +1,126 @@
+"""Where gold passages stand after every round, and where they are lost: the central claim of the paper, that coverage
+is high already and that what counts is whether the bridges come first (section 1; spec 7 and 8).
+
+The fate of a gold passage:
+
+    read        among what the reader is given: what the method chose, else the first five
+    cut         it had come so far (one of the first five, or chosen by the verifier) and was left out by the cut
+    sunk        found, but too low
+    not found   by no query of any round"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from workbench.errors import SettingError
+from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of, known_methods
+from workbench.experiments.analyses.traces import replays
+from workbench.experiments.run import Run
+from workbench.operators.replay import Replay
+from workbench.records import Question
+
+DEPTHS = (5, 10, 50, 200)
+FATES = ("read", "cut", "sunk", "not found")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Promotion(Analysis):
+    """Rows: method, stage (a round, or the end after promotion and cut), gold (how many gold passages), first 5, first
+    10 … (how many of them stand so high), found. `gold`: each gold passage with its rank at every stage and its
+    fate."""
+
+    gold: tuple[dict[str, Any], ...] = field(default=(), hash=False)
+
+    def passages(self) -> pd.DataFrame:
+        """One row per method and gold passage: question_id, method, passage, its rank at each stage (None: not
+        found), fate."""
+        return frame_of({**{k: v for k, v in one.items() if k != "ranks"}, **one["ranks"]} for one in self.gold)
+
+    def fates(self) -> pd.DataFrame:
+        """How many gold passages of each method were read, cut, sunk, not found."""
+        counts: dict[str, dict[str, int]] = {}
+        for one in self.gold:
+            counts.setdefault(one["method"], dict.fromkeys(FATES, 0))[one["fate"]] += 1
+        return frame_of({"method": method, **count} for method, count in counts.items())
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return {"Gold passages by rank": self.frame(), "What became of them": self.fates()}
+
+
+def promotion(
+    run: Run,
+    questions: Iterable[Question],
+    methods: Iterable[str] | None = None,
+    *,
+    read: int = 5,
+    progress: bool = True,
+) -> Promotion:
+    """The way of every gold passage through the rounds of each iterative method, from the traces of the run. `read` is
+    how many passages a reader takes where the method does not choose. A method that stopped early stands still."""
+    chosen = [name for name in known_methods(run, methods) if "iterations" in run.config["methods"][name]["settings"]]
+    if not chosen:
+        raise SettingError(f"no method of the run {run.folder} works in rounds; it has {', '.join(run.methods)}")
+    if run.config["trace"] == "off":
+        raise SettingError(f"the run {run.folder} kept no traces; evaluate again with trace='ids' in another folder")
+    gold = {one: question.support for one, question in asked(run, questions).items() if question.support}
+    rows: list[dict] = []
+    passages: list[dict] = []
+    for method in chosen:
+        found = replays(run, method, gold, progress=progress)
+        rounds = max((len(one.rounds) for one in found.values()), default=0)
+        stages = [f"round {number}" for number in range(rounds)]
+        stages += ["end"] * any(one.concludes for one in found.values())
+        mine = [
+            {"question_id": one, "method": method, **way}
+            for one, support in gold.items()
+            for way in _ways(found.get(one), support, stages, rounds, read)
+        ]
+        rows += [_row(method, stage, [way["ranks"][stage] for way in mine]) for stage in stages]
+        passages += mine
+    notes = list(cautions(run))
+    if not gold:
+        notes.append("No question has gold passages.")
+    depths = {run.config["methods"][name]["settings"].get("depth") for name in chosen} - {None}
+    notes.append(f"Each query fetched {' or '.join(map(str, sorted(depths)))} passages; beyond them none is found.")
+    return Promotion("Gold passages through the rounds", tuple(rows), tuple(notes), tuple(passages))
+
+
+def _ways(
+    replay: Replay | None, support: Sequence[str], stages: Sequence[str], rounds: int, read: int
+) -> Iterator[dict]:
+    """Rank at each stage and fate of a question's gold passages; one that broke found none."""
+    for position, passage in enumerate(support):
+        if replay is None:
+            yield {"passage": passage, "ranks": dict.fromkeys(stages), "fate": "not found"}
+            continue
+        kept = replay.gold[position]
+        ranks = replay.ranks([kept])[kept]
+        pooled = list(ranks[: len(replay.rounds)])
+        pooled += [pooled[-1]] * (rounds - len(pooled))
+        ended = [ranks[-1]] * (len(stages) - rounds)
+        yield {
+            "passage": passage,
+            "ranks": dict(zip(stages, pooled + ended, strict=True)),
+            "fate": _fate(replay, kept, pooled[-1], read),
+        }
+
+
+def _fate(replay: Replay, passage: str, rank: int | None, read: int) -> str:
+    """`rank` is the one in the last pool."""
+    if rank is None:
+        return "not found"
+    if replay.cut is None:
+        return "read" if rank <= read else "sunk"
+    if passage in (*replay.cut.kept, *replay.cut.filled):
+        return "read"
+    return "cut" if rank <= read or passage in replay.verified else "sunk"
+
+
+def _row(method: str, stage: str, ranks: Sequence[int | None]) -> dict[str, Any]:
+    found = [rank for rank in ranks if rank is not None]
+    within = {f"first {depth}": sum(rank <= depth for rank in found) for depth in DEPTHS}
+    return {"method": method, "stage": stage, "gold": len(ranks), **within, "found": len(found)}

@@ -1,0 +1,61 @@
+"""Seconds of retrieval per question, and what they go into (Table 4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.experiments.analyses.base import Analysis, cautions, known_methods
+from workbench.experiments.run import Run, read_rows
+
+# Stages of an iterative method as a trace numbers them; all but the search ask the engine.
+_STAGE = re.compile(r"(?:round \d+ / )?(think|search|reasoning chain|verify)(?: #\d+)?")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunningTime(Analysis):
+    """Rows: method, n, seconds (of retrieval, the mean), median, p90 (nine in ten take less), thinking, searching
+    (means; 0 for a method without rounds), hours (of all, one after the other)."""
+
+
+def running_time(run: Run, methods: Iterable[str] | None = None) -> RunningTime:
+    """From `timings.jsonl`; reading and judging are left out. How long a run took with several workers is not in
+    it: the seconds of a question that shares the machine or the endpoint hold its waiting."""
+    timed = read_rows(run.folder / "timings.jsonl")
+    if not timed:
+        raise SettingError(f"the run {run.folder} has no timings.jsonl; make it again, seconds are written as it runs")
+    rows = []
+    for name in known_methods(run, methods):
+        root = run.config["methods"][name]["label"]
+        stages = [row["seconds"] for row in timed if row["method"] == name and root in row["seconds"]]
+        whole = np.array([one[root] for one in stages])
+        if not len(whole):
+            continue
+        parts = [_parts(root, one) for one in stages]
+        rows.append(
+            {
+                "method": name,
+                "n": len(whole),
+                "seconds": float(whole.mean()),
+                "median": float(np.median(whole)),
+                "p90": float(np.quantile(whole, 0.9)),
+                "thinking": float(np.mean([thinking for thinking, _ in parts])),
+                "searching": float(np.mean([searching for _, searching in parts])),
+                "hours": float(whole.sum() / 3600),
+            }
+        )
+    notes = ["Questions asked side by side wait for one another; compare runs with workers=1."]
+    return RunningTime("Seconds of retrieval", tuple(rows), (*cautions(run), *notes))
+
+
+def _parts(root: str, stages: Mapping[str, float]) -> tuple[float, float]:
+    """Seconds of thinking and of searching."""
+    seconds = {"think": 0.0, "search": 0.0}
+    for place, taken in stages.items():
+        if found := _STAGE.fullmatch(place.removeprefix(f"{root} / ")):
+            seconds["search" if found[1] == "search" else "think"] += taken
+    return seconds["think"], seconds["search"]

@@ -1,0 +1,34 @@
+"""The iterative retrievals of a run, read off its traces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tqdm.auto import tqdm
+
+from workbench.experiments.run import Run
+from workbench.operators.replay import Replay, replay
+from workbench.trace import Trace
+
+
+def replays(
+    run: Run, method: str, gold: Mapping[str, Sequence[str]] | None = None, *, progress: bool = True
+) -> dict[str, Replay]:
+    """Question id → its replay; of the questions in `gold`, which gives the passages to be marked, or of all.
+
+    Empty where the run kept no traces. A question that broke before anything was found has none."""
+    if run.config["trace"] == "off":
+        return {}
+    rows = [row for row in run.rows if row["method"] == method and (gold is None or row["question_id"] in gold)]
+    found = {}
+    for row in tqdm(rows, desc="traces", unit="question", disable=not progress):
+        trace = run.trace(row["question_id"], method)
+        if trace.find("pool"):
+            wanted = gold[row["question_id"]] if gold else ()
+            found[row["question_id"]] = replay(trace, [_kept(trace, one) for one in wanted])
+    return found
+
+
+def _kept(trace: Trace, passage: str) -> str:
+    """An id as the trace has it: at level `ids` a long one is its hash."""
+    return trace._keep(passage)

@@ -1,0 +1,56 @@
+"""The look of the analyses: their tables and notes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from workbench.experiments.analyses import Analysis
+from workbench.views.base import NAME, clean, esc, html, number, page, short, table, text
+from workbench.views.tables import aligned
+
+SHOWN = 60  # rows of a table; frame() has all
+
+
+@html.register
+def _(analysis: Analysis) -> str:
+    parts = []
+    for title, frame in analysis.tables().items():
+        parts += [f"<p>{esc(title)}</p>"] if title else []
+        parts += [table(list(map(_name, frame)), _rows(frame)), f"<p class='q'>{_more(frame)}</p>"]
+    notes = [f"<p class='q'>{esc(note, 400)}</p>" for note in analysis.notes]
+    return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, *notes)
+
+
+@text.register
+def _(analysis: Analysis) -> str:
+    lines = [clean(analysis.title, NAME)]
+    for title, frame in analysis.tables().items():
+        cells = [[_said(value) for value in row] for row in _rows(frame)]
+        lines += [title] if title else []
+        lines += [*aligned([list(map(_name, frame)), *cells]), *filter(None, [_more(frame)])]
+    return "\n".join([*lines, *(clean(note, 400) for note in analysis.notes)])
+
+
+def _rows(frame: pd.DataFrame) -> list[list[Any]]:
+    """Plain values; texts short enough for a table."""
+    shown = frame.head(SHOWN).astype(object)
+    shown = shown.where(shown.notna(), None)
+    return [[short(cell, 100) if isinstance(cell, str) else _plain(cell) for cell in row] for row in shown.values]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else number(value)
+
+
+def _name(column: Any) -> str:
+    return str(column).replace("_", " ")
+
+
+def _more(frame: pd.DataFrame) -> str:
+    return f"… {len(frame) - SHOWN:,} more rows; see frame()" if len(frame) > SHOWN else ""

@@ -1,0 +1,236 @@
+"""The figures of the analyses: one per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import singledispatch
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from workbench.experiments.analyses import (
+    Ablation,
+    Analysis,
+    ByKind,
+    Complementarity,
+    Promotion,
+    QualityAgainstK,
+    RecallCurve,
+    RoundsCurve,
+    RunningTime,
+)
+from workbench.experiments.analyses.promotion import DEPTHS
+from workbench.views.base import number, short
+from workbench.views.figures import Picture, recall_figure
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
+
+COLOURS, MARKERS = (BLUE, ORANGE, GREEN, VERMILION, GREY), "os^Dv"
+
+
+@singledispatch
+def figure(analysis: Analysis) -> Picture:
+    """The static figure of an analysis."""
+    raise NotImplementedError(f"{type(analysis).__name__} has no figure; register one in {__name__}")
+
+
+@figure.register
+def _(kinds: ByKind) -> Picture:
+    """Differences to the baseline in the first measure, with their intervals."""
+    frame = kinds.frame()
+    measure = frame["measure"].iloc[0]
+    mine = frame[(frame["measure"] == measure) & frame["difference"].notna()]
+    places = list(dict.fromkeys(zip(mine["by"], mine["kind"])))
+    methods = list(dict.fromkeys(mine["method"]))
+    canvas, axes = _canvas(7.2, 1.4 + 0.26 * len(places) * max(1, len(methods)))
+    for at, method in enumerate(methods):
+        rows = mine[mine["method"] == method]
+        ys = [
+            places.index(place) + (at - (len(methods) - 1) / 2) * 0.7 / len(methods)
+            for place in zip(rows["by"], rows["kind"])
+        ]
+        spread = [rows["difference"] - rows["low"], rows["high"] - rows["difference"]]
+        axes.errorbar(
+            rows["difference"], ys, xerr=spread, linestyle="", color=_colour(at), marker=_marker(at), capsize=2,
+            label=_label(method, 60),
+        )  # fmt: skip
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    counts = {(row.by, row.kind): row.n for row in mine.itertuples()}
+    axes.set_yticks(
+        range(len(places)),
+        [_label(f"{kind}{' hops' * (by == 'hops')}  (n={counts[by, kind]})", 40) for by, kind in places],
+    )
+    axes.invert_yaxis()
+    axes.set_xlabel(f"difference in {measure}, with 95 % interval")
+    _titled(axes, kinds.title, methods)
+    return Picture(canvas, kinds.title)
+
+
+@figure.register
+def _(curve: RecallCurve) -> Picture:
+    curves: dict[str, dict[int, float]] = {}
+    for row in curve.rows:
+        if row["recall"] is not None:
+            curves.setdefault(row["method"], {})[row["k"]] = row["recall"]
+    return recall_figure(curves)
+
+
+@figure.register
+def _(quality: QualityAgainstK) -> Picture:
+    frame = quality.frame()
+    canvas, axes = _canvas(5.6, 3.4)
+    _lines(axes, {name: dict(zip(frame["k"], frame[name])) for name in ("em", "f1")})
+    axes.set(xlabel="passages read", ylabel="mean", xscale="log", ylim=(0, 1.02))
+    axes.set_xticks(list(frame["k"]), [str(k) for k in frame["k"]])
+    axes.minorticks_off()
+    _titled(axes, quality.notes[0] if quality.notes else quality.title, ["em", "f1"])
+    return Picture(canvas, quality.title)
+
+
+@figure.register
+def _(curve: RoundsCurve) -> Picture:
+    """Left the measures over rounds, a line style per method; right how many questions stopped early."""
+    frame = curve.frame()
+    canvas = Figure(figsize=(8.8, 3.6), layout="constrained", dpi=110)
+    left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
+    measures = [name for name in ("em", "f1", "recall@5") if name in frame]
+    for at, (method, rows) in enumerate(frame.groupby("method", sort=False)):
+        for which, measure in enumerate(measures):
+            left.plot(
+                rows["iterations"], rows[measure].astype(float), color=_colour(which), marker=_marker(which),
+                linestyle=("-", "--", ":", "-.")[at % 4], label=f"{measure}, {_label(method, 50)}",
+            )  # fmt: skip
+        right.plot(rows["iterations"], rows["stopped"].astype(float), color=_colour(at), marker=_marker(at))
+    left.set(ylim=(0, 1.02), ylabel="mean")
+    right.set_ylabel("questions that stopped early")
+    for axes in (left, right):
+        axes.set_xlabel("rounds after the first retrieval")
+        axes.set_xticks(sorted(set(frame["iterations"])))
+        _bare(axes)
+    left.legend(frameon=False, fontsize=7)
+    return Picture(canvas, curve.title)
+
+
+@figure.register
+def _(square: Complementarity) -> Picture:
+    """The first rule's 2x2 table; darker is more."""
+    row = square.rows[0]
+    canvas, axes = _canvas(4.6, 3.4)
+    cells = [[row["both"], row["only_a"]], [row["only_b"], row["neither"]]]
+    n = max(1, row["n"])
+    for y, line in enumerate(cells):
+        for x, count in enumerate(line):
+            axes.fill_between([x - 0.48, x + 0.48], y - 0.48, y + 0.48, color=BLUE, alpha=0.08 + 0.6 * count / n)
+            axes.text(x, y, f"{count}\n{count / n:.1%}", ha="center", va="center")
+    axes.set(xlim=(-0.5, 1.5), ylim=(1.5, -0.5))
+    axes.set_xticks([0, 1], [_label(f"{square.b} right", 34), "wrong"])
+    axes.set_yticks([0, 1], [_label(f"{square.a} right", 34), "wrong"], rotation=90, va="center")
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    agreement = "–" if row["phi"] is None else f"{row['phi']:.2f}"
+    axes.set_title(
+        f"{row['rule']}: either {(row['n'] - row['neither']) / n:.1%}, phi {agreement}", loc="left", fontsize=9
+    )
+    return Picture(canvas, f"questions that {square.a} and {square.b} answer")
+
+
+@figure.register
+def _(promotion: Promotion) -> Picture:
+    """A bar per method and stage: how high the gold passages stand."""
+    canvas, axes = _canvas(7.6, 1.3 + 0.32 * max(1, len(promotion.rows)))
+    edges = [f"first {depth}" for depth in DEPTHS]
+    names = [f"first {DEPTHS[0]}", *(f"to {depth}" for depth in DEPTHS[1:]), "further down", "not found"]
+    shades = (VERMILION, ORANGE, BLUE, GREEN, GREY, "white")
+    for at, row in enumerate(promotion.rows):
+        sums = [0, *(row[edge] for edge in edges), row["found"], row["gold"]]
+        for start, end, shade in zip(sums, sums[1:], shades):
+            axes.barh(at, end - start, left=start, color=shade, edgecolor=GREY, linewidth=0.5, height=0.72)
+            if end - start >= 0.04 * row["gold"]:
+                axes.text(
+                    (start + end) / 2, at, str(end - start), ha="center", va="center", fontsize=7, color="#1a1a1a"
+                )
+    axes.set_yticks(
+        range(len(promotion.rows)), [_label(f"{row['method']}: {row['stage']}", 48) for row in promotion.rows]
+    )
+    axes.invert_yaxis()
+    axes.set_xlabel("gold passages, by rank")
+    handles = [axes.barh([0], [0], color=shade, edgecolor=GREY, linewidth=0.5) for shade in shades]
+    axes.legend(handles, names, frameon=False, fontsize=7, ncols=6, loc="lower left", bbox_to_anchor=(0, 1))
+    return Picture(canvas, promotion.title)
+
+
+@figure.register
+def _(parts: Ablation) -> Picture:
+    frame = parts.frame()
+    measure = next(name for name in ("f1", "em", "recall@5") if name in frame)
+    canvas, axes = _canvas(6.8, 1.1 + 0.36 * len(frame))
+    axes.barh(
+        range(len(frame)),
+        frame[measure].astype(float),
+        color=[GREY if v == "static" else BLUE for v in frame["variant"]],
+        height=0.7,
+    )
+    for at, row in enumerate(frame.to_dict("records")):
+        read = f"  {number(row['read'], 1)} read" if row.get("read") is not None else ""
+        axes.text(row[measure] or 0, at, f" {number(row[measure], 3)}{read}", va="center", fontsize=8)
+    axes.set_yticks(range(len(frame)), [_label(name, 40) for name in frame["variant"]])
+    axes.invert_yaxis()
+    axes.margins(x=0.25)
+    axes.set_xlabel(measure)
+    _titled(axes, parts.title, [])
+    return Picture(canvas, parts.title)
+
+
+@figure.register
+def _(times: RunningTime) -> Picture:
+    canvas, axes = _canvas(6.8, 1.1 + 0.36 * max(1, len(times.rows)))
+    for at, row in enumerate(times.rows):
+        rest = max(0.0, row["seconds"] - row["thinking"] - row["searching"])
+        left = 0.0
+        for part, colour in ((row["thinking"], ORANGE), (row["searching"], BLUE), (rest, GREY)):
+            axes.barh(at, part, left=left, color=colour, height=0.7)
+            left += part
+    handles = [axes.barh([0], [0], color=colour) for colour in (ORANGE, BLUE, GREY)]
+    axes.legend(handles, ["thinking", "searching", "the rest"], frameon=False, fontsize=8)
+    axes.set_yticks(range(len(times.rows)), [_label(row["method"], 48) for row in times.rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("seconds per question")
+    axes.set_title(times.title, loc="left", fontsize=9)
+    return Picture(canvas, times.title)
+
+
+def _lines(axes: Axes, lines: Mapping[str, Mapping[int, float]]) -> None:
+    for at, (name, line) in enumerate(lines.items()):
+        axes.plot(list(line), list(line.values()), color=_colour(at), marker=_marker(at), label=_label(name, 60))
+
+
+def _titled(axes: Axes, title: str, named: Iterable[str]) -> None:
+    axes.set_title(_label(title, 90), loc="left", fontsize=9)
+    if list(named):
+        axes.legend(frameon=False, fontsize=8)
+
+
+def _canvas(width: float, height: float) -> tuple[Figure, Axes]:
+    canvas = Figure(figsize=(width, height), layout="constrained", dpi=110)
+    axes = canvas.subplots()
+    _bare(axes)
+    return canvas, axes
+
+
+def _bare(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.set_axisbelow(True)
+
+
+def _label(value: str, limit: int) -> str:
+    """A label: matplotlib would read dollar signs as mathematics."""
+    return short(value, limit).replace("$", r"\$")
+
+
+def _colour(at: int) -> str:
+    return COLOURS[at % len(COLOURS)]
+
+
+def _marker(at: int) -> str:
+    return MARKERS[at % len(MARKERS)]
