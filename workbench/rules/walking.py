@@ -90,11 +90,13 @@ def choose_entities(question: str, walked: int, entities: Sequence[str]) -> list
 
 
 def enough(question: str, facts: Sequence[Fact]) -> bool:
-    """Whether the facts hold every name of the question, and a word of every level among their relations."""
+    """Whether the facts hold every name of the question, by half of its words, and among their relations a word of
+    every level."""
     asked = levels(question)
     ends = {word for subject, _, obj in facts for word in content_words(f"{subject} {obj}")}
     told = all(any(share(level, relation) for _, relation, _ in facts) for level in asked)
-    return bool(asked) and told and all(content_words(name) & ends for name in understood(question).names)
+    named = map(content_words, understood(question).names)
+    return bool(asked) and told and all(2 * len(name & ends) >= len(name) for name in named)
 
 
 def _verb(word: str) -> str:
