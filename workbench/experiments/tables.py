@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from workbench.experiments.analyses.base import frame_of
 from workbench.experiments.published import CLAIMS, Key, Paper, paper

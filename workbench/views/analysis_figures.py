@@ -62,7 +62,7 @@ def _(kinds: ByKind) -> Picture:
     axes.invert_yaxis()
     axes.set_xlabel(f"difference in {measure}, with 95 % interval")
     _titled(axes, kinds.title, methods)
-    return Picture(canvas, kinds.title)
+    return Picture(canvas, short(kinds.title, 200))
 
 
 @figure.register
@@ -83,7 +83,7 @@ def _(quality: QualityAgainstK) -> Picture:
     axes.set_xticks(list(frame["k"]), [str(k) for k in frame["k"]])
     axes.minorticks_off()
     _titled(axes, quality.notes[0] if quality.notes else quality.title, ["em", "f1"])
-    return Picture(canvas, quality.title)
+    return Picture(canvas, short(quality.title, 200))
 
 
 @figure.register
@@ -107,7 +107,7 @@ def _(curve: RoundsCurve) -> Picture:
         axes.set_xticks(sorted(set(frame["iterations"])))
         _bare(axes)
     left.legend(frameon=False, fontsize=7)
-    return Picture(canvas, curve.title)
+    return Picture(canvas, short(curve.title, 200))
 
 
 @figure.register
@@ -127,11 +127,9 @@ def _(square: Complementarity) -> Picture:
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    agreement = "–" if row["phi"] is None else f"{row['phi']:.2f}"
-    axes.set_title(
-        f"{row['rule']}: either {(row['n'] - row['neither']) / n:.1%}, phi {agreement}", loc="left", fontsize=9
-    )
-    return Picture(canvas, f"questions that {square.a} and {square.b} answer")
+    either = (row["n"] - row["neither"]) / n
+    _titled(axes, f"{row['rule']}: either {either:.1%}, phi {number(row['phi'], 2)}", [])
+    return Picture(canvas, short(f"questions that {square.a} and {square.b} answer", 200))
 
 
 @figure.register
@@ -156,7 +154,7 @@ def _(promotion: Promotion) -> Picture:
     axes.set_xlabel("gold passages, by rank")
     handles = [axes.barh([0], [0], color=shade, edgecolor=GREY, linewidth=0.5) for shade in shades]
     axes.legend(handles, names, frameon=False, fontsize=7, ncols=6, loc="lower left", bbox_to_anchor=(0, 1))
-    return Picture(canvas, promotion.title)
+    return Picture(canvas, short(promotion.title, 200))
 
 
 @figure.register
@@ -178,7 +176,7 @@ def _(parts: Ablation) -> Picture:
     axes.margins(x=0.25)
     axes.set_xlabel(measure)
     _titled(axes, parts.title, [])
-    return Picture(canvas, parts.title)
+    return Picture(canvas, short(parts.title, 200))
 
 
 @figure.register
@@ -195,8 +193,8 @@ def _(times: RunningTime) -> Picture:
     axes.set_yticks(range(len(times.rows)), [_label(row["method"], 48) for row in times.rows])
     axes.invert_yaxis()
     axes.set_xlabel("seconds per question")
-    axes.set_title(times.title, loc="left", fontsize=9)
-    return Picture(canvas, times.title)
+    _titled(axes, times.title, [])
+    return Picture(canvas, short(times.title, 200))
 
 
 def _lines(axes: Axes, lines: Mapping[str, Mapping[int, float]]) -> None:
@@ -224,8 +222,9 @@ def _bare(axes: Axes) -> None:
 
 
 def _label(value: str, limit: int) -> str:
-    """A label: matplotlib would read dollar signs as mathematics."""
-    return short(value, limit).replace("$", r"\$")
+    """A label: matplotlib would read dollar signs as mathematics, and leave out what is empty or begins with `_`."""
+    said = short(value, limit).replace("$", r"\$")
+    return f" {said}" if not said or said.startswith("_") else said
 
 
 def _colour(at: int) -> str:

@@ -97,5 +97,5 @@ def variant(settings: Mapping[str, Any]) -> str:
         return "DTR"
     said = ["BGEC" if settings["iterations"] == 0 else "BDTR"]
     said += [settings["policy"]] * (settings.get("policy", "keep") != "keep")
-    said += [f"at most {settings['max_docs']} read"] * (settings.get("max_docs") is not None)
-    return ", ".join(said)
+    limit = settings.get("max_docs")
+    return ", ".join([*said, *([f"at most {limit} read"] if limit is not None else [])])
