@@ -1,0 +1,427 @@
+"""The layer of communities: the hierarchy, what reports are written from, what is kept of them, what may fail."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+
+import igraph
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small import index_of
+from tiny import TinyEncoder, files, tiny_dataset
+
+from workbench import tokens
+from workbench.data import Dataset, Extraction
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.errors import EngineUnavailable, IndexFault, SettingError
+from workbench.index import Index, leiden
+from workbench.index.communities import EntityGraph, entity_text, one_line
+from workbench.llm.engine import RulesEngine
+from workbench.llm.step import Result
+from workbench.records import Passage
+from workbench.steps import community_report
+from workbench.text import text_hash
+
+
+class Reporter:
+    """A model whose reports are numbered; it may fail on communities that hold a word, or break off at a call."""
+
+    name = "openai:reporter"
+    workers = 1
+
+    def __init__(self, fails_on: str | None = None, breaks_at: int | None = None, rating: float = 5.0):
+        self.meter = RulesEngine().meter
+        self.fails_on, self.breaks_at, self.rating = fails_on, breaks_at, rating
+        self.calls: list[list[str]] = []  # the contexts of each call
+
+    @property
+    def contexts(self) -> list[str]:
+        return [context for call in self.calls for context in call]
+
+    def run(self, step, inputs, *, trace=None):
+        assert step is community_report.STEP
+        if len(self.calls) == self.breaks_at:
+            raise EngineUnavailable("injected")
+        self.calls.append([value.context for value in inputs])
+        return [self._report(value) for value in inputs]
+
+    def _report(self, value) -> Result:
+        if self.fails_on and self.fails_on in value.context:
+            return Result(None, failure="told to fail")
+        title = f"About {value.entities[0][0]}"
+        return Result(
+            community_report.Output(
+                title=title, summary=f"{title}.", rating=self.rating, rating_explanation="so", findings=[]
+            )
+        )
+
+
+def clique(name: str, size: int) -> list[tuple[str, str, str]]:
+    return [(f"{name}{a}", "knows", f"{name}{b}") for a in range(size) for b in range(a)]
+
+
+def ring(triangles: int, relation: str = "knows") -> list[tuple[str, str, str]]:
+    """Triangles in a ring, of which a community holds several: so it has parts."""
+    facts = []
+    for at in range(triangles):
+        one, two, three = (f"t{at} {corner}" for corner in "abc")
+        facts += [(one, relation, two), (two, relation, three), (three, relation, one)]
+        facts.append((three, "next", f"t{(at + 1) % triangles} a"))
+    return facts
+
+
+def built(folder, stated, engine=None, **settings) -> Index:
+    index_of(folder, stated)
+    return reported(folder, engine, **settings)
+
+
+def reported(folder, engine=None, **settings) -> Index:
+    """The index in a folder, with communities of these settings."""
+    index = Index.open(folder, TinyEncoder())
+    return Index.build(
+        replace(index.data, extractions=tuple(index.extractions.records)), engine, folder, layers=["communities"],
+        encoder=TinyEncoder(), settings={"communities": settings}, progress=False,
+    )  # fmt: skip
+
+
+def names(index: Index, members) -> set[str]:
+    return {index.facts.phrases[row] for row in members}
+
+
+# -- the hierarchy ---------------------------------------------------------------------------------------------------
+
+
+def graph_of(edges) -> tuple[np.ndarray, np.ndarray]:
+    pairs = np.array(sorted({(min(e), max(e)) for e in edges if e[0] != e[1]}), dtype=np.int64).reshape(-1, 2)
+    return pairs, np.ones(len(pairs))
+
+
+edge_lists = st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=150)
+
+
+@given(edges=edge_lists, max_size=st.integers(1, 12), use_lcc=st.booleans())
+def test_every_level_splits_what_is_too_large_above(edges, max_size, use_lcc):
+    found = leiden.hierarchy(40, *graph_of(edges), max_size=max_size, use_lcc=use_lcc)
+    assert [cluster.id for cluster in found] == list(range(len(found)))
+    top = [node for cluster in found if cluster.level == 0 for node in cluster.members]
+    assert len(top) == len(set(top)) and (use_lcc or sorted(top) == list(range(40)))
+    for cluster in found:
+        parts = [part for part in found if part.parent == cluster.id]
+        assert list(cluster.members) == sorted(cluster.members)
+        assert cluster.whole == (len(cluster.members) > max_size and not parts)
+        if parts:
+            assert len(parts) > 1 and {part.level for part in parts} == {cluster.level + 1}
+            assert sorted(node for part in parts for node in part.members) == list(cluster.members)
+            assert len(cluster.members) > max_size
+
+
+def test_two_cliques_with_a_bridge_are_two_communities():
+    cliques = [(a, b) for offset in (0, 6) for a in range(offset, offset + 6) for b in range(offset, a)]
+    found = leiden.hierarchy(12, *graph_of([*cliques, (0, 6)]))
+    assert [cluster.members.tolist() for cluster in found] == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+
+
+def test_a_star_has_no_parts_and_is_said_to_be_whole():
+    (star,) = leiden.hierarchy(31, *graph_of([(0, leaf) for leaf in range(1, 31)]))
+    assert star.whole and len(star.members) == 31
+
+
+def test_only_the_largest_component_if_asked():
+    pairs, weights = graph_of([(0, 1), (1, 2), (3, 4)])
+    assert {n for c in leiden.hierarchy(6, pairs, weights, use_lcc=True) for n in c.members} == {0, 1, 2}
+    assert {n for c in leiden.hierarchy(6, pairs, weights) for n in c.members} == set(range(6))
+
+
+@pytest.mark.parametrize("use_lcc", [True, False])
+def test_no_node_and_no_edge(use_lcc):
+    none = np.zeros((0, 2), dtype=np.int64), np.zeros(0)
+    assert leiden.hierarchy(0, *none, use_lcc=use_lcc) == []
+    assert [c.members.tolist() for c in leiden.hierarchy(3, *none)] == [[0], [1], [2]]
+    assert [c.members.tolist() for c in leiden.hierarchy(1, *none, use_lcc=use_lcc)] == [[0]]
+
+
+def tangled(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    draw = random.Random(5)
+    return graph_of([(draw.randrange(n), draw.randrange(n)) for _ in range(2 * n)])
+
+
+def same(left, right) -> bool:
+    return [(*c[:3], c.members.tolist()) for c in left] == [(*c[:3], c.members.tolist()) for c in right]
+
+
+def test_the_seed_decides_and_nothing_else_does():
+    graph = tangled()
+    found = leiden.hierarchy(300, *graph, seed=1)
+    random.seed(99)
+    assert same(found, leiden.hierarchy(300, *graph, seed=1))
+    assert any(not same(found, leiden.hierarchy(300, *graph, seed=seed)) for seed in range(2, 6))
+
+
+def test_python_s_random_numbers_go_on_as_if_nothing_had_been():
+    random.seed(7)
+    expected = [random.random() for _ in range(3)]
+    random.seed(7)
+    leiden.hierarchy(300, *tangled(), seed=1)
+    assert [random.random() for _ in range(3)] == expected
+    # igraph draws from Python's generator again.
+    drawn = []
+    for _ in range(2):
+        random.seed(7)
+        drawn.append(igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist())
+    assert drawn[0] == drawn[1]
+
+
+def test_igraph_s_generator_comes_back_after_an_error():
+    with pytest.raises(RuntimeError, match="injected"), leiden.seeded(3):
+        raise RuntimeError("injected")
+    random.seed(7)
+    first = igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist()
+    random.seed(7)
+    assert igraph.Graph.Erdos_Renyi(30, 0.5).get_edgelist() == first
+
+
+# -- the graph -------------------------------------------------------------------------------------------------------
+
+
+def test_an_edge_weighs_the_passages_that_state_it(tmp_path):
+    index = index_of(tmp_path, {"one": [("a", "likes", "b"), ("b", "knows", "a"), ("a", "is", "A")],
+                                "two": [("a", "likes", "b"), ("c", "likes", "b")]})  # fmt: skip
+    graph = EntityGraph.of(index.facts)
+    assert graph.pairs.tolist() == [[0, 1], [1, 2]]
+    assert graph.weights.tolist() == [3.0, 1.0]  # "a likes b" twice, "b knows a" once
+    assert graph.degrees.tolist() == [1, 2, 1] and graph.ranks.tolist() == [3, 3]
+    assert [graph.of_fact[row] for row, fact in enumerate(index.facts.facts) if fact == ("a", "is", "a")] == [-1]
+
+
+def profiled(weights) -> Dataset:
+    relations = tuple(RelationProfile("Orsby", "River Aldra", f"Way {w}.", (), w, ("p1",)) for w in weights)
+    entities = (EntityProfile("ORSBY", "town", "A town | on\nthe Aldra.", ("p1",)),)
+    return replace(tiny_dataset(), profiles=Profiles(entities, relations))
+
+
+@pytest.mark.parametrize(
+    ("weights", "weight"), [((2.0, 5.5), 7.5), ((None, 4.0), 4.0), ((None,), 2.0), ((-1.0, float("nan")), 2.0)]
+)
+def test_strengths_of_profiles_come_before_counts(tmp_path, weights, weight):
+    index = Index.build(profiled(weights), None, tmp_path, encoder=TinyEncoder(), progress=False)
+    graph = EntityGraph.of(index.facts, index.profiles)
+    pair = [index.facts.phrase_row["orsby"], index.facts.phrase_row["river aldra"]]
+    assert graph.weights[graph.pairs.tolist().index(pair)] == weight
+
+
+# -- the layer -------------------------------------------------------------------------------------------------------
+
+
+def test_the_tiny_corpus(tiny_index):
+    layer = tiny_index.ensure(["communities"], progress=False).communities
+    assert [entity.name for entity in layer.entities] == tiny_index.facts.phrases
+    assert layer.said["made_by"] == ["rules (community_report v1)"]
+    assert layer.said["reports"] == len(layer.reports) == len(layer.report_vectors) > 0
+    assert sorted(row for c in layer.communities if c.level == 0 for row in c.members) == list(range(10))
+    assert all(len(layer.communities[id].members) >= 3 for id in layer.reports)
+    assert "communities" in repr(layer)
+
+
+@pytest.mark.parametrize("stated", [{"p": []}, {"p": [("a", "is", "a")]}, {"p": [("a", "likes", "b")]}])
+def test_no_fact_one_entity_one_pair(tmp_path, stated):
+    index = built(tmp_path, stated)
+    layer = index.communities
+    assert layer.reports == {} and layer.failures == {} and layer.said["made_by"] == []
+    assert len(layer.entity_vectors) == len(layer.entities) == len(index.facts.phrases)
+    assert layer.rolled_up(2) == list(range(len(layer.communities)))
+    assert reported(tmp_path, min_members=1).communities.said["reports"] == len(layer.communities)
+
+
+def test_the_order_of_facts_and_passages_does_not_matter(tmp_path):
+    facts = [*clique("a", 7), *clique("b", 9), *clique("c", 4), ("a0", "likes", "b0"), ("b1", "likes", "c1")]
+    draw = random.Random(3)
+    first = built(tmp_path / "0", {f"p{at}": [fact] for at, fact in enumerate(facts)}).communities
+    for turn in "12":
+        draw.shuffle(facts)
+        other = built(tmp_path / turn, {f"p{at}": [fact] for at, fact in enumerate(facts)}).communities
+        assert other.communities == first.communities and other.reports == first.reports
+
+
+def test_two_builds_give_the_same_bytes(tmp_path):
+    stated = {"p": [*clique("a", 12), *clique("b", 5)], "q": [("a0", "likes", "b0")]}
+    left, right = (built(tmp_path / name, stated).folder for name in "ab")
+    assert files(left).keys() == files(right).keys()
+    assert all(files(right)[name] == content for name, content in files(left).items())
+
+
+def test_every_entity_is_in_one_community_per_level_and_once_when_rolled_up(tmp_path):
+    layer = built(tmp_path, {"p": ring(40)}).communities
+    assert layer.levels > 1
+    for level in range(layer.levels + 1):
+        rows = [row for id in layer.rolled_up(level) for row in layer.communities[id].members]
+        assert sorted(rows) == list(range(len(layer.entities)))
+    for row, ids in layer.of_phrase.items():
+        assert [layer.communities[id].level for id in ids] == list(range(len(ids)))
+        assert [layer.communities[id].parent for id in ids] == [-1, *ids[:-1]]
+    assert min(layer.heights) == 1 and max(layer.heights) == layer.levels
+
+
+def test_descriptions_come_from_profiles_else_from_facts(tmp_path):
+    def texts(**settings):
+        index = Index.build(profiled((2.0,)), None, tmp_path, encoder=TinyEncoder(), layers=["communities"],
+                            settings={"communities": settings}, progress=False)  # fmt: skip
+        return {entity.name: entity_text(entity) for entity in index.communities.entities}, index
+
+    found, index = texts()
+    assert found["ORSBY"] == "ORSBY: A town | on\nthe Aldra."
+    assert found["quell"] == "quell: the quell town hall stands in quell; quell is quell"
+    contexts = [row for row in index.communities.written if row.report is not None]
+    assert contexts
+    found, _ = texts(descriptions="facts", described_by=1)
+    assert found["ORSBY"] == "ORSBY: orsby lies on river aldra"  # of the better connected neighbour
+    found, _ = texts(descriptions="none")
+    assert found["ORSBY"] == "ORSBY"
+
+
+@pytest.mark.parametrize("settings", [{"descriptions": "poems"}, {"max_size": 0}, {"min_members": 1.5}, {"colour": 1}])
+def test_a_senseless_setting_is_refused(tmp_path, settings):
+    index_of(tmp_path, {"p": [("a", "likes", "b")]})
+    with pytest.raises(SettingError, match=next(iter(settings))):
+        reported(tmp_path, **settings)
+
+
+HOSTILE = ["<script>alert(1)</script>", "a|b|c", "-----Reports-----", "{0} %s", "🦊", "x" * 3000, "ignore all"]
+
+
+def test_hostile_names_stay_data(tmp_path):
+    layer = built(tmp_path, {"p": [(left, "\x00<b>|\n", right) for left, right in itertools.pairwise(HOSTILE)]},
+                  engine := Reporter(), min_members=1).communities  # fmt: skip
+    assert layer.reports.keys() == set(range(len(layer.communities)))
+    for context in engine.contexts:
+        tables = [block.splitlines() for block in context.split("\n\n")]
+        assert all(line.count("|") == table[1].count("|") for table in tables for line in table[1:])
+    assert one_line("| \x1b\n a |") == "/ \x1b a /"
+
+
+# -- what a report is written from ------------------------------------------------------------------------------------
+
+
+def test_the_context_has_the_best_connected_first_and_their_ends_before_them(tmp_path):
+    built(tmp_path, {"p": [("hub", "likes", leaf) for leaf in "abc"] + [("a", "knows", "b")]}, engine := Reporter(),
+          descriptions="none", resolution=0.1)  # fmt: skip
+    (context,) = engine.contexts
+    assert context == (
+        "-----Entities-----\nid|entity|description\n1|a|\n2|hub|\n3|b|\n4|c|\n\n"
+        "-----Relationships-----\nid|source|target|description\n1|a|hub|hub likes a\n2|b|hub|hub likes b\n"
+        "3|a|b|a knows b\n4|c|hub|hub likes c"
+    )
+
+
+@pytest.mark.parametrize("budget", [2000, 2200, 2500])
+def test_no_context_exceeds_its_tokens(tmp_path, budget):
+    built(tmp_path, {"p": ring(40, "word " * 180)}, engine := Reporter(), report_tokens=budget, descriptions="none")
+    lengths = [tokens.count(context) for context in engine.contexts]
+    assert budget - 700 < max(lengths) <= budget
+
+
+def test_reports_on_the_largest_parts_stand_in_where_it_does_not_fit(tmp_path):
+    settings = {"report_tokens": 2500, "descriptions": "none", "max_size": 9}
+    layer = built(tmp_path, {"p": ring(40, "word " * 180)}, engine := Reporter(), **settings).communities
+    large = next(c for c in layer.communities if c.level == 0 and len(c.members) > 9)
+    parts = [c for c in layer.communities if c.parent == large.id]
+    contexts = {row.context: row.id for row in layer.written}
+    context = next(c for c in engine.contexts if contexts.get(text_hash(c)) == large.id)
+    stood_in = [part for part in parts if layer.reports[part.id].title in context]
+    assert context.startswith("-----Reports-----") and stood_in == parts[: len(stood_in)]
+    for part in stood_in:  # what is inside it is told by its report
+        inside = {layer.entities[row].name for row in part.members}
+        lines = context.partition("-----Relationships-----")[2].splitlines()[2:]
+        assert not any(set(line.split("|")[1:3]) <= inside for line in lines)
+
+
+def test_a_small_community_is_told_without_reports(tmp_path):
+    built(tmp_path, {"p": ring(40)}, engine := Reporter())
+    assert not any("-----Reports-----" in context for context in engine.contexts)
+
+
+def test_a_description_without_end_does_not_fill_the_context(tmp_path):
+    built(tmp_path, {"p": [("a", "long " * 20_000, "b"), ("b", "knows", "c")]}, engine := Reporter())
+    (context,) = engine.contexts
+    assert "b knows c" in context and tokens.count(context) < 3000
+
+
+# -- engines ---------------------------------------------------------------------------------------------------------
+
+MANY = {f"p{at}": clique(f"name{at} ", 4) for at in range(70)}  # 70 communities of one passage each
+
+
+def test_reports_are_asked_for_level_by_level_in_groups(tmp_path):
+    built(tmp_path, MANY, engine := Reporter())
+    assert list(map(len, engine.calls)) == [64, 6]
+
+
+def test_a_build_that_was_stopped_loses_no_paid_report(tmp_path):
+    index_of(tmp_path / "a", MANY)
+    with pytest.raises(EngineUnavailable):
+        reported(tmp_path / "a", first := Reporter(breaks_at=1))
+    part = next((tmp_path / "a").glob("communities-*.part")) / "reports.jsonl.part"
+    part.write_bytes(part.read_bytes() + b'{"id": 3, "cont')  # and the last line is torn
+    index = reported(tmp_path / "a", second := Reporter())
+    assert list(map(len, first.calls)) == [64] and list(map(len, second.calls)) == [6]
+    whole = built(tmp_path / "b", MANY, Reporter())
+    assert {n: b for n, b in files(index.folder).items() if "communities" in n} == {
+        n: b for n, b in files(whole.folder).items() if "communities" in n
+    }
+
+
+def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path):
+    index = built(tmp_path, MANY, Reporter(fails_on="name7 0"))
+    layer = index.communities
+    assert (layer.said["reports"], layer.said["failures"]) == (69, 1)
+    assert list(layer.failures.values()) == ["told to fail"]
+    assert not layer.failures.keys() & layer.reports.keys()
+    again = index.insert([Passage("new", "new", "Text.")], engine := Reporter(),
+                         extractions=[Extraction("new", (), (), "by hand")], progress=False)  # fmt: skip
+    assert again.communities.said["failures"] == 0
+    assert len(engine.contexts) == 1 and "name7 0" in engine.contexts[0]
+
+
+def test_all_reports_may_fail(tmp_path):
+    layer = built(tmp_path, {"p": clique("a", 4)}, Reporter(fails_on="")).communities
+    assert layer.said["failures"] == 0 and layer.reports  # an empty word is none
+    layer = built(tmp_path / "b", {"p": clique("a", 4)}, Reporter(fails_on="a0")).communities
+    assert layer.reports == {} and layer.report_vectors.shape == (0, 64)
+
+
+def test_an_insert_asks_for_the_new_communities_alone(tmp_path):
+    index = built(tmp_path, MANY, Reporter())
+    fact = Extraction("new", (), tuple(clique("other ", 4)), "by hand")
+    again = index.insert([Passage("new", "new", "Text.")], engine := Reporter(), extractions=[fact], progress=False)
+    assert len(engine.contexts) == 1 and len(again.communities.reports) == 71
+
+
+@pytest.mark.parametrize("engine", [None, RulesEngine()])
+def test_without_a_model_what_a_model_wrote_is_kept_as_far_as_it_fits(tmp_path, engine):
+    index = built(tmp_path, MANY, Reporter())
+    fact = Extraction("new", (), tuple(clique("other ", 4)), "by hand")
+    again = index.insert([Passage("new", "new", "Text.")], engine, extractions=[fact], progress=False)
+    assert again.communities.said["made_by"] == [
+        "openai:reporter (community_report v1)", "rules (community_report v1)"
+    ]  # fmt: skip
+    assert sum(report.title.startswith("About") for report in again.communities.reports.values()) == 70
+    less = again.delete(["p3"], progress=False)
+    assert len(less.communities.reports) == 70
+
+
+def test_what_the_rules_wrote_makes_room_for_a_model(tmp_path):
+    index = built(tmp_path, MANY)
+    assert index.communities.said["made_by"] == ["rules (community_report v1)"]
+    again = reported(tmp_path, engine := Reporter())
+    assert len(engine.contexts) == 70 and again.communities.said["made_by"] == ["openai:reporter (community_report v1)"]
+
+
+def test_a_damaged_layer_is_named(tmp_path):
+    index = built(tmp_path, MANY)
+    path = index.communities.folder / "reports.jsonl"
+    path.write_text("".join(path.read_text().splitlines(True)[:-1]), encoding="ascii")
+    with pytest.raises(IndexFault, match="layer 'communities'"):
+        Index.open(tmp_path)

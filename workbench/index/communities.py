@@ -1,0 +1,523 @@
+"""Layer `communities`: groups of entities that the facts join closely, within one another, and a report on each
+(Microsoft GraphRAG, spec 3.2 and 3.3).
+
+The entity graph is undirected: an edge joins two phrases that a fact joins, and weighs the strengths that profiles
+give their relations or, without any, the number of passages that state such facts. Reports are written from the finest
+level up, by the Step `community_report`: each on the relationships inside its community, those of well-connected
+entities first; where these are too many, reports on its parts stand in for what is inside these parts.
+
+Reports cost the money. Every finished group of them is on disk before the next is asked for, and one whose context is
+the same as before is taken over, if the engine at hand wrote it or no engine is given. What is missing without an
+engine is written by the rules; `made_by` names whoever wrote a report. One that failed is counted, is left out of the
+contexts above it, and is asked for again by the next build that has anything to do here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from tqdm.auto import tqdm
+
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.index import leiden
+from workbench.index.facts import FactsLayer
+from workbench.index.layer import Build, Layer
+from workbench.index.passages import PassagesLayer
+from workbench.index.profiles import ProfilesLayer
+from workbench.index.store import cut_torn_line, map_vectors, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.llm.engine import RulesEngine
+from workbench.records import Entity
+from workbench.steps import community_report
+from workbench.text import text_hash
+
+GROUP = 64  # reports asked for together
+LONGEST = 500  # tokens of a description in a context, as many as the released code has words in one
+NAME = 50  # tokens of a name in a context
+LEAST = 2000  # tokens of a context, so that one relationship with both its ends always fits
+DESCRIPTIONS = ("profiles", "facts", "none")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Defaults of the released code (spec 3.8), but for `use_lcc`, which is true there: many entities of a corpus of
+    short passages lie outside the largest component, and would have no community (trap 2).
+
+    `max_size` members, beyond which a community is split; `resolution`, `randomness`, `iterations` (negative: until
+    nothing changes) and `seed` of Leiden. Communities of `min_members` or more get a report, written from at most
+    `report_tokens` tokens. `descriptions`: an entity is described by its `profiles`, where it has none by up to
+    `described_by` of its facts; always by its `facts`; or by its name alone (`none`)."""
+
+    max_size: int = 10
+    resolution: float = 1.0
+    randomness: float = 0.001
+    iterations: int = 1
+    seed: int = 0xDEADBEEF
+    use_lcc: bool = False
+    min_members: int = 3
+    report_tokens: int = 8000
+    descriptions: str = "profiles"
+    described_by: int = 10
+
+    def __post_init__(self):
+        if self.descriptions not in DESCRIPTIONS:
+            raise SettingError(
+                f"descriptions={self.descriptions!r} is unknown; choose one of {', '.join(DESCRIPTIONS)}"
+            )
+        for name, least in (("max_size", 1), ("min_members", 1), ("report_tokens", LEAST), ("described_by", 1)):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from {least} on")
+
+
+class Community(NamedTuple):
+    """`members` are phrase rows; `parent` is -1 at level 0, the coarsest; `whole`: too large, but without parts."""
+
+    id: int
+    level: int
+    parent: int
+    members: tuple[int, ...]
+    whole: bool
+
+
+class EntityGraph(NamedTuple):
+    """pairs    int (m, 2): phrase rows that at least one fact joins, smaller first, sorted
+    weights  float (m,)
+    of_fact  int (n_f,): the pair that a fact joins, -1 where its ends are one phrase
+    degrees  int (n_e,): neighbours of a phrase
+    """
+
+    pairs: np.ndarray
+    weights: np.ndarray
+    of_fact: np.ndarray
+    degrees: np.ndarray
+
+    @classmethod
+    def of(cls, facts: FactsLayer, profiles: ProfilesLayer | None = None) -> EntityGraph:
+        n = len(facts.phrases)
+        ends = np.sort(np.c_[facts.subjects, facts.objects], axis=1)
+        apart = ends[:, 0] != ends[:, 1]
+        pairs, joined = np.unique(ends[apart], axis=0, return_inverse=True)
+        of_fact = np.full(len(ends), -1)
+        of_fact[apart] = joined.ravel()
+        stated = of_fact[facts.stated[1]]
+        weights = np.bincount(stated[stated >= 0], minlength=len(pairs)).astype(float)
+        for row, strength in _strengths(facts, profiles, pairs):
+            weights[row] = strength
+        return cls(pairs, weights, of_fact, np.bincount(pairs.ravel(), minlength=n))
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Combined degree per pair, int (m,): how well connected both ends are together."""
+        return self.degrees[self.pairs].sum(axis=1)
+
+
+def _strengths(facts: FactsLayer, profiles: ProfilesLayer | None, pairs: np.ndarray) -> Iterator[tuple[int, float]]:
+    """(pair, sum of the strengths) of the pairs whose profiles give any; what is no positive number is none."""
+    for row, (one, other) in enumerate(pairs.tolist() if profiles is not None else ()):
+        said = [profile.weight for profile in profiles.between(facts.phrases[one], facts.phrases[other])]
+        given = [weight for weight in said if weight is not None and 0 < weight < float("inf")]
+        if given:
+            yield row, sum(given)
+
+
+class CommunitiesLayer(Layer):
+    """communities   list[Community], each at its id, coarsest level first
+    entities      list[Entity], one per phrase; `entity_vectors` float32 (n_e, d), of "name: description"
+    reports       dict, community id → community_report.Output; `report_ids` its keys, ascending, and `report_vectors`
+                  float32 (len(reports), d), of title, summary and findings
+    failures      dict, community id → why it has no report
+    """
+
+    kind = "communities"
+    needs = ("passages", "facts")
+    old_must_share = ()
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"encoder": build.encoder.name, "maker": _maker(build), "profiles": build.keys.get("profiles")}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: CommunitiesLayer | None) -> dict:
+        facts: FactsLayer = build.layers["facts"]
+        profiles: ProfilesLayer | None = build.layers.get("profiles")
+        graph = EntityGraph.of(facts, profiles)
+        tune = ("max_size", "resolution", "randomness", "iterations", "seed", "use_lcc")
+        clusters = leiden.hierarchy(
+            len(facts.phrases), graph.pairs, graph.weights, **{name: getattr(settings, name) for name in tune}
+        )
+        communities = [Community(*cluster._replace(members=tuple(cluster.members.tolist()))) for cluster in clusters]
+        entities = _entities(facts, profiles, graph, settings)
+        contexts = _Contexts(communities, entities, graph, _relationships(facts, profiles, graph), settings)
+        shares = _shares(communities, facts, build.layers["passages"])
+        written = _write_reports(folder, contexts, shares, build, old)
+
+        rows = [written[id] for id in sorted(written)]
+        good = [row for row in rows if row.report is not None]
+        same_encoder = old is not None and old.said["encoder"] == build.encoder.name
+        known = Known([*map(entity_text, old.entities), *old.report_texts], old.vectors) if same_encoder else Known()
+        for label, texts in (
+            ("entities", list(map(entity_text, entities))),
+            ("reports", [row.report.content for row in good]),
+        ):
+            encode_to(folder / f"{label}.npy", texts, build.encoder, known, label=label, progress=build.progress)
+        columns = zip(*communities) if communities else [()] * len(Community._fields)
+        kinds = (pa.int32(), pa.int32(), pa.int32(), pa.list_(pa.int32()), pa.bool_())
+        named = zip(Community._fields, kinds, columns)
+        write_table(folder / "communities.parquet", **{name: pa.array(rows_, kind) for name, kind, rows_ in named})
+        write_table(folder / "entities.parquet", **{
+            name: pa.array([getattr(entity, name) for entity in entities], pa.string())
+            for name in ("name", "type", "description")
+        })  # fmt: skip
+        (folder / "reports.jsonl").write_text("".join(map(_line, rows)), encoding="ascii")
+        (folder / "reports.jsonl.part").unlink()
+        return {
+            "levels": np.bincount([c.level for c in communities]).tolist() if communities else [],
+            "whole": sum(c.whole for c in communities),
+            "largest_whole": max((len(c.members) for c in communities if c.whole), default=0),
+            "reports": len(good),
+            "failures": len(rows) - len(good),
+            "made_by": sorted({row.made_by for row in rows}),
+            "encoder": build.encoder.name,
+        }
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.communities = [Community(*row[:3], tuple(row[3]), row[4]) for row in _rows(folder / "communities.parquet")]
+        self.entities = [Entity(*row) for row in _rows(folder / "entities.parquet")]
+        self.written = _read(folder / "reports.jsonl")
+        self.reports = {row.id: row.report for row in self.written if row.report is not None}
+        self.failures = {row.id: row.failure for row in self.written if row.report is None}
+        self.report_ids = list(self.reports)
+        self.entity_vectors = map_vectors(folder / "entities.npy")
+        self.report_vectors = map_vectors(folder / "reports.npy")
+        for vectors, texts in ((self.entity_vectors, self.entities), (self.report_vectors, self.reports)):
+            if len(vectors) != len(texts):
+                raise ValueError(f"{len(vectors)} vectors for {len(texts)} texts")
+
+    @property
+    def levels(self) -> int:
+        return len(self.said["levels"])
+
+    @property
+    def report_texts(self) -> list[str]:
+        return [report.content for report in self.reports.values()]
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """Those of the entities, then those of the reports."""
+        return np.concatenate([self.entity_vectors, self.report_vectors])
+
+    @cached_property
+    def of_phrase(self) -> dict[int, list[int]]:
+        """Phrase row → ids of its communities, coarsest first; a phrase outside the largest component may have none."""
+        found = defaultdict(list)
+        for community in self.communities:
+            for member in community.members:
+                found[member].append(community.id)
+        return dict(found)
+
+    @cached_property
+    def heights(self) -> list[int]:
+        """Per community how many layers of communities it stands on, itself counted: 1 where it has no parts."""
+        heights = [1] * len(self.communities)
+        for community in reversed(self.communities):  # parts stand behind what they are parts of
+            if community.parent >= 0:
+                heights[community.parent] = max(heights[community.parent], heights[community.id] + 1)
+        return heights
+
+    def rolled_up(self, level: int) -> list[int]:
+        """Ids of the communities that hold each entity once: the finest of it that is no finer than `level`."""
+        parents = {community.parent for community in self.communities if community.level <= level}
+        return [c.id for c in self.communities if c.level <= level and c.id not in parents]
+
+    def __repr__(self) -> str:
+        return f"CommunitiesLayer({len(self.communities):,} communities, {len(self.reports):,} reports)"
+
+
+def entity_text(entity: Entity) -> str:
+    """What is encoded for an entity."""
+    return f"{entity.name}: {entity.description}" if entity.description else entity.name
+
+
+def mentions(facts: FactsLayer, passages: int) -> sp.csr_array:
+    """1 where a fact of the passage holds the phrase, (n_e, passages)."""
+    passage, fact = facts.stated
+    ends, twice = np.r_[facts.subjects[fact], facts.objects[fact]], np.r_[passage, passage]
+    found = sp.coo_array((np.ones(len(ends)), (ends, twice)), shape=(len(facts.phrases), passages)).tocsr()
+    found.data[:] = 1.0
+    return found
+
+
+def text_units(communities: Sequence[Community], mentioned: sp.csr_array) -> sp.csr_array:
+    """Where a passage (column) mentions a member of a community (row of `communities`): how many, (c, passages)."""
+    rows = np.repeat(np.arange(len(communities)), np.array([len(c.members) for c in communities], dtype=np.int64))
+    members = np.array([member for c in communities for member in c.members], dtype=np.int64)
+    shape = (len(communities), mentioned.shape[0])
+    return (sp.coo_array((np.ones(len(rows)), (rows, members)), shape=shape).tocsr() @ mentioned).tocsr()
+
+
+def _shares(communities: list[Community], facts: FactsLayer, passages: PassagesLayer) -> np.ndarray:
+    """Passages that mention a community, relative to the most of its level, float (c,)."""
+    counts = np.diff(text_units(communities, mentions(facts, len(passages.passages))).indptr)
+    most = defaultdict(int)
+    for community, count in zip(communities, counts.tolist()):
+        most[community.level] = max(most[community.level], count)
+    return counts / np.array([most[community.level] for community in communities]) if communities else counts
+
+
+# -- what is said of entities and relationships --------------------------------------------------------------------
+
+
+def _entities(facts: FactsLayer, profiles: ProfilesLayer | None, graph: EntityGraph, settings: Settings):
+    """One Entity per phrase. Its facts are told with the best connected of its neighbours first."""
+    known = [profiles.of(phrase) if profiles is not None else () for phrase in facts.phrases]
+    told: dict[int, list[str]] = defaultdict(list)
+    if settings.descriptions != "none":
+        ranks = np.append(graph.ranks, 0)[graph.of_fact]  # of a fact about one phrase: none
+        for fact in np.argsort(-ranks, kind="stable").tolist():
+            for end in {int(facts.subjects[fact]), int(facts.objects[fact])}:
+                if len(told[end]) < settings.described_by:
+                    told[end].append(_said(facts, fact))
+    entities = []
+    for row, (phrase, found) in enumerate(zip(facts.phrases, known)):
+        name = next((profile.name for profile in found if profile.name), phrase)
+        kind = ", ".join(dict.fromkeys(profile.type for profile in found if profile.type))
+        written = " ".join(dict.fromkeys(profile.description for profile in found if profile.description))
+        if settings.descriptions != "profiles" or not written:
+            written = "; ".join(told[row])
+        entities.append(Entity(name, kind, written))
+    return entities
+
+
+def _relationships(facts: FactsLayer, profiles: ProfilesLayer | None, graph: EntityGraph) -> list[str]:
+    """A text per pair of the graph: its profiles' descriptions, or else its facts."""
+    told: list[list[str]] = [[] for _ in graph.pairs]
+    for fact, pair in enumerate(graph.of_fact.tolist()):
+        if pair >= 0:
+            told[pair].append(_said(facts, fact))
+    texts = []
+    for (one, other), said in zip(graph.pairs.tolist(), told):
+        found = profiles.between(facts.phrases[one], facts.phrases[other]) if profiles is not None else ()
+        written = dict.fromkeys(profile.description for profile in found if profile.description)
+        texts.append(" ".join(written) or "; ".join(said))
+    return texts
+
+
+def _said(facts: FactsLayer, fact: int) -> str:
+    return " ".join(facts.facts[fact])
+
+
+# -- reports ---------------------------------------------------------------------------------------------------------
+
+
+class _Written(NamedTuple):
+    """A line of `reports.jsonl`: `context` is the hash of what the report was written from."""
+
+    id: int
+    context: str
+    made_by: str
+    failure: str | None
+    report: community_report.Output | None
+
+
+class _Contexts:
+    """What the reports are written from."""
+
+    def __init__(
+        self,
+        communities: list[Community],
+        entities: list[Entity],
+        graph: EntityGraph,
+        relationships: list[str],
+        settings: Settings,
+    ):
+        self.communities, self.entities, self.graph, self.relationships = communities, entities, graph, relationships
+        self.budget = settings.report_tokens
+        self.wanted = [community.id for community in communities if len(community.members) >= settings.min_members]
+        self._parts: dict[int, list[Community]] = defaultdict(list)
+        for community in communities:
+            self._parts[community.parent].append(community)
+        self._ranks = graph.ranks
+
+    def levels(self) -> list[list[int]]:
+        """Ids of the communities that get a report, by level, finest first."""
+        found = defaultdict(list)
+        for id in self.wanted:
+            found[self.communities[id].level].append(id)
+        return [found[level] for level in sorted(found, reverse=True)]
+
+    def inside(self, ids: list[int]) -> dict[int, np.ndarray]:
+        """Pairs within each community, of one level, best connected first."""
+        groups = [np.array(self.communities[id].members) for id in ids]
+        found = leiden.inside(len(self.graph.degrees), self.graph.pairs, groups)
+        return {id: pairs[np.argsort(-self._ranks[pairs], kind="stable")] for id, pairs in zip(ids, found)}
+
+    def input(
+        self, id: int, pairs: np.ndarray, share: float, reports: dict[int, community_report.Output]
+    ) -> community_report.Input:
+        """Where a community does not fit, the reports on its parts, largest first, stand in for the relationships
+        within these, one by one, until it fits or there are no more."""
+        parts = [part for part in self._parts[id] if part.id in reports]
+        standing: list[community_report.Output] = []
+        table = self._table(id, pairs, standing)
+        while table.full and parts:
+            part = parts.pop(0)
+            standing.append(reports[part.id])
+            pairs = pairs[~np.isin(self.graph.pairs[pairs], part.members).all(axis=1)]
+            table = self._table(id, pairs, standing)
+        return table.input(share)
+
+    def _table(self, id: int, pairs: np.ndarray, reports: list[community_report.Output]) -> _Table:
+        """Reports, then relationships with their ends before them, as many as fit; entities that no fact joins."""
+        table = _Table(self.budget)
+        for report in reports:
+            table.add(report=report)
+        for pair in pairs.tolist():
+            ends = [self.entities[end] for end in self.graph.pairs[pair].tolist()]
+            if not table.add(ends, self.relationships[pair]):
+                return table
+        if not len(pairs) and not reports:
+            for member in self.communities[id].members:
+                table.add([self.entities[member]])
+        return table
+
+
+class _Table:
+    """Records as lines, numbered from 1 in the order in which they came, within a budget of tokens. `full`: something
+    did not fit. Lines end in a line feed and begin with a number or a name, so that their tokens add up."""
+
+    heads = {
+        "reports": "-----Reports-----\n",
+        "entities": "-----Entities-----\nid|entity|description\n",
+        "relationships": "-----Relationships-----\nid|source|target|description\n",
+    }
+
+    def __init__(self, budget: int):
+        self.left = budget - sum(tokens.count(head + "\n") for head in self.heads.values())
+        self.full = False
+        self.lines: dict[str, list[str]] = {name: [] for name in self.heads}
+        self.entities: dict[str, tuple[str, str]] = {}
+        self.relationships: list[tuple[str, str, str]] = []
+        self.reports: list[tuple[str, str]] = []
+
+    def add(
+        self, ends: Sequence[Entity] = (), relationship: str = "", report: community_report.Output | None = None
+    ) -> bool:
+        """Entities that are new, and the relationship between two; or a report. All of it, or nothing."""
+        new = {
+            end.name: (one_line(end.name, NAME), one_line(end.description))
+            for end in ends
+            if end.name not in self.entities
+        }
+        lines = {name: [] for name in self.heads}
+        for at, (name, said) in enumerate(new.values(), len(self.entities) + 1):
+            lines["entities"].append(f"{at}|{name}|{said}\n")
+        if relationship:
+            told = (*(one_line(end.name, NAME) for end in ends), one_line(relationship))
+            lines["relationships"].append("|".join((str(len(self.relationships) + 1), *told)) + "\n")
+        if report is not None:
+            lines["reports"].append(f"{report.content}\n\n")
+        cost = sum(tokens.count(line) for some in lines.values() for line in some)
+        if cost > self.left:
+            self.full = True
+            return False
+        self.left -= cost
+        for name, some in lines.items():
+            self.lines[name] += some
+        self.entities |= new
+        self.relationships += [told] if relationship else []
+        self.reports += [(report.title, report.summary)] if report is not None else []
+        return True
+
+    def input(self, share: float) -> community_report.Input:
+        parts = [self.heads[name] + "".join(lines) for name, lines in self.lines.items() if lines]
+        return community_report.Input(
+            "\n".join(parts).strip(),
+            tuple(self.entities.values()),
+            tuple(self.relationships),
+            tuple(self.reports),
+            float(share),
+        )
+
+
+def one_line(text: str, longest: int = LONGEST) -> str:
+    """A cell of a table: one line, without the sign that parts cells, of at most `longest` tokens.
+
+    >>> one_line("a |\tb\u2028c")
+    'a / b c'
+    """
+    line = " ".join(text.split()).replace("|", "/")
+    return line if len(line.encode("utf-8", "replace")) <= longest else tokens.cut(line, longest)
+
+
+def _write_reports(
+    folder: Path, contexts: _Contexts, shares: np.ndarray, build: Build, old: CommunitiesLayer | None
+) -> dict[int, _Written]:
+    """What was written for each community that is to have a report, finest level first."""
+    engine, maker, path = build.engine or RulesEngine(), _maker(build), folder / "reports.jsonl.part"
+    if path.exists():
+        cut_torn_line(path)
+    before = [*(old.written if old else ()), *_read(folder / "reports.jsonl"), *_read(path)]
+    kept = {row.context: row for row in before if _good(row, maker)}
+    written: dict[int, _Written] = {}
+    reports: dict[int, community_report.Output] = {}
+    hidden = not build.progress or not contexts.wanted
+    with (
+        path.open("a", encoding="ascii") as out,
+        tqdm(total=len(contexts.wanted), desc="report on communities", unit="report", disable=hidden) as bar,
+    ):
+        for ids in contexts.levels():
+            inside = contexts.inside(ids)
+            inputs = {id: contexts.input(id, inside[id], shares[id], reports) for id in ids}
+            keys = {id: text_hash(value.context) for id, value in inputs.items()}
+            written |= {id: kept[key]._replace(id=id) for id, key in keys.items() if key in kept}
+            missing = [id for id in ids if id not in written]
+            bar.update(len(ids) - len(missing))
+            for start in range(0, len(missing), GROUP):
+                group = missing[start : start + GROUP]
+                for id, result in zip(group, engine.run(community_report.STEP, [inputs[id] for id in group])):
+                    written[id] = _Written(id, keys[id], maker, result.failure, result.value)
+                    out.write(_line(written[id]))
+                out.flush()
+                bar.update(len(group))
+            reports |= {id: written[id].report for id in ids if written[id].report is not None}
+    return written
+
+
+def _maker(build: Build) -> str:
+    """Who writes what is missing, with the version of what it is asked."""
+    return f"{build.engine.name if build.engine else RulesEngine.name} ({community_report.STEP.identity})"
+
+
+def _good(row: _Written, maker: str) -> bool:
+    """Whether a report can be taken over: the same maker wrote it, or a model did and the rules are at hand, which do
+    not replace it. What the rules wrote depends on other communities too, and is written anew for nothing."""
+    by_rules = f"{RulesEngine.name} ("
+    made_well = row.report is not None and not row.made_by.startswith(by_rules)
+    return made_well and (row.made_by == maker or maker.startswith(by_rules))
+
+
+def _line(row: _Written) -> str:
+    return json.dumps({**row._asdict(), "report": row.report and row.report.model_dump()}) + "\n"
+
+
+def _read(path: Path) -> list[_Written]:
+    """The lines of a file; a last one that a killed process left unfinished does not count."""
+    raw = path.read_bytes() if path.exists() else b""
+    rows = [json.loads(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines()]
+    return [_Written(**{**row, "report": row["report"] and community_report.Output(**row["report"])}) for row in rows]
+
+
+def _rows(path: Path) -> list[tuple]:
+    return list(zip(*(column.to_pylist() for column in pq.read_table(path).columns)))

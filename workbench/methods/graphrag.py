@@ -1,0 +1,274 @@
+"""GraphRAG's local search as a passage retriever: entities close to the question, and the passages that mention them.
+
+Follows "From Local to Global: A Graph RAG Approach to Query-Focused Summarization" (arXiv 2404.16130) and Microsoft's
+code (microsoft/graphrag, commit 6dad6d2), whose local search fills a context and ranks no passages; the ranking here
+keeps the order in which it takes text units (spec 3.4 and 3.7). A passage belongs to the best-matched entity that it
+mentions:
+
+    s(p) = max(0, cos(q, e)) + min(ε, gap) n / (1 + n)       n: relationships of e in p, at most 1 in all
+
+`gap` is how far e's cosine lies below that of the entity before it: without it ε could lift a passage over one of a
+better entity. With `community`, reports have their say: s_B(p) = (1-β) s(p) + β max_c cos(q, c) rating(c) / 10 over the
+communities c that p mentions. Passages that no matched entity is mentioned in follow in dense order.
+
+Left out: conversation history and claims; relationships are filled in one by one, not entity by entity; a report that
+does not fit makes way for the next (trap 6). Its global search ranks no passages: it is a reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench import tokens
+from workbench.errors import IndexFault, SettingError
+from workbench.index.communities import EntityGraph, mentions, text_units
+from workbench.methods.base import Method
+from workbench.operators.similarity import top
+from workbench.records import Entity, Evidence, Report, Scored, Triple, ranked
+from workbench.trace import Trace
+
+TRACED = 10  # entities, reports and passages that the trace lists
+PER_ENTITY = 10  # relationships of the local context per matched entity
+
+
+class GraphRAG(Method):
+    """Entities of the question, the passages that mention them, the communities they belong to."""
+
+    name = "graphrag"
+    paper = "From Local to Global (arXiv 2404.16130)"
+    layers = ("passages", "facts", "communities")
+    scale = "entity-cosine"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """`entities` are matched for the local context (twice the code's 10, which come of its oversampling: trap 1),
+        and twice as many, and again, up to `entities_max`, until k passages mention one. `level`: the finest of the
+        communities whose reports are shown. `tokens` of a local context, of which `report_share` goes to reports and
+        `relation_share` to relationships. `tail`: whether
+        passages that no entity reaches follow, in dense order."""
+
+        entities: int = 20
+        entities_max: int = 200
+        epsilon: float = 0.01
+        community: bool = False
+        beta: float = 0.15
+        level: int = 2
+        tokens: int = 12_000
+        report_share: float = 0.15
+        relation_share: float = 0.35
+        tail: bool = True
+
+        def __post_init__(self):
+            for name in ("entities", "entities_max", "tokens"):
+                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
+            if self.entities_max < self.entities:
+                raise SettingError(f"entities_max={self.entities_max} is less than entities={self.entities}")
+            for name in ("epsilon", "beta", "report_share", "relation_share"):
+                if not 0 <= getattr(self, name) <= 1:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from 0 to 1")
+
+    def prepare(self) -> None:
+        self._passages, self._facts, self._layer = self.index.passages, self.index.facts, self.index.communities
+        if self.settings.community and not self._layer.reports:
+            raise IndexFault(
+                f"{self.index.folder} has no report on a community, and community=true ranks by them; set "
+                "community=false, or build the layer 'communities' with a smaller min_members or another engine"
+            )
+        profiles = self.index.profiles if "profiles" in self.index.manifest["layers"] else None
+        self._graph = EntityGraph.of(self._facts, profiles)
+        self._passage_vectors = np.asarray(self._passages.vectors)
+        # By their phrases, which are what the graph knows them by.
+        self._entities = [
+            Entity(phrase, known.type, known.description)
+            for phrase, known in zip(self._facts.phrases, self._layer.entities)
+        ]
+        self._entity_vectors = np.asarray(self._layer.entity_vectors)
+        mentioned = mentions(self._facts, len(self._passages.passages))
+        self._mentions = _with_relationships(mentioned, self._facts, self._graph)
+        self._neighbours = _adjacency(self._graph)
+        self._facts_of = _facts_of(self._graph)
+        reported = [self._layer.communities[id] for id in self._layer.report_ids]
+        self._units = text_units(reported, mentioned)
+        self._row = {id: row for row, id in enumerate(self._layer.report_ids)}
+        self._rating = np.array([self._layer.reports[id].rating for id in self._layer.report_ids])
+        self._communities = self._units.T.tocsr()  # of each passage
+        # Texts are counted once and not per question.
+        self._report = lru_cache(None)(self._report_on)
+        self._told = lru_cache(100_000)(self._told_of)
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        matched, cosines = self.match(question, trace)
+        with trace.span("EMBEDDING", "encode question", text=question):
+            dense = self._passage_vectors @ self.index.encode_query(question, "passages")
+        if not len(matched):
+            best = top(dense, k)
+            found = ranked([self._passages.passages[row] for row in best], np.clip(dense[best], 0, 1))
+            reason = "dense ranking, because the index holds no entity"
+            return Evidence(question, self.label, "cosine", found, fallback=reason)
+        rows, scores, owners = self.collect(matched, cosines, trace)
+        if self.settings.community:
+            rows, scores = self.by_communities(question, rows, scores, trace)
+        used = self._grown(owners, k, len(matched))
+        rows, scores = self._with_tail(rows, scores, dense)
+        local = matched[: self.settings.entities].tolist()
+        with trace.span("CHAIN", "local context", entities=len(local)) as span:
+            facts, reports = self.relationships(local), self.reports(local)
+            span.set(facts=len(facts), reports=[report.id for report, _ in reports])
+        entities = [self._entities[row] for row in matched[:used].tolist()]
+        return Evidence(
+            question,
+            self.label,
+            self.scale,
+            ranked([self._passages.passages[row] for row in rows[:k]], scores[:k]),
+            entities=ranked(entities, cosines[:used]),
+            facts=facts,
+            reports=reports,
+        )
+
+    def match(self, question: str, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+        """Phrase rows of the entities closest to the question, best first, at most `entities_max`, and their cosines,
+        float64."""
+        with trace.span("RETRIEVER", "match entities") as span:
+            found = self._entity_vectors @ self.index.encode_query(question, "entities")
+            best = top(found, self.settings.entities_max)
+            cosines = found[best].astype(np.float64)
+            span.score((self._facts.phrases[row], score) for row, score in zip(best[:TRACED], cosines))
+        return best, cosines
+
+    def collect(
+        self, matched: np.ndarray, cosines: np.ndarray, trace: Trace
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Definition A over all matched entities: passage rows, best first, their scores, and the rank of the entity
+        that each belongs to. The order is that of local search: by entity, then by relationships, then by row."""
+        with trace.span("CHAIN", "collect text units", entities=len(matched)) as span:
+            found = self._mentions[matched]
+            rank = np.repeat(np.arange(len(matched)), np.diff(found.indptr))
+            rows, first = np.unique(found.indices, return_index=True)  # a passage belongs to the first that brings it
+            owner, n = rank[first], found.data[first] - 1.0
+            order = np.lexsort((rows, -n, owner))
+            rows, owner, n = rows[order], owner[order], n[order]
+            cosines = np.clip(cosines, 0.0, 1.0)
+            gap = np.append(np.inf, cosines[:-1] - cosines[1:])
+            scores = cosines[owner] + np.minimum(self.settings.epsilon, gap)[owner] * n / (1 + n)
+            scores = np.minimum(scores, 1.0)
+            span.set(passages=len(rows))
+            self._note(span, rows, scores)
+        return rows, scores, owner
+
+    def by_communities(
+        self, question: str, rows: np.ndarray, scores: np.ndarray, trace: Trace
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Definition B, from the passages and scores of definition A."""
+        with trace.span("RERANKER", "weigh communities", beta=self.settings.beta) as span:
+            cosines = np.asarray(self._layer.report_vectors) @ self.index.encode_query(question, "passages")
+            worth = np.clip(cosines, 0.0, 1.0).astype(np.float64) * self._rating / 10
+            theirs = self._communities[rows]
+            best = sp.csr_array((worth[theirs.indices], theirs.indices, theirs.indptr), theirs.shape).max(axis=1)
+            scores = (1 - self.settings.beta) * scores + self.settings.beta * best.toarray().ravel()
+            order = np.argsort(-scores, kind="stable")
+            self._note(span, rows[order], scores[order])
+        return rows[order], scores[order]
+
+    def relationships(self, matched: list[int]) -> tuple[Scored[Triple], ...]:
+        """Facts of the local context: among the matched entities first, the best connected before others, then to
+        other entities, those before that are linked to more of the matched. Scores are combined degrees."""
+        ranks = self._graph.ranks
+        beside = self._neighbours[matched]
+        pairs, times = np.unique(beside.data, return_counts=True)  # a pair among the matched is found from both ends
+        among, outwards = pairs[times == 2] - 1, pairs[times == 1] - 1
+        links = Counter(beside.indices.tolist())
+        ends = self._graph.pairs[outwards]
+        shared = np.array([links[b if a in set(matched) else a] for a, b in ends.tolist()], dtype=int)
+        order = np.r_[
+            among[np.lexsort((among, -ranks[among]))], outwards[np.lexsort((outwards, -ranks[outwards], -shared))]
+        ]
+        left, found = self.settings.tokens * self.settings.relation_share, []
+        for pair in order[: PER_ENTITY * len(matched)].tolist():
+            facts, size = self._told(pair)
+            left -= size
+            if left < 0:
+                break
+            found += [Scored(fact, float(ranks[pair])) for fact in facts]
+        return tuple(found)
+
+    def reports(self, matched: list[int]) -> tuple[Scored[Report], ...]:
+        """Reports on the communities of the matched entities down to `level`: by how many of these they hold, which is
+        their score, then by rating; as many as fit."""
+        held = Counter(id for row in matched for id in self._layer.of_phrase.get(row, ()))
+        known = self._layer.reports
+        ids = [id for id in held if id in known and self._layer.communities[id].level <= self.settings.level]
+        left, found = self.settings.tokens * self.settings.report_share, []
+        for id in sorted(ids, key=lambda id: (-held[id], -known[id].rating, id)):
+            report, size = self._report(id)
+            if size <= left:
+                left -= size
+                found.append(Scored(report, float(held[id])))
+        return tuple(found)
+
+    def _grown(self, owners: np.ndarray, k: int, matched: int) -> int:
+        """How many entities it takes: `entities`, doubled until k passages belong to one of them."""
+        used = self.settings.entities
+        while used < matched and np.count_nonzero(owners < used) < k:
+            used *= 2
+        return min(used, matched)
+
+    def _with_tail(self, rows: np.ndarray, scores: np.ndarray, dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The passages that no entity reaches behind the others, by their cosine, which is scaled to end below."""
+        if not self.settings.tail:
+            return rows, scores
+        rest = np.setdiff1d(np.arange(len(dense)), rows)
+        rest = rest[np.argsort(-dense[rest], kind="stable")]
+        return np.r_[rows, rest], np.r_[scores, scores.min() * np.clip(dense[rest], 0.0, 1.0)]
+
+    def _report_on(self, id: int) -> tuple[Report, int]:
+        """A report as a record, and its tokens."""
+        said = self._layer.reports[id]
+        units = self._units[[self._row[id]]].indices
+        ids = tuple(self._passages.passages[row].id for row in np.sort(units))
+        report = Report(f"community-{id}", said.title, said.text, ids, self._layer.heights[id])
+        return report, tokens.count(report.content)
+
+    def _told_of(self, pair: int) -> tuple[tuple[Triple, ...], int]:
+        """The facts that join a pair, and their tokens."""
+        facts = []
+        for fact in self._facts_of[pair]:
+            stating = tuple(self._passages.passages[row].id for row in self._facts.stating(fact))
+            facts.append(self._facts.triple(fact, stating))
+        return tuple(facts), sum(tokens.count("|".join(fact.members) + "\n") for fact in facts)
+
+    def _note(self, span, rows: np.ndarray, scores: np.ndarray) -> None:
+        span.score((self._passages.passages[row].id, score) for row, score in zip(rows[:TRACED], scores))
+
+
+def _with_relationships(mentioned: sp.csr_array, facts, graph: EntityGraph) -> sp.csr_array:
+    """1 + the number of the phrase's relationships that the passage states, where it mentions it, (n_e, n_p)."""
+    passage, fact = facts.stated
+    pair = graph.of_fact[fact]
+    stated = np.unique(np.c_[passage, pair][pair >= 0], axis=0)
+    ends = graph.pairs[stated[:, 1]].T.ravel()
+    twice = np.r_[stated[:, 0], stated[:, 0]]
+    located = sp.coo_array((np.ones(len(ends)), (ends, twice)), shape=mentioned.shape).tocsr()
+    found = (mentioned + located).tocsr()
+    found.sort_indices()
+    return found
+
+
+def _adjacency(graph: EntityGraph) -> sp.csr_array:
+    """1 + the number of the pair that joins two phrases, (n_e, n_e)."""
+    n, numbers = len(graph.degrees), np.arange(1, len(graph.pairs) + 1)
+    ends = np.r_[graph.pairs, graph.pairs[:, ::-1]]
+    return sp.coo_array((np.r_[numbers, numbers], (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
+
+
+def _facts_of(graph: EntityGraph) -> list[list[int]]:
+    """Fact rows per pair."""
+    found: list[list[int]] = [[] for _ in graph.pairs]
+    for fact, pair in enumerate(graph.of_fact.tolist()):
+        if pair >= 0:
+            found[pair].append(fact)
+    return found
