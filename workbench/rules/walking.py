@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from workbench.rules.language import content_words, nlp
 from workbench.rules.questions import Analysis, Hop, analyse
 from workbench.rules.relations import KIN, likeness, stem
+from workbench.text import storable
 
 Fact = tuple[str, str, str]
 
@@ -25,7 +26,7 @@ _TURNED = {"parent", "child"}  # a fact about a child tells the parent
 @lru_cache(256)
 def understood(question: str) -> Analysis:
     """The analysis of a question; a walk asks for it at every step."""
-    return analyse(question)
+    return analyse(storable(question))
 
 
 def names(question: str) -> tuple[str, ...]:
