@@ -1,0 +1,77 @@
+"""The hops of a question, resolved in the passages as far as these go."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.rules.reasoning import links
+
+STATION = ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984.")
+FOUNDER = ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alderby.")
+TOWN = ("Alderby", "Alderby is a town. Its mayor is Karl Weiss.")
+MAYOR = "Who is the mayor of the town where the founder of Kestrel FM was born?"
+
+
+@pytest.mark.parametrize(
+    ("passages", "grounded", "queries"),
+    [
+        ([], [], ["Kestrel FM founder", "town born", "mayor"]),
+        ([STATION], ["Nora Whitlock"], ["Kestrel FM founder", "Nora Whitlock town born", "mayor"]),
+        (
+            [FOUNDER, STATION],
+            ["Nora Whitlock", "Alderby"],
+            ["Kestrel FM founder", "Nora Whitlock town born", "Alderby mayor"],
+        ),
+        (
+            [TOWN, FOUNDER, STATION],
+            ["Nora Whitlock", "Alderby", "Karl Weiss"],
+            ["Kestrel FM founder", "Nora Whitlock town born", "Alderby mayor"],
+        ),
+    ],
+)
+def test_each_passage_carries_the_chain_one_hop_further(passages, grounded, queries):
+    chain = links(MAYOR, passages)
+    assert [link.value for link in chain if link.grounded] == grounded
+    assert [link.query for link in chain] == queries
+    assert [link.last for link in chain] == [False, False, True]
+
+
+def test_a_link_says_where_it_was_read():
+    founder, _, _ = links(MAYOR, [STATION])
+    assert founder.found[0].said == (STATION[1],)
+    assert (founder.asked, founder.names) == ("founder", ("Kestrel FM",))
+
+
+@pytest.mark.parametrize(
+    ("question", "last"),
+    [
+        ("Where was the director of Dune Fever born?", "born"),
+        ("Who wrote the book that Ada Lind sold?", "wrote"),
+        ("When did the company Kestrel Air is part of close?", "close"),
+    ],
+)
+def test_verbs_stand_as_in_the_question(question, last):
+    """Searched for as "bear", a birth would not be found."""
+    assert links(question, [])[-1].asked == last
+
+
+def test_a_comparison_has_a_link_for_each_side():
+    chain = links("Who was born first, Nora Whitlock or Karl Weiss?", [])
+    assert [link.names for link in chain] == [("Nora Whitlock",), ("Karl Weiss",)]
+    assert all(link.last for link in chain)
+
+
+@pytest.mark.parametrize("question", ["", "  ", "?!", "Is it?"])
+def test_where_nothing_is_asked_there_is_no_link(question):
+    assert links(question, [STATION]) == []
+
+
+def test_a_passage_without_text_or_title_grounds_nothing():
+    assert not any(link.grounded for link in links(MAYOR, [("", ""), ("Kestrel FM", ""), ("", "\x00\u202e")]))
+
+
+@settings(max_examples=25)
+@given(question=st.text(max_size=60), title=st.text(max_size=20), text=st.text(max_size=60))
+def test_no_text_breaks_it(question, title, text):
+    for link in links(question, [(title, text)]):
+        assert isinstance(link.query, str) and isinstance(link.grounded, bool)
