@@ -7,15 +7,15 @@ Follows "Interleaving Retrieval with Chain-of-Thought Reasoning" (arXiv 2212.105
     iterations   2            10          thoughts at most
     depth        200          6           passages fetched per query
     shown        10           15          passages shown to the Step
-    merge        maximum      append      how rankings meet: new passages at the end, near duplicates left out
-    most         none         15          passages in all
-    sentences    false        true        a thought is cut to its first sentence; see below
+    most         none         15          passages in all: see below
     scale        none         rank
+    sentences    false        true        a thought is cut to its first sentence: see below
 
 `adapted` is the common loop of "Beyond Static Retrieval", with HippoRAG's use of IRCoT: the thought is the query, and
-the method stops when a thought gives the answer. `original` is the method of its authors. With `sentences` the query is
-the last sentence that is no mere conclusion ("Thus …", "1990 - 1950 = 40"), else the question, without question words,
-and an empty thought ends the chain. The first retrieval takes the question as it stands, in both.
+the method stops when a thought gives the answer. `original` is the method of its authors. With `most`, new passages
+come after the old ones, without near duplicates, and are never ranked again. With `sentences` the query is the last
+sentence that is no mere conclusion ("Thus …", "1990 - 1950 = 40"), else the question, without question words, and an
+empty thought ends the chain. The first retrieval takes the question as it stands, in both.
 
 Different from the papers: one worked example in all instead of one or more per data set, and what concludes is
 recognised at the start of a sentence, not anywhere, because models quote their instructions."""
@@ -29,8 +29,7 @@ from difflib import SequenceMatcher
 
 from workbench.errors import SettingError
 from workbench.llm.step import Result
-from workbench.methods import iterative
-from workbench.methods.iterative import Iterative, Thought, contents, said
+from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
 from workbench.operators.pool import Entry, Pool
 from workbench.records import Evidence, Passage
 from workbench.rules.language import parse
@@ -51,45 +50,40 @@ _REASONING = re.compile(
 _QUESTION_WORDS = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Settings(iterative.Settings):
-    """Those of all iterative methods, and where the profiles differ."""
-
-    profile: str = "adapted"
-    merge: str = "maximum"
-    most: int | None = None
-    sentences: bool = False
-
-    def __post_init__(self):
-        super().__post_init__()
-        if self.merge not in ("maximum", "append"):
-            raise SettingError(f"merge={self.merge!r} is unknown; choose maximum or append")
-        if self.merge == "append" and (self.scale != "rank" or not _whole(self.most)):
-            raise SettingError(
-                f"merge=append with scale={self.scale}, most={self.most!r}; appended passages have places instead of "
-                "scores, and there is a most of them: take scale=rank, and most=15 or another whole number from 1 on"
-            )
-        if self.merge == "maximum" and self.most is not None:
-            raise SettingError(f"most={self.most!r} belongs to merge=append; by the maximum rule the pool has no end")
-
-
 class IRCoT(Iterative):
     """Retrieval interleaved with a chain of thought."""
 
     name = "ircot"
     paper = "Interleaving Retrieval with Chain-of-Thought Reasoning (arXiv 2212.10509)"
     steps = ("next_thought",)
-    Settings = Settings
+
+    @dataclass(frozen=True)
+    class Settings(Settings):
+        """Those of all iterative methods. `most`: at most so many passages, in the order in which they came (none: all,
+        by the maximum rule). `sentences`: a thought is one sentence, and the last that tells something is the query."""
+
+        profile: str = "adapted"
+        most: int | None = None
+        sentences: bool = False
+
+        def __post_init__(self):
+            super().__post_init__()
+            if self.most is not None and (not isinstance(self.most, int) or self.most < 1 or self.scale != "rank"):
+                raise SettingError(
+                    f"most={self.most!r} with scale={self.scale}; it should be none, or a whole number from 1 on with "
+                    "scale=rank, because passages in the order in which they came have places and no scores"
+                )
+
     profiles: Mapping = {
         "adapted": {},
         "original": {
-            "backbone": "bm25", "iterations": 10, "depth": 6, "shown": 15, "merge": "append", "most": 15,
-            "sentences": True, "scale": "rank",
+            "backbone": "bm25", "iterations": 10, "depth": 6, "shown": 15, "most": 15, "scale": "rank",
+            "sentences": True,
         },
     }  # fmt: skip
 
     def pool(self) -> Pool:
-        return Appended(self.settings.most) if self.settings.merge == "append" else super().pool()
+        return Appended(self.settings.most) if self.settings.most else super().pool()
 
     def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         thoughts = earlier(before)
@@ -155,7 +149,3 @@ def _alike(one: Passage, other: Passage) -> bool:
 def _similar(one: str, other: str) -> bool:
     match = SequenceMatcher(None, one, other, autojunk=False)
     return match.real_quick_ratio() > ALIKE and match.quick_ratio() > ALIKE and match.ratio() > ALIKE
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0

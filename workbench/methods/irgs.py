@@ -13,19 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from workbench.methods import iterative
-from workbench.methods.iterative import Iterative, Thought, contents, said
+from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
 from workbench.operators.pool import Entry
 from workbench.steps import generation
 from workbench.trace import Trace
-
-
-@dataclass(frozen=True)
-class Settings(iterative.Settings):
-    """Those of all iterative methods; `accumulate`: rankings are merged, else each replaces the one before."""
-
-    profile: str = "adapted"
-    accumulate: bool = True
 
 
 class IRGS(Iterative):
@@ -34,7 +25,14 @@ class IRGS(Iterative):
     name = "irgs"
     paper = "Iterative Retrieval-Generation Synergy (arXiv 2305.15294)"
     steps = ("generation",)
-    Settings = Settings
+
+    @dataclass(frozen=True)
+    class Settings(Settings):
+        """Those of all iterative methods; `accumulate`: rankings are merged, else each replaces the one before."""
+
+        profile: str = "adapted"
+        accumulate: bool = True
+
     profiles: Mapping = {"adapted": {}, "original": {"backbone": "dense", "shown": 5, "accumulate": False}}
 
     @property

@@ -11,23 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.errors import SettingError
-from workbench.methods import iterative
-from workbench.methods.iterative import Iterative, Thought, contents
+from workbench.methods.iterative import Iterative, Settings, Thought, contents
 from workbench.operators.pool import Entry
 from workbench.steps import directions
 from workbench.trace import Trace
-
-
-@dataclass(frozen=True)
-class Settings(iterative.Settings):
-    """Those of all iterative methods; `width` directions are explored per round."""
-
-    width: int = 3
-
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.width, int) or isinstance(self.width, bool) or self.width < 1:
-            raise SettingError(f"width={self.width!r}; it should be a whole number from 1 on")
 
 
 class ToG(Iterative):
@@ -36,7 +23,17 @@ class ToG(Iterative):
     name = "tog"
     paper = 'Think-on-Graph (arXiv 2307.07697), as adapted in "Beyond Static Retrieval"'
     steps = ("directions",)
-    Settings = Settings
+
+    @dataclass(frozen=True)
+    class Settings(Settings):
+        """Those of all iterative methods; `width` directions are explored per round."""
+
+        width: int = 3
+
+        def __post_init__(self):
+            super().__post_init__()
+            if not isinstance(self.width, int) or isinstance(self.width, bool) or self.width < 1:
+                raise SettingError(f"width={self.width!r}; it should be a whole number from 1 on")
 
     def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         explored = tuple(query for thought in before for _, query in thought.queries)
