@@ -16,11 +16,19 @@ from workbench.steps import (
     catalogue,
     choose_entities,
     choose_relations,
+    community_report,
+    directions,
     enough,
     fact_filter,
+    generation,
+    global_map,
+    global_reduce,
     graph_action,
+    graph_records,
     judge,
+    missing_evidence,
     named_entities,
+    next_thought,
     triples,
 )
 
@@ -30,6 +38,12 @@ MAKE = {
     "triples": lambda text: triples.Input(text, text, (text,)),
     "fact_filter": lambda text: fact_filter.Input(text, ((text, text, text),), (0.5,)),
     "answer": lambda text: answer.Input(text, text, ((text, text),)),
+    "community_report": lambda text: community_report.Input(
+        text, ((text, text),), ((text, text, text),), ((text, text),), 0.5
+    ),
+    "global_map": lambda text: global_map.Input(text, text, ((text, text),)),
+    "global_reduce": lambda text: global_reduce.Input(text, text, (text,)),
+    "graph_records": lambda text: graph_records.Input(text, text, (text,), (text,)),
     "judge": lambda text: judge.Input(text, (text, text), text),
     "choose_relations": lambda text: choose_relations.Input(
         text, ((text, text, text),), text, ((text, True), (text, False)), (0.5, 0.25)
@@ -46,6 +60,10 @@ MAKE = {
             ),
         ),
     ),
+    "next_thought": lambda text: next_thought.Input(text, ((text, text),), (text,)),
+    "missing_evidence": lambda text: missing_evidence.Input(text, ((text, text),), (text,)),
+    "generation": lambda text: generation.Input(text, ((text, text),)),
+    "directions": lambda text: directions.Input(text, ((text, text),), (text,)),
 }
 STEPS = catalogue()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
