@@ -251,8 +251,9 @@ def ask(
     import workbench as wb
 
     runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
-    evidence = wb.method(method, wb.Index.open(folder), runner).retrieve(question, k, budget=budget)
-    answer = wb.reader(reader, runner).read(question, evidence)
+    index = wb.Index.open(folder)
+    evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
+    answer = wb.reader(reader, runner, index=index).read(question, evidence)
     if as_json:
         _print_json(
             {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
@@ -314,7 +315,7 @@ def evaluate(
     done = wb.evaluate(
         asked,
         chosen,
-        wb.reader(reader, runner) if reader else None,
+        wb.reader(reader, runner, index=opened) if reader else None,
         run,
         limit=limit,
         k=k,
@@ -397,7 +398,7 @@ def estimate(
         found = wb.estimate_run(
             read_questions(questions, set(opened.passages.row)),
             [wb.method(spec, opened, runner) for spec in method],
-            wb.reader(reader, runner) if reader else None,
+            wb.reader(reader, runner, index=opened) if reader else None,
             judge=_engine(judge, record) if judge else None,
             out=folder,
             limit=limit,

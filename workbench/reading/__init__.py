@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine
 from workbench.reading.base import Reader
 from workbench.reading.direct import Direct
+from workbench.reading.global_search import Global
 from workbench.reading.render import render
 from workbench.spec import parse_spec
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct,)}
+if TYPE_CHECKING:
+    from workbench.index import Index
 
-__all__ = ["READERS", "Direct", "Reader", "reader", "render"]
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Global)}
+
+__all__ = ["READERS", "Direct", "Global", "Reader", "reader", "render"]
 
 
-def reader(spec: str = "direct", engine: Engine | None = None, **settings: Any) -> Reader:
-    """The reader of this SPEC: `direct`, `direct[k=3]`."""
+def reader(
+    spec: str = "direct", engine: Engine | None = None, *, index: Index | None = None, **settings: Any
+) -> Reader:
+    """The reader of this SPEC: `direct`, `direct[k=3]`. `index` is for those that read an index and not only the
+    evidence, such as `global`; others do without."""
     name, given = parse_spec(spec)
     if name not in READERS:
         raise SettingError(f"no reader is called {name!r}; there are {', '.join(READERS)}")
-    return READERS[name](engine, **{**given, **settings})
+    over = {"index": index} if getattr(READERS[name], "reads_index", False) else {}
+    return READERS[name](engine, **{**given, **settings, **over})

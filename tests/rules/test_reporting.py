@@ -1,0 +1,65 @@
+"""Reports by rule: extracts that say what they are; points of reports that bear on a question."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.rules import reporting
+from workbench.steps import community_report
+
+RELATIONSHIPS = (("orsby", "aldra", "orsby lies on aldra"), ("orsby", "nora", "nora founded orsby!"))
+
+
+def test_an_extract_names_the_best_connected_and_tells_each_fact_once():
+    made = reporting.extract((("orsby", ""), ("aldra", ""), ("nora", "")), RELATIONSHIPS, (), 0.25)
+    assert made.title == "orsby, aldra, nora"
+    assert made.summary == "orsby lies on aldra. nora founded orsby!"
+    assert made.rating == 2.5 and made.rating_explanation.startswith("rules:")
+    assert made.findings == []
+
+
+def test_more_than_a_summary_holds_becomes_findings():
+    many = [("hub", f"leaf{at}", f"hub likes leaf{at}") for at in range(12)]
+    made = reporting.extract((), many, (), 1.0)
+    told = made.summary + " ".join(said for _, said in made.findings)
+    assert made.findings[0] == ("hub", " ".join(f"hub likes leaf{at}." for at in range(5, 10)))
+    assert all(told.count(f"leaf{at}.") <= 1 for at in range(12))
+
+
+def test_reports_on_parts_stand_for_them():
+    made = reporting.extract((), (), (("The harbour", "It is old."),), 0.0)
+    assert made.title == "The harbour" and made.summary == "It includes The harbour."
+    assert made.findings == [("The harbour", "It is old.")]
+
+
+def test_entities_alone_and_nothing_at_all():
+    assert reporting.extract((("orsby", "a town"),), (), (), 0.0).summary == "orsby: a town."
+    assert reporting.extract((), (), (), 0.0).title == "a community without entities"
+
+
+_text = st.text(max_size=20)
+
+
+@given(st.lists(st.tuples(_text, _text), max_size=5), st.lists(st.tuples(_text, _text, _text), max_size=8),
+       st.lists(st.tuples(_text, _text), max_size=8), st.floats())  # fmt: skip
+def test_any_records_make_a_report(entities, relationships, reports, share):
+    value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
+    (made,) = community_report.rule([value])
+    assert 0 <= made.rating <= 10 and len(made.findings) <= reporting.FINDINGS
+
+
+def test_points_are_the_sentences_that_share_words_best_first():
+    reports = [("aldra", "the aldra rises on mount kell. fog is rare."), ("fog", "## mount kell\nnothing rises here.")]
+    assert reporting.points("Where does the Aldra rise?", reports) == [("the aldra rises on mount kell.", 50.0)]
+    assert reporting.points("?", reports) == reporting.points("Where?", []) == []
+
+
+def test_a_heading_counts_as_said_in_what_follows():
+    text = "orsby lies far off.\n\n## nora whitlock\nborn in orsby."
+    assert reporting.points("Where was Nora Whitlock of Orsby?", [("", text)])[0] == ("born in orsby.", 100.0)
+
+
+@given(_text, st.lists(st.tuples(_text, st.text(max_size=80)), max_size=4))
+def test_no_text_breaks_the_points(question, reports):
+    assert all(said and 0 < score <= 100 for said, score in reporting.points(question, reports))

@@ -1,0 +1,176 @@
+"""The extraction contract of GraphRAG: what is read of replies, well-formed, broken and hostile; the second round."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.llm import engine
+from workbench.llm.call import Reply
+from workbench.llm.parse import Unreadable, parse
+from workbench.llm.step import Result
+from workbench.steps import graph_records as step
+from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
+
+
+def entities(text: str) -> list[tuple[str, str, str]]:
+    return [(e.name, e.type, e.description) for e in step.read(text).entities]
+
+
+def relations(text: str) -> list[tuple]:
+    return [(r.source, r.target, r.description, r.strength) for r in step.read(text).relationships]
+
+
+def test_a_reply_as_it_should_be():
+    said = step.read(
+        '("entity"<|>Orsby<|>geo<|>A town)\n##\n("entity"<|>Nora Whitlock<|>person<|>Its founder)\n##\n'
+        '("relationship"<|>Nora Whitlock<|>Orsby<|>She founded it<|>8.5)\n<|COMPLETE|>'
+    )
+    assert said == Output(
+        entities=[EntityRecord(name="Orsby", type="geo", description="A town"),
+                  EntityRecord(name="Nora Whitlock", type="person", description="Its founder")],
+        relationships=[RelationRecord(source="Nora Whitlock", target="Orsby", description="She founded it",
+                                      strength=8.5)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("record", "read"),
+    [
+        ('("ENTITY"<|>Orsby<|>geo<|>A town)', ("Orsby", "geo", "A town")),
+        ("(entity<|>Orsby<|>geo<|>A town)", ("Orsby", "geo", "A town")),
+        ('"entity"<|>Orsby<|>geo<|>A town', ("Orsby", "geo", "A town")),
+        ('("entity" <|> "Orsby" <|> **geo** <|> A town (small))', ("Orsby", "geo", "A town (small)")),
+        ('"entity"<|>Orsby<|>geo<|>A town (small)', ("Orsby", "geo", "A town (small)")),
+        ('("entity"<|>Orsby<|>geo)', ("Orsby", "geo", "")),  # fields are missing
+        ('("entity"<|>Orsby)', ("Orsby", "", "")),
+        ('("entity"<|>Or\nsby\x00<|>geo<|>A\ttown)', ("Or sby", "geo", "A town")),
+        ('("entity"<|><b>東京</b><|>geo<|>&amp;)', ("<b>東京</b>", "geo", "&amp;")),
+        ('("entity"<|>Orsby<|>geo<|>A town<|>more<|>and more)', ("Orsby", "geo", "A town")),
+    ],
+)
+def test_what_is_read_of_an_entity(record, read):
+    assert entities(record + END) == [read]
+
+
+@pytest.mark.parametrize("end", ["<|COMPLETE|>", "<|complete|>", "<| Complete |>"])
+def test_what_stands_after_the_end_does_not_count(end):
+    text = f'("entity"<|>Orsby<|>geo<|>A town)##{end}\n("entity"<|>Late<|>geo<|>x)\nI hope this helps ## really'
+    assert entities(text) == [("Orsby", "geo", "A town")] and step.read(text).complete
+    assert step.read(text).skipped == 0
+
+
+@pytest.mark.parametrize(
+    ("strength", "read"),
+    [("7", 7.0), (" 2.5 ", 2.5), ("strong", 1.0), ("", 1.0), ("-3", 1.0), ("nan", 1.0), ("inf", 1.0), ("0", 1.0),
+     ("9/10", 1.0), ("1e999", 1.0)],
+)  # fmt: skip
+def test_a_strength_that_is_no_positive_number_is_1(strength, read):
+    assert relations(f'("relationship"<|>a<|>b<|>how<|>{strength})') == [("a", "b", "how", read)]
+
+
+def test_a_relationship_without_description_or_strength():
+    assert relations('("relationship"<|>a<|>b)##("RELATIONSHIP"<|>c<|>d<|>how)') == [
+        ("a", "b", "", 1.0), ("c", "d", "how", 1.0)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["Here are the records:", '("entity"<|><|>geo<|>x)', '("relationship"<|>a<|><|>how<|>3)', '("claim"<|>a<|>b<|>c)',
+     '("relationship"<|>a)', "()", "(", '{"entities": []}'],
+)  # fmt: skip
+def test_what_is_no_record_is_skipped_and_counted(bad):
+    said = step.read(f'{bad}##("entity"<|>Orsby<|>geo<|>A town){END}')
+    assert [entity.name for entity in said.entities] == ["Orsby"]
+    assert said.skipped == 1 and said.relationships == []
+
+
+def test_a_reply_that_was_cut_says_so():
+    text = '("entity"<|>Orsby<|>geo<|>A town)##("entity"<|>River Al'
+    value, level = parse(step.STEP, Reply(text, finish="length"))
+    assert level == "cut" and not value.complete
+    assert [entity.name for entity in value.entities] == ["Orsby", "River Al"]
+
+
+@pytest.mark.parametrize("text", ["I cannot do that.", "junk<|COMPLETE|>", "##", '("claim"<|>x)' + END])
+def test_a_reply_without_a_record_is_unreadable(text):
+    with pytest.raises(Unreadable, match="no record"):
+        parse(step.STEP, Reply(text))
+
+
+def test_the_end_alone_says_that_there_is_none():
+    assert step.read(END) == Output(entities=[], relationships=[])
+
+
+_parts = st.sampled_from(
+    [FIELD, RECORD, END, "(", ")", '"', "entity", "relationship", "a", "\n", "\x00", "1", "<|", "東"]
+)
+
+
+@given(st.lists(_parts, max_size=30).map("".join))
+def test_no_text_breaks_the_parser(text):
+    try:
+        said = step.read(text)
+    except ValueError:
+        return
+    for entity in said.entities:
+        assert entity.name and "\n" not in entity.name and FIELD not in entity.name
+    assert all(relation.source and relation.target and relation.strength > 0 for relation in said.relationships)
+
+
+def test_a_long_reply_takes_no_time_to_speak_of():
+    text = "(" * 100_000 + RECORD * 10_000 + '("entity"<|>a<|>b<|>c)'
+    assert len(step.read(text).entities) == 1
+
+
+# -- the second round ------------------------------------------------------------------------------------------------
+
+
+class Replies:
+    """A model that answers from a list, one list per call."""
+
+    name = "openai:replies"
+
+    def __init__(self, *calls):
+        self.calls, self.asked = list(calls), []
+
+    def run(self, asked_step, inputs, *, trace=None):
+        self.asked.append(list(inputs))
+        return [Result(step.read(said)) if said else Result(None, failure="no") for said in self.calls.pop(0)]
+
+
+ORSBY, ALDRA = '("entity"<|>Orsby<|>geo<|>A town)', '("entity"<|>Aldra<|>geo<|>A river)'
+
+
+def test_what_was_missed_is_asked_for_once_and_joined():
+    model = Replies([ORSBY + END, ""], [ORSBY + RECORD + ALDRA + END])
+    inputs = [step.Input("a", "text"), step.Input("b", "text")]
+    first, second = step.extract(model, inputs)
+    assert [entity.name for entity in first.value.entities] == ["Orsby", "Aldra"]
+    assert second.failure == "no" and second.value is None
+    assert [[value.found for value in call] for call in model.asked] == [[(), ()], [("Orsby",)]]
+    assert "Orsby" in step.prompt(model.asked[1][0])[-1]["content"]
+
+
+def test_a_second_round_that_fails_takes_nothing_away():
+    (said,) = step.extract(Replies([ORSBY + END], [""]), [step.Input("a", "text")])
+    assert [entity.name for entity in said.value.entities] == ["Orsby"]
+
+
+def test_no_round_and_nothing_to_ask():
+    model = Replies([ORSBY + END])
+    assert step.extract(model, [step.Input("a", "text")], rounds=0)[0].value.complete and len(model.asked) == 1
+    assert step.extract(Replies([]), []) == []
+
+
+def test_the_rules_describe_and_weigh_what_they_find():
+    text = "Orsby is a town on the River Aldra. Orsby was founded by Nora Whitlock in 1889."
+    (result,) = step.extract(engine("rules"), [step.Input("Orsby", text)])
+    said = result.value
+    assert "Orsby" in [entity.name for entity in said.entities]
+    assert all(entity.description for entity in said.entities)
+    ends = {frozenset((relation.source, relation.target)) for relation in said.relationships}
+    assert frozenset(("Orsby", "Nora Whitlock")) in ends and len(ends) == len(said.relationships)
+    assert all(1 <= relation.strength <= 10 for relation in said.relationships)

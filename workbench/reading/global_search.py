@@ -1,0 +1,155 @@
+"""Reader `global`: the answer from the reports on all communities of an index (Microsoft GraphRAG's global search,
+spec 3.5, microsoft/graphrag, commit 6dad6d2). It reads no passage and does not look at the evidence.
+
+Reports of one level, each entity in one of them, are shuffled and dealt out to as many calls of `global_map` as it
+takes; the points that these find, the most important first, are what `global_reduce` answers from. The order within a
+call is by the share of the passages that a community is mentioned in. Left out: the choice of communities by a model
+(dynamic selection)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from workbench import tokens
+from workbench.errors import IndexFault, SettingError
+from workbench.index.communities import mentions, text_units
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.step import Result
+from workbench.reading.render import Context
+from workbench.records import Answer, Evidence, Record
+from workbench.steps import global_map, global_reduce
+from workbench.trace import Trace
+
+if TYPE_CHECKING:
+    from workbench.index import Index
+
+SEED = 86  # of the released code
+
+
+class Global(Record):
+    """Reads the reports of `level`, or coarser where an entity has none so fine; at most `budget` tokens a call."""
+
+    name = "global"
+    reads_index = True
+    steps = ("global_map", "global_reduce")
+
+    def __init__(self, engine: Engine | None = None, *, index: Index | None = None, level: int = 2,
+                 budget: int = 12_000):  # fmt: skip
+        if index is None:
+            raise SettingError(
+                "the reader 'global' reads the reports of an index; pass it: wb.reader('global', engine, index=index)"
+            )
+        for name, value, least in (("level", level, 0), ("budget", budget, 1)):
+            if not isinstance(value, int) or value < least:
+                raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
+        self.engine, self.level, self.budget = engine or RulesEngine(), level, budget
+        self.index = index.ensure(["communities"], engine)
+        if not self.index.communities.reports:
+            raise IndexFault(
+                f"{self.index.folder} has no report on a community to read; build the layer 'communities' with a "
+                "smaller min_members, or with another engine if reports failed"
+            )
+        settings = [f"level={level}"] * (level != 2) + [f"budget={budget}"] * (budget != 12_000)
+        self.label = f"global[{','.join(settings)}]" if settings else "global"
+
+    @cached_property
+    def batches(self) -> list[global_map.Input]:
+        """What each call of `global_map` reads; the question is still to be filled in."""
+        layer = self.index.communities
+        ids = [id for id in layer.rolled_up(self.level) if id in layer.reports]
+        random.Random(SEED).shuffle(ids)
+        mentioned = mentions(self.index.facts, len(self.index.passages.passages))
+        units = text_units([layer.communities[id] for id in ids], mentioned)
+        share = dict(zip(ids, (units.indptr[1:] - units.indptr[:-1]).tolist()))
+        blocks = {id: f"-----Report {id}-----\n{layer.reports[id].content}" for id in ids}
+        batches = []
+        for some in _dealt(blocks, self.budget):
+            some.sort(key=lambda id: (-share[id], -layer.reports[id].rating, id))
+            reports = tuple((layer.reports[id].title, layer.reports[id].text) for id in some)
+            batches.append(global_map.Input("", "\n\n".join(blocks[id] for id in some), reports))
+        return batches
+
+    @property
+    def reports(self) -> int:
+        """How many are read; one that is longer than `budget` is not."""
+        return sum(len(batch.reports) for batch in self.batches)
+
+    def context(self, evidence: Evidence) -> Context:
+        """All the reports that are read; no passage is."""
+        text = "\n\n".join(batch.context for batch in self.batches)
+        return Context(text, tokens.count(text), ())
+
+    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+        """The answer; its thought is the response in full."""
+        trace = trace if trace is not None else evidence.trace if evidence.trace is not None else Trace("off")
+        with trace.span("CHAIN", self.label, question=question, reports=self.reports) as span:
+            said = self._said(question, trace)
+            answer = Answer(question, reader=self.label, engine=self.engine.name, trace=trace, **said)
+            span.set(answer=answer.text, abstained=answer.abstained)
+        return answer
+
+    def _said(self, question: str, trace: Trace) -> dict:
+        asked = [global_map.Input(question, batch.context, batch.reports) for batch in self.batches]
+        with trace.span("CHAIN", "map", calls=len(asked)) as span:
+            found = self.engine.run(global_map.STEP, asked, trace=trace)
+            points = _points(found)
+            failed = [result.failure for result in found if result.failure]
+            span.set(points=len(points), failures=len(failed))
+        if failed and len(failed) == len(found):
+            return {"text": "", "failure": failed[0]}
+        if not points:
+            return {"text": "", "abstained": True, "thought": "no report says anything towards the question"}
+        with trace.span("CHAIN", "reduce", points=len(points)):
+            context, kept = _packed(points, self.budget)
+            (result,) = self.engine.run(global_reduce.STEP, [global_reduce.Input(question, context, kept)], trace=trace)
+        if result.failure:
+            return {"text": "", "failure": result.failure}
+        said = result.value
+        return {"text": "" if said.abstained else said.answer, "abstained": said.abstained, "thought": said.response}
+
+    def __repr__(self) -> str:
+        return f"{self.label} over {self.index.name!r} with engine {self.engine.name}"
+
+
+def _dealt(blocks: dict[int, str], budget: int) -> Iterator[list[int]]:
+    """Ids in their order, as many at a time as fit; a text that does not fit by itself is left out."""
+    some, used = [], 0
+    for id, block in blocks.items():
+        size = tokens.count(block + "\n\n")
+        if size > budget:
+            continue
+        if used + size > budget:
+            yield some
+            some, used = [], 0
+        some.append(id)
+        used += size
+    if some:
+        yield some
+
+
+def _points(found: list[Result]) -> list[tuple[int, float, str]]:
+    """(analyst, score, description), best first; what scores 0 says nothing."""
+    points = [
+        (analyst, point.score, point.description)
+        for analyst, result in enumerate(found, 1)
+        if result.value is not None
+        for point in result.value.points
+        if point.score > 0
+    ]
+    return sorted(points, key=lambda point: -point[1])
+
+
+def _packed(points: list[tuple[int, float, str]], budget: int) -> tuple[str, tuple[str, ...]]:
+    """The text that holds as many points as fit, and these."""
+    blocks, kept, used = [], [], 0
+    for analyst, score, said in points:
+        block = f"-----Analyst {analyst}-----\nImportance: {score:g}\n{said}"
+        used += tokens.count(block + "\n\n")
+        if used > budget:
+            break
+        blocks.append(block)
+        kept.append(said)
+    return "\n\n".join(blocks), tuple(kept)
