@@ -59,6 +59,7 @@ class Settings:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
+        object.__setattr__(self, "scale", self.scale or "none")  # which a SPEC reads as None
         if self.scale not in SCALES:
             raise SettingError(f"scale={self.scale!r} is unknown; choose one of {', '.join(SCALES)}")
 
