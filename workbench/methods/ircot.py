@@ -107,7 +107,7 @@ class Appended(Pool):
         super().__init__("rank")
         self._most = most
 
-    def merge(self, evidence: Evidence, round: int) -> None:
+    def _take(self, evidence: Evidence, round: int) -> None:
         for rank, (passage, _) in enumerate(evidence.passages, 1):
             if len(self) == self._most:
                 return
