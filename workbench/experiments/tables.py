@@ -10,7 +10,7 @@ move it by. What has to agree (questions, corpus, model, rounds …) is in `publ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,7 +80,7 @@ def tables(paper_name: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> T
     source = paper(paper_name)
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
-        found = [Measured(run, label, place) for label in run.methods if (place := _place(source, run, label))]
+        found = [Measured(run, label, place) for label in run.methods if (place := _place(source.terms, run, label))]
         measurements += found
         if left := [label for label in run.methods if label not in {one.label for one in found}]:
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
@@ -109,12 +109,14 @@ def compare(run: Run | str | Path, paper_name: str = "bdtr") -> Tables:
 
 
 class Place(NamedTuple):
-    """Where a method of a run belongs in a paper's tables, and the settings that its numbers were got with."""
+    """Where a method of a run belongs in a paper's tables; the settings that its numbers were got with, and the layers
+    that a model wrote."""
 
     backbone: str
     method: str
     data: str
     asked: Mapping[str, Any]
+    written: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,79 +127,82 @@ class Measured:
     label: str
     place: Place
 
+    def scores(self, measure: str) -> dict[str, float]:
+        return self.run.scores(measure, self.label) if measure in self.run.measures else {}
 
-def _place(source: Paper, run: Run, label: str) -> Place | None:
+    def mean(self, measure: str) -> tuple[float, float]:
+        """With half the width of its interval."""
+        values = list(self.scores(measure).values())
+        low, high = bootstrap_interval(values, seed=SEED)
+        return float(np.mean(values)), (high - low) / 2
+
+    def p(self, measure: str, other: Measured) -> float | None:
+        ours, theirs = self.scores(measure), other.scores(measure)
+        common = sorted(ours.keys() & theirs.keys())
+        return paired_test([ours[q] for q in common], [theirs[q] for q in common], seed=SEED) if common else None
+
+    def differences(self, terms: Mapping[str, Any]) -> Iterator[str]:
+        """What keeps its numbers from being compared with the paper's, in words."""
+        config, described = self.run.config, self.run.config["methods"][self.label]
+        for engine in config["engine"].split(", "):
+            if engine == "rules":
+                yield "rules, not a model"
+            elif terms["engine"] not in engine:
+                yield f"model: {engine}, there {terms['engine']}"
+        for layer in self.place.written:
+            if any(maker.startswith("rules") for maker in described["layers"].get(layer, {}).get("made_by", ())):
+                yield f"{layer}: made by rules, not by a model"
+        if config["data"]["name"] != (expected := terms["data"][self.place.data]):
+            yield f"split and corpus: {config['data']['name']}, there {expected}"
+        if (n := config["questions"]["n"]) != terms["questions"]:
+            yield f"questions: {n:,}, there {terms['questions']:,}"
+        for key, value in self.place.asked.items():
+            if str(ours := described["settings"].get(key)).lower() != str(value):
+                yield f"{key}: {ours}, there {value}"
+        rows = [row for row in self.run.rows if row["method"] == self.label]
+        if len(rows) < n:
+            yield f"unfinished: {len(rows):,} of {n:,} questions asked"
+        if failed := sum(row["failure"] is not None for row in rows):
+            yield f"failures: {failed:,} questions broke and count as 0"
+
+
+def _place(terms: Mapping[str, Any], run: Run, label: str) -> Place | None:
     described = run.config["methods"][label]
     name, settings = described["label"].partition("[")[0], described["settings"]
-    data = next((data for data in source.terms["data"] if run.config["data"]["name"].lower().startswith(data)), None)
-    backbones = source.terms["backbones"]
-    if data and name in backbones:
-        return Place(backbones[name], "Original", data, {})
-    backbone = backbones.get(str(settings.get("backbone")).partition("[")[0])
-    for known in source.terms["methods"]:
+    backbones = {one["name"]: one for one in terms["backbones"]}
+    backbone = backbones.get(name) or backbones.get(str(settings.get("backbone")).partition("[")[0])
+    data = next((data for data in terms["data"] if run.config["data"]["name"].lower().startswith(data)), None)
+    if not backbone or not data:
+        return None
+    if name in backbones:
+        return Place(backbone["called"], "Original", data, {}, backbone["written"])
+    for known in terms["methods"]:
         if known["name"] == name and all(settings.get(key) == value for key, value in known.get("is", {}).items()):
-            return Place(backbone, known["called"], data, known["asked"]) if data and backbone else None
+            return Place(backbone["called"], known["called"], data, known["asked"], backbone["written"])
     return None
 
 
-def _cells(source: Paper, row: Any, measurements: list[Measured]) -> Iterator[Cell]:
-    """What was measured for one published score: a cell per measurement, or one that says there is none."""
+def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
+    """One published score: a cell per measurement of it, or one that says there is none."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value)
-    found = [
-        one for one in measurements
-        if one.place[:3] == (cell.backbone, cell.method, cell.data) and cell.measure in one.run.measures
-        and one.run.scores(cell.measure, one.label)
-    ]  # fmt: skip
+    here = [one for one in measurements if one.place[:3] == (row.backbone, row.method, row.data)]
+    found = [one for one in here if one.scores(row.measure)]
     if not found:
         yield cell
     for one in found:
-        values = one.run.scores(cell.measure, one.label)
-        ours, tolerance = _mean(one.run, one.label, cell.measure)
-        why = (*_differences(source, one), *([row.note] if row.note else []))
-        verdict = NOT_COMPARABLE if why else REPRODUCED if abs(ours - cell.published) <= tolerance else DIFFERS
-        base = (cell.backbone, "Original", cell.data)
-        static = [other.label for other in measurements if other.run is one.run and other.place[:3] == base]
+        ours, tolerance = one.mean(row.measure)
+        why = (*one.differences(source.terms), *([row.note] if row.note else []))
+        base = (row.backbone, "Original", row.data)
+        static = next((other for other in measurements if other.run is one.run and other.place[:3] == base), one)
         yield replace(
-            cell, run=str(one.run.folder), label=one.label, ours=ours, tolerance=tolerance, n=len(values), seed=SEED,
-            p=_p(one.run, cell.measure, one.label, static[0]) if static and one.label not in static else None,
-            verdict=verdict, why=why,
-        )  # fmt: skip
-
-
-def _mean(run: Run, label: str, measure: str) -> tuple[float, float]:
-    values = list(run.scores(measure, label).values())
-    low, high = bootstrap_interval(values, seed=SEED)
-    return float(np.mean(values)), (high - low) / 2
-
-
-def _p(run: Run, measure: str, label: str, other: str) -> float | None:
-    ours, static = run.scores(measure, label), run.scores(measure, other)
-    common = sorted(ours.keys() & static.keys())
-    return paired_test([ours[q] for q in common], [static[q] for q in common], seed=SEED) if common else None
-
-
-def _differences(source: Paper, one: Measured) -> Iterator[str]:
-    """What keeps a measurement from being compared with the paper, in words."""
-    config, terms = one.run.config, source.terms
-    for engine in config["engine"].split(", "):
-        if engine == "rules":
-            yield "rules, not a model"
-        elif terms["engine"] not in engine:
-            yield f"model: {engine}, there {terms['engine']}"
-    layers = config["methods"][one.label]["layers"]
-    if any(maker.startswith("rules") for maker in layers.get("extractions", {}).get("made_by", ())):
-        yield "facts: extracted by rules, not by a model"
-    name, expected = config["data"]["name"], terms["data"][one.place.data]
-    if name != expected:
-        yield f"split and corpus: {name}, there {expected}"
-    if config["questions"]["n"] != terms["questions"]:
-        yield f"questions: {config['questions']['n']:,}, there {terms['questions']:,}"
-    settings = config["methods"][one.label]["settings"]
-    for key, value in one.place.asked.items():
-        if str(settings.get(key)).lower() != str(value):
-            yield f"{key}: {settings.get(key)}, there {value}"
-    rows = [row for row in one.run.rows if row["method"] == one.label]
-    if len(rows) < config["questions"]["n"]:
-        yield f"unfinished: {len(rows):,} of {config['questions']['n']:,} questions asked"
-    if failed := sum(row["failure"] is not None for row in rows):
-        yield f"failures: {failed:,} questions broke and count as 0"
+            cell,
+            run=str(one.run.folder),
+            label=one.label,
+            ours=ours,
+            tolerance=tolerance,
+            n=len(one.scores(row.measure)),
+            seed=SEED,
+            p=one.p(row.measure, static) if static.label != one.label else None,
+            verdict=NOT_COMPARABLE if why else REPRODUCED if abs(ours - row.value) <= tolerance else DIFFERS,
+            why=why,
+        )

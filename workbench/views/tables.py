@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
-from workbench.views.base import NAME, clean, details, esc, html, page, table, text
+from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
 LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
 SHOWN = 30  # measurements whose reasons are listed
+SHORT = 80  # characters of a name in a table
 
 
 @html.register
@@ -22,7 +24,9 @@ def _(tables: Tables) -> str:
         f"<p><b>{esc(tables.title)}</b>: {esc(_counted(tables))}</p><p class='q'>{esc(LEGEND)}</p>",
         *(parts or ["<p>No number of these has a place in the paper's tables.</p>"]),
         *(f"<p class='q'>{esc(note)}</p>" for note in tables.notes),
-        details("why numbers are not comparable", table(["measured as", "of", "why"], _reasons(tables))),
+        details("why numbers are not comparable", table(["measured as", "of", "why"], reasons), open=True)
+        if (reasons := _reasons(tables))
+        else "",
         *verdicts,
         details("what else does not agree in the source", table(["where", "what"], tables.inconsistencies)),
     )
@@ -44,16 +48,18 @@ def _(tables: Tables) -> str:
 def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Each table of the paper: its title, its columns, its rows of text."""
     key = ["backbone", "method"] + ["measured as"] * any(cell.label for cell in tables.cells)
+    several = len({cell.run for cell in tables.cells if cell.run}) > 1
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
         rows: dict[tuple, dict[str, str]] = {}
         for cell in cells:
-            row = rows.setdefault((cell.backbone, cell.method, cell.label or "")[: len(key)], {})
+            label = f"{cell.label}, {Path(cell.run).name}" if several and cell.run else cell.label or ""
+            row = rows.setdefault((cell.backbone, cell.method, label, cell.run), {})
             row[f"{cell.data} {cell.measure}"] = _said(cell)
         columns = list(dict.fromkeys(column for row in rows.values() for column in row))
         yield (
-            f"Table {number}" if number.isdigit() else number.capitalize(),
-            [*key, *columns],
-            [[clean(text, NAME) for text in (*names, *(row.get(c, "") for c in columns))]
+            f"Table {number}" if number.isdigit() else clean(number.capitalize(), NAME),
+            [clean(column, NAME) for column in (*key, *columns)],
+            [[short(text, SHORT) for text in (*names[: len(key)], *(row.get(c, "") for c in columns))]
              for names, row in rows.items()],
         )  # fmt: skip
 
@@ -66,18 +72,19 @@ def _said(cell: Cell) -> str:
 
 
 def _reasons(tables: Tables) -> list[tuple[str, str, str]]:
-    """Once per measured method and data set."""
-    reasons = {(c.label, f"{c.data}, {c.run}"): c.why for c in tables.cells if c.verdict == NOT_COMPARABLE}
-    shown = [(clean(label, NAME), clean(of, NAME), clean("; ".join(why))) for (label, of), why in reasons.items()]
+    """What was measured, of which data and run, why it is not comparable; each once."""
+    reasons = [(c.label, f"{c.data}, {c.run}", "; ".join(c.why)) for c in tables.cells if c.verdict == NOT_COMPARABLE]
+    shown = [(short(label, SHORT), short(of, SHORT), clean(why, 400)) for label, of, why in dict.fromkeys(reasons)]
     more = len(shown) - SHOWN
     return [*shown[:SHOWN], *([(f"{more:,} more", "", "see frame()")] if more > 0 else [])]
 
 
 def _failing(verdict: Verdict) -> list[str]:
     failing = [check for check in verdict.checks if not check.holds]
+    holding = len(verdict.checks) - len(failing)
     return [
-        f"{verdict.title}: {len(verdict.checks) - len(failing)} of {len(verdict.checks)} checks hold, not so",
-        *(f"  ✗ {check.name}: {check.value} (expected {check.expected})" for check in failing),
+        f"{clean(verdict.title, NAME)}: {holding} of {len(verdict.checks)} checks hold{', not so' * bool(failing)}",
+        *(f"  ✗ {clean(f'{check.name}: {check.value} (expected {check.expected})', 600)}" for check in failing),
     ]
 
 

@@ -1,0 +1,301 @@
+"""The tables of papers next to measured numbers: what is printed, what follows from it, and the verdicts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_analyses import BDTR, QUESTIONS, written
+from test_views import HOSTILE, UNSHOWABLE, Checked
+from typer.testing import CliRunner
+
+from workbench.cli import app
+from workbench.errors import SettingError
+from workbench.experiments.published import Key, bdtr, paper, papers
+from workbench.experiments.tables import (
+    DIFFERS,
+    NOT_COMPARABLE,
+    NOT_MEASURED,
+    REPRODUCED,
+    Cell,
+    Tables,
+    compare,
+    tables,
+)
+from workbench.experiments.verdict import Verdict
+from workbench.records import Question
+
+MUSIQUE = {"name": "musique/dev/hipporag-1000", "fingerprint": ""}
+OVER_RAPTOR = BDTR | {"backbone": "raptor", "min_docs": 5}
+THOUSAND = tuple(Question(f"q{at}", "?", ("x",)) for at in range(1_000))
+
+
+@pytest.fixture
+def thousand(tmp_path):
+    """Runs over a thousand questions; `right`: label → how many have the right answer. EM alone, or as well."""
+
+    def run(right, methods, out="run", measures=("em",), **config):
+        scores = {
+            label: {name: [float(at < count) for at in range(1_000)] for name in measures}
+            for label, count in right.items()
+        }
+        config = {"data": MUSIQUE} | config
+        return written(tmp_path / out, methods, scores, questions=THOUSAND, **config)
+
+    return run
+
+
+def changed(run, change) -> Path:
+    """The folder of the run, after `change(config)`."""
+    config = json.loads((run.folder / "run.json").read_text())
+    change(config)
+    (run.folder / "run.json").write_text(json.dumps(config))
+    return run.folder
+
+
+def cells(found, **wanted):
+    return [cell for cell in found.cells if all(getattr(cell, name) == value for name, value in wanted.items())]
+
+
+# -- what is printed --------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_are_whole():
+    source = paper("bdtr")
+    scores = source.scores
+    assert scores.groupby("table").size().to_dict() == {"1": 144, "2": 12, "3": 4, "5": 8, "figure 4a": 5}
+    assert scores["value"].between(0, 1).all() and not scores["value"].isna().any()
+    assert not scores.duplicated(["table", "backbone", "method", "data", "measure"]).any()
+    assert source.values[Key("GFM-RAG", "BDTR", "2wiki", "f1")] == 0.8046
+    assert source.values[Key("RAPTOR", "Original", "musique", "f1")] == 0.4179, "Table 1 has four digits, Table 5 three"
+    assert source.printed[source.printed["table"] == "figure 3"]["value"].sum() == pytest.approx(100)
+
+
+def test_every_name_of_the_terms_is_one_of_the_tables():
+    source = paper("bdtr")
+    assert {one["called"] for one in source.terms["backbones"]} == set(source.scores["backbone"])
+    assert {one["called"] for one in source.terms["methods"]} | {"Original"} == set(source.scores["method"])
+    assert {*source.terms["data"]} == set(source.scores["data"])
+
+
+def test_an_unknown_paper_is_refused_with_the_known_ones():
+    assert papers() == ["bdtr"]
+    with pytest.raises(SettingError, match="no paper is called 'x'; there are bdtr"):
+        tables("x")
+
+
+# -- what follows from it ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("data", "measure", "percent"), [
+    ("hotpotqa", "em", 2.47), ("hotpotqa", "f1", 2.51), ("2wiki", "em", 3.76), ("2wiki", "f1", 2.85),
+    ("musique", "em", 8.43), ("musique", "f1", 7.03),
+])  # fmt: skip
+def test_the_improvement_over_the_best_baseline(data, measure, percent):
+    assert bdtr.gain_over_best_baseline(paper("bdtr").values, data, measure) == pytest.approx(percent, abs=0.005)
+
+
+@pytest.mark.parametrize(("backbone", "em", "f1"), [
+    ("HippoRAG2", 11.01, 8.50), ("RAPTOR", 23.72, 22.41), ("GFM-RAG", 15.93, 13.39), ("GraphRAG", 25.70, 23.02),
+])  # fmt: skip
+def test_the_improvement_over_static_retrieval(backbone, em, f1):
+    gains = [bdtr.gain_over_static(paper("bdtr").values, backbone, measure) for measure in ("em", "f1")]
+    assert gains == pytest.approx([em, f1], abs=0.005)
+
+
+def test_a_gain_by_hand():
+    static, ours = (0.4, 0.2, 0.5), (0.5, 0.3, 0.5)  # +25 %, +50 %, 0 %
+    values = {("B", name, data, "em"): value for name, column in (("Original", static), ("BDTR", ours))
+              for data, value in zip(bdtr.DATA, column)}  # fmt: skip
+    assert bdtr.gain_over_static(values, "B", "em") == pytest.approx(25)
+    assert bdtr.gain_over_static(values | {("B", "Original", "musique", "em"): 0}, "B", "em") is None
+    assert bdtr.gain_over_static(values, "B", "f1") is None
+    baselines = {("B", name, "musique", "em"): value for name, value in zip(bdtr.BASELINES, (0.1, 0.4, 0.3, 0.2))}
+    assert bdtr.gain_over_best_baseline(values | baselines, "musique", "em") == pytest.approx(25)
+
+
+def test_the_papers_own_tables_contradict_these_claims_and_no_other():
+    verdict = tables().claims
+    failing = {check.name: str(check.value) for check in verdict.checks if not check.holds}
+    assert [name.split(":")[0] if "table" in name or "figure" in name else name for name in failing] == [
+        "iteration improves on static retrieval on HotpotQA, for every backbone",
+        "BDTR is best, for every backbone and data set",
+        "BDTR gains most over static RAPTOR (em)",
+        "BDTR gains most over static RAPTOR (f1)",
+        "table 1",
+        "table 4",
+        "figure 3",
+    ]
+    assert failing["BDTR is best, for every backbone and data set"].startswith("127 of 132 comparisons")
+    assert "HippoRAG2 IRCOT 0.668 ≥ BDTR 0.664 (2wiki, em)" in failing["BDTR is best, for every backbone and data set"]
+    assert "printed 6.73, computed 7.03" in failing.values()
+    assert any(check.name.startswith("BGEC alone") and check.holds for check in verdict.checks)
+    assert any("PopQA" in check.name and check.holds and check.value == 0.016 for check in verdict.checks)
+    assert any("2Wiki and MuSiQue" in check.name and check.value == "66 of 66 comparisons" for check in verdict.checks)
+
+
+def test_a_claim_of_which_nothing_is_known_is_left_out():
+    assert bdtr.claims({}).checks == []
+    assert bdtr.claims({("RAPTOR", "BDTR", "musique", "em"): 0.4}).checks == []
+
+
+def test_recall_at_five_should_rise_more_than_at_a_hundred():
+    values = {("RAPTOR", name, "musique", f"recall@{k}"): value for name, k, value in (
+        ("Original", 5, 0.5), ("Original", 100, 0.9), ("BDTR", 5, 0.8), ("BDTR", 100, 0.95))}  # fmt: skip
+    (check,) = [one for one in bdtr.claims(values).checks if "raises" in one.name]
+    assert check.holds and check.value == "+0.3000 and +0.0500"
+
+
+# -- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_number_within_the_tolerance_is_reproduced(thousand):
+    right = {"raptor": 300, "bdtr[backbone=raptor]": 390}
+    methods = {"raptor": {}, "bdtr[backbone=raptor]": OVER_RAPTOR}
+    found = compare(thousand(right, methods))
+    assert [(cell.table, cell.method, cell.ours, cell.published, cell.verdict) for cell in found.cells] == [
+        ("1", "Original", 0.3, 0.296, REPRODUCED), ("1", "BDTR", 0.39, 0.399, REPRODUCED),
+        ("5", "Original", 0.3, 0.296, REPRODUCED), ("5", "BDTR", 0.39, 0.399, REPRODUCED),
+    ]  # fmt: skip
+    ours = found.cells[1]
+    assert ours.tolerance == pytest.approx(1.96 * (0.39 * 0.61 / 1_000) ** 0.5, abs=0.001)
+    assert (ours.n, ours.seed, ours.backbone, ours.data, ours.label) == (1_000, 0, "RAPTOR", "musique", [*right][1])
+    assert ours.p == pytest.approx(1e-4), "90 questions more and none less; 9,999 sign patterns"
+    assert found.cells[0].p is None, "static is not compared with itself"
+    assert found.counts() == {REPRODUCED: 4, DIFFERS: 0, NOT_COMPARABLE: 0, NOT_MEASURED: 0}
+
+
+def test_a_number_beyond_the_tolerance_differs(thousand):
+    found = compare(thousand({"raptor": 340}, {"raptor": {}}))
+    assert {cell.verdict for cell in found.cells} == {DIFFERS}
+    assert "✗" in repr(found) and found.cells[0].why == ()
+
+
+@pytest.mark.parametrize(("config", "settings", "why"), [
+    ({"engine": "rules"}, {}, "rules, not a model"),
+    ({"engine": "openai:gpt-4o-mini, rules"}, {}, "rules, not a model"),
+    ({"engine": "openai:gpt-4o"}, {}, "model: openai:gpt-4o, there gpt-4o-mini"),
+    ({"data": {"name": "musique-train-100", "fingerprint": ""}}, {},
+     "split and corpus: musique-train-100, there musique/dev/hipporag-1000"),
+    ({"questions": {"n": 500, "hash": ""}}, {}, "questions: 500, there 1,000"),
+    ({"questions": {"n": 1_200, "hash": ""}}, {}, "unfinished: 1,000 of 1,200 questions asked"),
+    ({}, {"iterations": 1}, "iterations: 1, there 2"),
+    ({}, {"max_docs": 5}, "max_docs: 5, there none"),
+])  # fmt: skip
+def test_what_differs_is_named(thousand, config, settings, why):
+    run = thousand({"bdtr": 399}, {"bdtr": OVER_RAPTOR | settings})
+    found = compare(changed(run, lambda said: said.update(config)))
+    assert {cell.verdict for cell in found.cells} == {NOT_COMPARABLE}
+    assert all(why in cell.why for cell in found.cells)
+    assert why in repr(found)
+
+
+def test_layers_written_by_rules_and_broken_questions_are_named(thousand):
+    run = thousand({"raptor": 296}, {"raptor": {}})
+    made = {"summaries": {"made_by": ["openai:gpt-4o-mini", "rules (1)"]}, "extractions": {"made_by": ["rules"]}}
+    changed(run, lambda config: config["methods"]["raptor"].update(layers=made))
+    rows = (run.folder / "results.jsonl").read_text().replace('"failure": null', '"failure": "gone"', 3)
+    (run.folder / "results.jsonl").write_text(rows)
+    (why,) = {cell.why for cell in compare(run.folder).cells}
+    assert why == ("summaries: made by rules, not by a model", "failures: 3 questions broke and count as 0")
+
+
+def test_settings_say_which_row_it_is(thousand):
+    methods = {
+        "dtr": OVER_RAPTOR | {"bgec": False}, "bgec": OVER_RAPTOR | {"iterations": 0}, "both": OVER_RAPTOR,
+        "lift": OVER_RAPTOR | {"policy": "lift"},
+    }  # fmt: skip
+    run = thousand(dict.fromkeys(methods, 380), methods)
+    found = compare(changed(run, lambda config: [one.update(label="bdtr") for one in config["methods"].values()]))
+    assert {(cell.method, cell.label) for cell in cells(found, table="5")} == {
+        ("DTR", "dtr"), ("BGEC", "bgec"), ("BDTR", "both"), ("BDTR", "lift"),
+    }  # fmt: skip
+    assert {cell.verdict for cell in cells(found, method="BGEC")} == {REPRODUCED}, "no rounds are its own setting"
+
+
+@pytest.mark.parametrize(("label", "settings", "data"), [
+    ("dense", {}, "musique"), ("bdtr", OVER_RAPTOR | {"backbone": "dense"}, "musique"),
+    ("raptor", {}, "meridian"), ("bdtr (thoughts by hand)", OVER_RAPTOR, "musique"),
+])  # fmt: skip
+def test_what_has_no_place_is_said(tmp_path, label, settings, data):
+    run = written(tmp_path / "run", {label: settings}, {label: {"em": [1, 1, 1, 1]}},
+                  data={"name": data, "fingerprint": ""})  # fmt: skip
+    found = compare(run)
+    assert found.cells == () and found.measured is None
+    assert f"on {data}: no place for {label}" in found.notes[-1]
+    assert "No number of these has a place" in found._repr_html_() and "no place for" in repr(found)
+    assert tables("bdtr", [run]).counts()[NOT_MEASURED] == 173
+
+
+def test_a_figure_without_its_data_set_is_not_compared_strictly(tmp_path):
+    run = written(tmp_path / "run", {"hipporag2": {}}, {"hipporag2": {"recall@100": [1] * 1_000}}, questions=THOUSAND,
+                  data=MUSIQUE)  # fmt: skip
+    (cell,) = compare(run).cells
+    assert (cell.table, cell.published, cell.verdict) == ("figure 4a", 0.95, NOT_COMPARABLE)
+    assert cell.why == ("the figure does not name its data set; MuSiQue is assumed; printed as about",)
+
+
+def test_several_runs_stand_side_by_side_and_are_asked_for_the_claims(thousand):
+    low = thousand({"raptor": 300, "bdtr": 280}, {"raptor": {}, "bdtr": OVER_RAPTOR}, "low")
+    high = thousand({"bdtr": 420}, {"bdtr": OVER_RAPTOR}, "high", engine="rules")
+    found = tables("bdtr", [low.folder, high])
+    both = cells(found, table="1", backbone="RAPTOR", method="BDTR", data="musique", measure="em")
+    assert [(cell.ours, cell.verdict) for cell in both] == [(0.28, DIFFERS), (0.42, NOT_COMPARABLE)]
+    (check,) = [one for one in found.measured.checks if one.name.startswith("BDTR is best")]
+    assert not check.holds and "RAPTOR Original 0.3 ≥ BDTR 0.28 (musique, em)" in check.value
+    assert len(found.cells) == 173 + 2, "two cells have a second number"
+    assert "bdtr, low" in repr(found) and "bdtr, high" in repr(found), "one row each"
+
+
+# -- how they look ----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_prints_tables_and_json(tmp_path):
+    runner = CliRunner()
+    plain = runner.invoke(app, ["tables"])
+    assert plain.exit_code == 0 and "RAPTOR     BDTR      0.598" in plain.output and "173 not measured" in plain.output
+    run = written(tmp_path / "run", {"raptor": {}}, {"raptor": {"em": [1, 0, 0, 0]}}, engine="rules",
+                  data={"name": "musique-train-100", "fingerprint": ""})  # fmt: skip
+    said = json.loads(runner.invoke(app, ["tables", "--paper", "bdtr", "--run", str(run.folder), "--json"]).stdout)
+    assert said["counts"] == {REPRODUCED: 0, DIFFERS: 0, NOT_COMPARABLE: 2, NOT_MEASURED: 171}
+    (cell,) = [one for one in said["cells"] if one["ours"] is not None and one["table"] == "5"]
+    assert (cell["ours"], cell["published"], cell["n"]) == (0.25, 0.296, len(QUESTIONS))
+    assert said["claims"]["checks"] and said["inconsistencies"]
+    for words in (["tables", "--paper", "x"], ["tables", "--run", str(tmp_path)]):
+        assert runner.invoke(app, words).exit_code == 1
+
+
+def test_the_same_folders_give_the_same_tables(thousand):
+    run = thousand({"raptor": 300}, {"raptor": {}})
+    first, second = tables("bdtr", [run]), tables("bdtr", [run.folder])
+    assert first == second and first.frame().equals(second.frame())
+    assert first.frame()["verdict"].value_counts()[REPRODUCED] == 2
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
+def test_nothing_in_them_is_acted_upon(text):
+    cell = Cell(text, text, text, text, text, 0.5, text, text, 0.4, 0.01, 9, 0, None, NOT_COMPARABLE, (text, text))
+    verdict = Verdict(text)
+    verdict.check(text, text, text, bool)
+    many = tuple(replace(cell, label=f"{at} {text[:300]}") for at in range(40))
+    for found in (
+        Tables(text, text, (cell, replace(cell, verdict=REPRODUCED)), verdict, verdict, ((text, text),), (text,)),
+        Tables(text, text, many),
+        Tables(text, text, ()),
+    ):
+        shown = found._repr_html_()
+        Checked(shown)
+        assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(found))
+        assert len(shown) < 90_000 and len(repr(found)) < 60_000
+        assert len(found.frame()) == len(found.cells)
+
+
+def test_the_tolerance_is_that_of_the_mean(tmp_path):
+    """Four questions: the interval of the mean of 1, 0, 0, 0 goes from 0 to .75."""
+    run = written(tmp_path / "run", {"raptor": {}}, {"raptor": {"em": [1, 0, 0, 0]}}, data=MUSIQUE)
+    cell = compare(run).cells[0]
+    assert (cell.ours, cell.tolerance) == (0.25, 0.375)
+    assert np.isclose(cell.published, 0.296)
