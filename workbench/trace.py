@@ -127,7 +127,9 @@ class Trace(Record):
         finally:
             seconds = time.perf_counter() - started
             self._parent = event.parent
-            scores = tuple((self._keep(name), score) for name, score in span._scores)
+            scores = span._scores  # plain already
+            if self.level != "full":
+                scores = tuple((_hashed(name), score) for name, score in scores)
             outputs = self._keep(span._outputs)
             self._events[event.id] = replace(
                 event, outputs=outputs, scores=scores, tokens=span._tokens, seconds=seconds

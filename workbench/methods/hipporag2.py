@@ -152,7 +152,7 @@ class HippoRAG2(Method):
         chosen: list[int] = []
         for fact in said:
             text = str(tuple(fact))
-            if self.settings.filter_match == "exact":
+            if text in texts or self.settings.filter_match == "exact":  # nothing is closer than a literal copy
                 found = [texts.index(text)] if text in texts else []
             else:
                 likeness = [difflib.SequenceMatcher(None, text, other).ratio() for other in texts]

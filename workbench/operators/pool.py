@@ -8,7 +8,7 @@ Rankings of different scales are therefore min-max scaled, each within itself, b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from workbench.records import Evidence, Passage, Scored
 SCALES = ("none", "minmax", "rank")
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A passage of the pool. `query` gave it its score; `round` and `rank` are where it first came up."""
 
     passage: Passage
@@ -48,10 +47,11 @@ class Pool:
         self._asked = scale
         self._merged: list[tuple[Evidence, int]] = []
         self._entries: dict[str, Entry] = {}
+        self._ranked: list[Entry] | None = None
 
     def merge(self, evidence: Evidence, round: int) -> None:
         """Take in one ranking. Queries of one round may be merged in any order."""
-        was = self._how
+        was, self._ranked = self._how, None
         self._merged.append((evidence, round))
         if self._how == was:
             self._take(evidence, round)
@@ -62,7 +62,9 @@ class Pool:
 
     def ranked(self) -> list[Entry]:
         """All of the pool, best first."""
-        return sorted(self._entries.values(), key=lambda entry: entry.order)
+        if self._ranked is None:
+            self._ranked = sorted(self._entries.values(), key=lambda entry: entry.order)
+        return list(self._ranked)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -86,9 +88,12 @@ class Pool:
         scores = _scaled([score for _, score in evidence.passages], self._how)
         for rank, ((passage, _), score) in enumerate(zip(evidence.passages, scores), 1):
             old = self._entries.get(passage.id)
-            came = (round, rank) if old is None else min((round, rank), (old.round, old.rank))
+            if old is None:
+                self._entries[passage.id] = Entry(passage, score, evidence.question, round, rank)
+                continue
+            came = min((round, rank), (old.round, old.rank))
             # Of two queries that give the same score the first in the alphabet is named, whichever was merged first.
-            best = min([(-score, evidence.question)] + ([(-old.score, old.query)] if old else []))
+            best = min((-score, evidence.question), (-old.score, old.query))
             self._entries[passage.id] = Entry(passage, -best[0], best[1], *came)
 
 

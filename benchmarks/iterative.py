@@ -1,0 +1,87 @@
+"""The machinery's own time per question of an iterative method, all but Steps and encoder, with the trace on; as a
+multiple of what its backbone takes for the same queries.
+
+    python benchmarks/iterative.py INDEX QUESTIONS [--method bdtr …] [--rounds 5] [--limit 50]
+
+A first pass asks the Steps by rules and encodes the queries; what is timed answers both from memory. One thread. Median
+over questions of the best of `--rounds` rounds."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+import workbench as wb
+from workbench.data.folder import read_questions
+from workbench.llm.engine import RulesEngine
+from workbench.trace import Trace
+
+
+class Remembering(RulesEngine):
+    """Asks the rules once for each input, and remembers what they said."""
+
+    def __init__(self):
+        super().__init__()
+        self._said = {}
+
+    def run(self, step, inputs, *, trace=None):
+        key = (step.name, repr(inputs))
+        if key not in self._said:
+            self._said[key] = super().run(step, inputs, trace=trace)
+        return self._said[key]
+
+
+class Heard:
+    """A backbone that notes what it is asked."""
+
+    def __init__(self, backbone):
+        self.queries, self._retrieve = [], backbone.retrieve
+
+    def __call__(self, query, k, **settings):
+        self.queries.append((query, k))
+        return self._retrieve(query, k, **settings)
+
+
+def best(rounds: int, work) -> float:
+    taken = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - started)
+    return min(taken)
+
+
+def measure(folder: Path, spec: str, questions: list[str], rounds: int) -> dict:
+    index = wb.Index.open(folder)
+    engine = Remembering()
+    method = wb.method(spec, index, engine)
+    own, backbone = [], []
+    for question in questions:
+        heard = Heard(method.backbone)
+        method.backbone.retrieve = heard
+        method.retrieve(question, 20)
+        del method.backbone.retrieve
+        own.append(best(rounds, lambda: method.retrieve(question, 20, trace="full")))
+        backbone.append(
+            best(rounds, lambda: [method.backbone.retrieve(q, k, trace="full") for q, k in heard.queries])
+        )
+    return {
+        "index": str(folder), "method": method.label, "questions": len(questions), "rounds": rounds,
+        "ms per question, median": 1e3 * float(np.median(own)), "ms, slowest": 1e3 * max(own),
+        "ms of its backbone for the same queries": 1e3 * float(np.median(backbone)),
+        "ratio": float(np.median(np.array(own) / np.array(backbone))),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("index", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--method", default="bdtr")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--limit", type=int, default=50)
+    arguments = parser.parse_args()
+    asked = [question.question for question in read_questions(arguments.questions)][: arguments.limit]
+    print(json.dumps(measure(arguments.index, arguments.method, asked, arguments.rounds), indent=1))
