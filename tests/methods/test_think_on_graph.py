@@ -6,8 +6,11 @@ from small import index_of
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.llm import Result
+from workbench.llm.call import Reply
 from workbench.llm.meter import Meter
+from workbench.llm.parse import Unreadable, parse
 from workbench.llm.step import Step
+from workbench.steps import choose_entities, choose_relations, enough
 from workbench.steps.choose_relations import Choice
 
 QUESTION = "Where was the founder of Kestrel born?"
@@ -204,6 +207,21 @@ def test_scores_above_one_are_scaled_and_a_number_counts_once(index):
 def test_entities_are_equal_where_their_scores_cannot_be_used(index, scores):
     engine = Reads([{"founded by": 1.0}, {"born in": 1.0}], choose_entities=[scores], enough=[NO, YES])
     assert [score for _, score in walk(index, engine).paths] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("step", "reply"),
+    [
+        (choose_entities.STEP, '{"scores": [1e999, 0]}'),
+        (choose_relations.STEP, '{"choices": [{"number": 1, "score": 1e999}]}'),
+        (choose_relations.STEP, '{"choices": [{"number": 1.5, "score": 1}]}'),
+        (enough.STEP, '{"enough": "perhaps"}'),
+    ],
+)
+def test_scores_without_end_and_the_like_are_format_errors(step, reply):
+    """Infinity divided by infinity would be a score that no order holds for."""
+    with pytest.raises(Unreadable):
+        parse(step, Reply(reply))
 
 
 def test_entities_without_any_score_end_the_walk(index):
