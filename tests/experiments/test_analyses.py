@@ -18,6 +18,7 @@ from workbench.experiments.analyses import (
     Analysis,
     ByKind,
     Complementarity,
+    Cuts,
     Promotion,
     QualityAgainstK,
     RecallCurve,
@@ -305,6 +306,25 @@ def test_promotion_says_what_it_needs(two, tmp_path):
         analyses.promotion(off, QUESTIONS)
 
 
+def test_how_many_the_cut_lets_through(rounds):
+    found = analyses.cuts(rounds, progress=False)
+    assert found.rows == (
+        {"method": "bdtr", "n": 4, "mixed": 0, "verified": 0.5, "dropped": 0.25, "read": 4.5, "fewest": 3, "most": 5,
+         "filled": 1},
+    )  # fmt: skip
+    assert found.sizes == ({"method": "bdtr", "read": 3, "questions": 1}, {"method": "bdtr", "read": 5, "questions": 3})
+    assert found.tables()["Passages chosen for the reader"]["questions"].sum() == 4
+
+
+def test_methods_without_a_cut_have_only_their_scales(tmp_path):
+    traces = {"ircot": [iterative_trace([["a"]]), None, None, None]}
+    run = written(tmp_path / "run", {"ircot": {"iterations": 0}}, {"ircot": {}}, traces=traces,
+                  questions=QUESTIONS[:1])  # fmt: skip
+    found = analyses.cuts(run, progress=False)
+    assert (found.rows[0]["mixed"], found.rows[0]["read"], found.sizes) == (0, None, ())
+    found.figure()
+
+
 # -- rounds, parts and time -------------------------------------------------------------------------------------------
 
 
@@ -471,6 +491,7 @@ def things(text: str) -> list[Analysis]:
         RoundsCurve(text, (curve,), notes),
         Complementarity(text, (square,), notes, text, text),
         Promotion(text, (stage,), notes, (gold,)),
+        Cuts(text, ({"method": text, "n": 3, "read": None},), notes, ({"method": text, "read": 5, "questions": 3},)),
         Ablation(text, (part,), notes),
         RunningTime(text, (time,), notes),
     ]  # fmt: skip

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from workbench.experiments import published
 from workbench.experiments.analyses.base import frame_of
-from workbench.experiments.published import CLAIMS, Key, Paper, paper
+from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval, paired_test
 from workbench.experiments.verdict import Verdict
@@ -66,7 +67,8 @@ class Tables(Record):
 
     def frame(self) -> pd.DataFrame:
         """One row per cell and measurement."""
-        return frame_of({**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells)
+        rows = ({**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells)
+        return frame_of(rows).reindex(columns=list(Cell.__dataclass_fields__))
 
     def counts(self) -> dict[str, int]:
         """How many cells have each verdict."""
@@ -74,10 +76,10 @@ class Tables(Record):
         return {name: verdicts.count(name) for name in (REPRODUCED, DIFFERS, NOT_COMPARABLE, NOT_MEASURED)}
 
 
-def tables(paper_name: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables:
+def tables(paper: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables:
     """The tables of a paper next to what the runs (or their folders) measured. :class:`SettingError` for a paper that
     is not known."""
-    source = paper(paper_name)
+    source = published.paper(paper)
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
         found = [Measured(run, label, place) for label in run.methods if (place := _place(source.terms, run, label))]
@@ -102,9 +104,9 @@ def tables(paper_name: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> T
     )
 
 
-def compare(run: Run | str | Path, paper_name: str = "bdtr") -> Tables:
+def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
     """The cells of a paper's tables that the run measured."""
-    found = tables(paper_name, [run])
+    found = tables(paper, [run])
     return replace(found, cells=tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED))
 
 

@@ -7,12 +7,14 @@ from functools import singledispatch
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from workbench.experiments.analyses import (
     Ablation,
     Analysis,
     ByKind,
     Complementarity,
+    Cuts,
     Promotion,
     QualityAgainstK,
     RecallCurve,
@@ -155,6 +157,20 @@ def _(promotion: Promotion) -> Picture:
     handles = [axes.barh([0], [0], color=shade, edgecolor=GREY, linewidth=0.5) for shade in shades]
     axes.legend(handles, names, frameon=False, fontsize=7, ncols=6, loc="lower left", bbox_to_anchor=(0, 1))
     return Picture(canvas, short(promotion.title, 200))
+
+
+@figure.register
+def _(cuts: Cuts) -> Picture:
+    """How many questions are read with how many passages."""
+    canvas, axes = _canvas(5.6, 3.2)
+    methods = list(dict.fromkeys(row["method"] for row in cuts.sizes))
+    for at, method in enumerate(methods):
+        mine = [(row["read"], row["questions"]) for row in cuts.sizes if row["method"] == method]
+        axes.plot(*zip(*mine), color=_colour(at), marker=_marker(at), linestyle=":", label=_label(method, 60))
+    axes.set(xlabel="passages chosen for the reader", ylabel="questions", ylim=(0, None))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _titled(axes, cuts.title, methods)
+    return Picture(canvas, short(cuts.title, 200))
 
 
 @figure.register

@@ -7,6 +7,7 @@ from workbench.experiments.analyses.ablation import Ablation, ablation, ablation
 from workbench.experiments.analyses.base import Analysis
 from workbench.experiments.analyses.by_kind import ByKind, by_kind
 from workbench.experiments.analyses.complementarity import Complementarity, complementarity
+from workbench.experiments.analyses.cuts import Cuts, cuts
 from workbench.experiments.analyses.promotion import Promotion, promotion
 from workbench.experiments.analyses.quality_against_k import QualityAgainstK, quality_against_k
 from workbench.experiments.analyses.recall_curve import RecallCurve, recall_curve
@@ -14,7 +15,7 @@ from workbench.experiments.analyses.rounds_curve import RoundsCurve, rounds_curv
 from workbench.experiments.analyses.running_time import RunningTime, running_time
 
 __all__ = [
-    "Ablation", "Analysis", "ByKind", "Complementarity", "Promotion", "QualityAgainstK", "RecallCurve", "RoundsCurve",
-    "RunningTime", "ablation", "ablation_specs", "by_kind", "complementarity", "promotion", "quality_against_k",
-    "recall_curve", "rounds_curve", "rounds_specs", "run_ablation", "run_rounds", "running_time",
+    "Ablation", "Analysis", "ByKind", "Complementarity", "Cuts", "Promotion", "QualityAgainstK", "RecallCurve",
+    "RoundsCurve", "RunningTime", "ablation", "ablation_specs", "by_kind", "complementarity", "cuts", "promotion",
+    "quality_against_k", "recall_curve", "rounds_curve", "rounds_specs", "run_ablation", "run_rounds", "running_time",
 ]  # fmt: skip

@@ -16,9 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.errors import SettingError
-from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of, known_methods
-from workbench.experiments.analyses.traces import replays
+from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of
+from workbench.experiments.analyses.traces import iterative_methods, replays
 from workbench.experiments.run import Run
 from workbench.operators.replay import Replay
 from workbench.records import Question
@@ -61,11 +60,7 @@ def promotion(
 ) -> Promotion:
     """The way of every gold passage through the rounds of each iterative method, from the traces of the run. `read` is
     how many passages a reader takes where the method does not choose. A method that stopped early stands still."""
-    chosen = [name for name in known_methods(run, methods) if "iterations" in run.config["methods"][name]["settings"]]
-    if not chosen:
-        raise SettingError(f"no method of the run {run.folder} works in rounds; it has {', '.join(run.methods)}")
-    if run.config["trace"] == "off":
-        raise SettingError(f"the run {run.folder} kept no traces; evaluate again with trace='ids' in another folder")
+    chosen = iterative_methods(run, methods)
     gold = {one: question.support for one, question in asked(run, questions).items() if question.support}
     rows: list[dict] = []
     passages: list[dict] = []

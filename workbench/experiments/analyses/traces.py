@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tqdm.auto import tqdm
 
+from workbench.errors import SettingError
+from workbench.experiments.analyses.base import known_methods
 from workbench.experiments.run import Run
 from workbench.operators.replay import Replay, replay
 from workbench.trace import Trace
+
+
+def iterative_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
+    """Those of the methods, by default of all, that work in rounds; :class:`SettingError` if there are none or the run
+    kept no traces."""
+    chosen = [name for name in known_methods(run, methods) if "iterations" in run.config["methods"][name]["settings"]]
+    if not chosen:
+        raise SettingError(f"no method of the run {run.folder} works in rounds; it has {', '.join(run.methods)}")
+    if run.config["trace"] == "off":
+        raise SettingError(f"the run {run.folder} kept no traces; evaluate again with trace='ids' in another folder")
+    return chosen
 
 
 def replays(
