@@ -47,7 +47,7 @@ class Walked(NamedTuple):
     score: float = 1.0
 
 
-class Step(NamedTuple):
+class Chosen(NamedTuple):
     """A relation that a path may take next, its score, and the facts of it that are looked at."""
 
     path: Walked
@@ -139,7 +139,7 @@ class ThinkOnGraph(Method):
                     return kept, ENOUGH
         return kept, DEPTH
 
-    def choose_relations(self, question: str, beam: Sequence[Walked], trace: Trace) -> list[Step]:
+    def choose_relations(self, question: str, beam: Sequence[Walked], trace: Trace) -> list[Chosen]:
         """The relations chosen from the end of each path, with scores. A reply that cannot be read chooses none."""
         query = self.index.encode_query(question, "facts")
         offered = []
@@ -161,24 +161,23 @@ class ThinkOnGraph(Method):
         ]
         results = self.engine.run(self._relations, inputs, trace=trace) if inputs else []
         return [
-            Step(path, near[at][1], score, self._sampled(question, path, near[at][1]))
+            Chosen(path, near[at][1], score, self._sampled(question, path, near[at][1]))
             for (path, near), result in zip(offered, results, strict=True)
             for at, score in _chosen(result.value, len(near), self.settings.width)
         ]
 
-    def follow(self, question: str, steps: Sequence[Step], trace: Trace) -> list[Walked]:
+    def follow(self, question: str, steps: Sequence[Chosen], trace: Trace) -> list[Walked]:
         """The paths one fact longer. Entities are scored by the model where there is a choice; equally where their
         scores cannot be read or are not one for each."""
-        open_ = [step for step in steps if len(step.facts) > 1]
         inputs = [
             choose_entities.Input(question, self._triples_of(step.path), self._pattern(step), self._ends(step))
-            for step in open_
+            for step in steps
+            if len(step.facts) > 1
         ]
-        results = self.engine.run(self._entities, inputs, trace=trace) if inputs else []
-        said = {id(step): result.value for step, result in zip(open_, results, strict=True)}
+        results = iter(self.engine.run(self._entities, inputs, trace=trace) if inputs else ())
         paths = []
         for step in steps:
-            value = said.get(id(step))
+            value = next(results).value if len(step.facts) > 1 else None
             shares = _shares(value.scores if value else (), len(step.facts))
             for fact, part in zip(step.facts, shares):
                 end = other_end(self.index, fact, step.path.nodes[-1])
@@ -247,12 +246,12 @@ class ThinkOnGraph(Method):
         seed = text_hash(f"{question}\n{self._facts.phrases[path.nodes[-1]]}\n{direction.relation}")
         return tuple(sorted(random.Random(seed).sample(direction.facts, self.settings.sample)))
 
-    def _pattern(self, step: Step) -> tuple[str, str, str]:
+    def _pattern(self, step: Chosen) -> tuple[str, str, str]:
         here = self._facts.phrases[step.path.nodes[-1]]
         relation = step.direction.relation
         return (here, relation, "?") if step.direction.forward else ("?", relation, here)
 
-    def _ends(self, step: Step) -> tuple[str, ...]:
+    def _ends(self, step: Chosen) -> tuple[str, ...]:
         here = step.path.nodes[-1]
         return tuple(self._facts.phrases[other_end(self.index, fact, here)] for fact in step.facts)
 
