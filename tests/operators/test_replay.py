@@ -38,6 +38,10 @@ def test_ranks_at_each_stage():
     assert shown.stages == ("round 0", "round 1", END)
     assert shown.ranks() == {"p2": (4, 2, 1), "p7": (None, None, None)}
     assert shown.ranks(["p8", "p5"]) == {"p8": (None, 5, 5), "p5": (2, 3, 3)}
+    frame = shown.frame()
+    assert list(frame) == ["round 0", "round 1", END] and list(frame.index) == ["p2", "p7"]
+    assert frame.loc["p2"].tolist() == [4, 2, 1] and frame.loc["p7"].isna().all()
+    assert list(replay(bdtr_trace()).frame()) == ["round 0", "round 1", END]
 
 
 def test_why_the_cut_chose_a_passage():

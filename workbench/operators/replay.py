@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import pandas as pd
+
 from workbench.errors import DataError
 from workbench.records import Record
 from workbench.trace import Event, Trace
@@ -78,8 +80,8 @@ class Cut(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replay(Record):
-    """An iterative retrieval. `verified` are the passages that the verifier chose, `moved` says from which rank to which
-    it put them, as (id, old, new); `final` is the order at the end. `gold` is what the caller knows, not the method.
+    """An iterative retrieval. `verified` are the passages that the verifier chose, `moved` tells their ranks before and
+    after, as (id, old, new); `final` is the order at the end. `gold` is what the caller knows, not the method.
 
     `chain` and `cut` are None and `verified` is empty for methods that only think and retrieve."""
 
@@ -119,6 +121,11 @@ class Replay(Record):
         passages."""
         at = [{name: rank for rank, (name, _) in enumerate(self.ranking(s), 1)} for s in range(len(self.stages))]
         return {name: tuple(ranks.get(name) for ranks in at) for name in (self.gold if ids is None else ids)}
+
+    def frame(self, ids: Iterable[str] | None = None) -> pd.DataFrame:
+        """`ranks` for pandas: a row per passage, a column per stage."""
+        ranks = pd.DataFrame.from_dict(self.ranks(ids), orient="index", columns=list(self.stages), dtype="Int64")
+        return ranks.rename_axis("passage")
 
     def why(self, passage: str) -> tuple[str, ...]:
         """Why the cut chose a passage: `verified`, `score`, `filled`; nothing if it did not."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.patheffects import Normal, Stroke
 
 from workbench.errors import SettingError
 from workbench.operators.replay import END, Replay
@@ -19,6 +20,8 @@ from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 TOP = 10  # ranks that have a row of their own
 _LEFT, _STEP, _LABELS, _HEAD, _ROW = 34, 76, 236, 30, 21  # pixels: margin, stage, labels, header, row
 _NAME = 34  # characters of a label
+# What keeps a number readable where a line runs under it.
+_HALO = ' style="paint-order:stroke;stroke:var(--jp-layout-color0,#fff);stroke-width:3px"'
 
 
 class Lane(NamedTuple):
@@ -80,7 +83,7 @@ def bump_svg(replay: Replay, at: int, passages: Mapping[str, Passage] | None = N
                     f"{_mark(_x(stage), _y(row), colour, lane, stages[stage], found=rank is not None)}</g>"
                 )
                 if row > top:
-                    parts.append(f'<text x="{_x(stage) + 9:g}" y="{_y(row) + 4}" opacity="0.8">{_rank(rank)}</text>')
+                    parts.append(f'<text x="{_x(stage) + 8:g}" y="{_y(row) - 5}"{_HALO}>{_rank(rank)}</text>')
         if lane.rows[-1]:
             parts.append(
                 f'<text x="{_x(len(stages) - 1) + _STEP / 2 + 6:g}" y="{_y(lane.rows[-1]) + 4}"{_bold(lane.gold)}>'
@@ -116,8 +119,10 @@ def bump_figure(replay: Replay, passages: Mapping[str, Passage] | None = None, t
                 markerfacecolor=None if rank else "white",
             )  # fmt: skip
             if row > top:
-                axes.annotate(_rank(rank), (stage, row), xytext=(8, 0), textcoords="offset points", va="center",
-                              fontsize=8)  # fmt: skip
+                axes.annotate(
+                    _rank(rank), (stage, row), xytext=(6, 4), textcoords="offset points", fontsize=8, zorder=5,
+                    path_effects=[Stroke(linewidth=2.5, foreground="white"), Normal()],
+                )  # fmt: skip
         if lane.rows[-1]:
             axes.annotate(
                 _plain(_label(lane.passage, passages), 44), (len(stages) - 1, lane.rows[-1]), xytext=(34, 0),

@@ -188,6 +188,7 @@ class Player(Record):
                 self._edit,
             ]
         )
+        self.widget.add_class("hopscope-player")
 
     def _on(self, action: Callable[[Any], Any]) -> Callable[[dict], None]:
         """What a control does. A page shows no error of a control by itself, so whatever goes wrong is said in the

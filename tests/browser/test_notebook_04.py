@@ -1,0 +1,79 @@
+"""Notebook 04 as its reader sees it: the rounds, a thought in other words, a saved run; both themes."""
+
+from __future__ import annotations
+
+import pytest
+from lab import ROOT
+from playwright.sync_api import Locator, expect
+
+pytestmark = pytest.mark.browser
+
+
+def stage(player: Locator, side: int = 0) -> Locator:
+    """The name of the stage that a side's picture marks; rank labels of gold passages are bold as well."""
+    return player.locator("svg.hopscope-bump").nth(side).locator("text[text-anchor=middle][font-weight='600']")
+
+
+@pytest.mark.usefixtures("meridian")
+@pytest.mark.timeout(1200)
+def test_it_runs_and_its_players_play(lab, page):
+    lab.add(ROOT / "notebooks" / "04_replay_bdtr_iterations.ipynb", limit=2)
+    notebook = lab.open(page, "04_replay_bdtr_iterations.ipynb")
+    notebook.run_all(timeout=1000)
+    expect(notebook.outputs("04 Replay iterative retrieval: meridian")).to_contain_text("all checks hold")
+    assert (lab.root / "figures" / "meridian" / "04_ranks.png").exists()
+    live, saved = notebook.panel.locator(".hopscope-player").all()
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"04_replay_{theme}")
+
+    # The slider goes from round to round, on both sides.
+    slider = live.get_by_role("slider")
+    expect(stage(live)).to_have_text("round 1")
+    expect(live.get_by_text("Pia Normelle").first).to_be_visible()
+    slider.press("ArrowRight")
+    expect(stage(live)).to_have_text("round 2")
+    expect(stage(live, 1)).to_have_text("round 2")
+    slider.press("ArrowRight")
+    expect(stage(live)).to_have_text("end")
+    expect(live.get_by_text("reasoning chain").first).to_be_visible()
+    expect(live.get_by_text("passages support the chain").first).to_be_visible()
+    expect(live.locator("textarea")).to_have_count(0)
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"04_player_end_{theme}", live)
+
+    # A thought in other words: the button runs the method again from its round on, and puts the outcome beside.
+    slider.press("ArrowLeft")
+    slider.press("ArrowLeft")
+    expect(stage(live)).to_have_text("round 1")
+    live.locator("textarea").first.fill("Lucan Morravel")
+    live.get_by_role("button", name="run again from this round").click()
+    again = live.locator(".hopscope", has=page.locator("svg")).nth(1)
+    expect(again).to_contain_text("Lucan Morravel", timeout=60_000)
+    expect(again).to_contain_text("given by hand")
+    expect(live.locator(".hopscope", has=page.locator("svg")).first).not_to_contain_text("given by hand")
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"04_player_edited_{theme}", live)
+
+    # Another method beside it, another question for both.
+    question, _, _, beside, _ = live.locator("select").all()
+    beside.select_option(label="ircot")
+    expect(again).to_contain_text("ircot[backbone=hipporag2]", timeout=60_000)
+    question.select_option(index=1)
+    expect(again).to_contain_text("Lanthorn Bridge", timeout=60_000)
+    expect(stage(live, 1)).to_have_text("round 1")
+
+    # The saved run is replayed from its folder; what it lacks is said in the page.
+    expect(stage(saved)).to_have_text("round 0")
+    saved.get_by_role("slider").press("ArrowRight")
+    expect(stage(saved)).to_have_text("round 1")
+    saved.locator("select").first.select_option(index=1)
+    expect(saved.get_by_text("The car ferry from Orsby").last).to_be_visible()
+    saved.get_by_role("button", name="run again from this round").click()
+    expect(saved.get_by_text("a saved run is replayed without an engine")).to_be_visible()
+    expect(saved.locator("svg.hopscope-bump")).to_have_count(1)
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"04_saved_{theme}", saved)
