@@ -64,6 +64,19 @@ def test_a_method_that_stops_has_no_conclusion_and_keeps_its_pool():
     assert shown.fallback == "scores of different scales met as minmax(cosine, ppr)"
 
 
+def test_a_round_that_finds_nothing_keeps_the_pool():
+    trace = Trace()
+    with trace.span("CHAIN", "irgs[accumulate=false]", question=QUESTION):
+        with trace.span("CHAIN", "round 0", round=0):
+            search(trace, "question", QUESTION, "p1", "p3")
+            pool(trace, "p1", "p3")
+        with trace.span("CHAIN", "round 1", round=1):
+            search(trace, "generation", "???")
+            pool(trace)
+    first, second = replay(trace).rounds
+    assert second.pool == first.pool and second.scale == "cosine"
+
+
 def test_a_saved_trace_gives_the_same_replay(tmp_path):
     for trace in (bdtr_trace(), ircot_trace()):
         assert replay(Trace.open(trace.save(tmp_path / "trace.jsonl"))) == replay(trace)

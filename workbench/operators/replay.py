@@ -181,7 +181,7 @@ def _round(trace: Trace, event: Event, before: Round | None) -> Round:
     parts = trace.children(event.id)
     searches = tuple(_search(part) for part in parts if part.step == "search")
     said = next((part.outputs for part in parts if part.step == "think"), {})
-    pool = next((part for part in parts if part.step == "pool"), None)
+    pool = next((part for part in parts if part.step == "pool" and part.scores), None)
     pooled = pool.outputs if pool else {}
     return Round(
         event.inputs["round"],
