@@ -15,8 +15,7 @@ import numpy as np
 
 import workbench as wb
 from workbench.data.folder import read_questions
-from workbench.llm.engine import RulesEngine
-from workbench.trace import Trace
+from workbench.llm.engine import RulesEngine, note
 
 
 class Remembering(RulesEngine):
@@ -29,7 +28,8 @@ class Remembering(RulesEngine):
     def run(self, step, inputs, *, trace=None):
         key = (step.name, repr(inputs))
         if key not in self._said:
-            self._said[key] = super().run(step, inputs, trace=trace)
+            self._said[key] = super().run(step, inputs)
+        note(trace, self.name, step, self._said[key])
         return self._said[key]
 
 
@@ -44,11 +44,12 @@ class Heard:
         return self._retrieve(query, k, **settings)
 
 
-def best(rounds: int, work) -> float:
+def best(rounds: int, method, queries: list[tuple[str, int]]) -> float:
     taken = []
     for _ in range(rounds):
         started = time.perf_counter()
-        work()
+        for query, k in queries:
+            method.retrieve(query, k, trace="full")
         taken.append(time.perf_counter() - started)
     return min(taken)
 
@@ -63,10 +64,8 @@ def measure(folder: Path, spec: str, questions: list[str], rounds: int) -> dict:
         method.backbone.retrieve = heard
         method.retrieve(question, 20)
         del method.backbone.retrieve
-        own.append(best(rounds, lambda: method.retrieve(question, 20, trace="full")))
-        backbone.append(
-            best(rounds, lambda: [method.backbone.retrieve(q, k, trace="full") for q, k in heard.queries])
-        )
+        own.append(best(rounds, method, [(question, 20)]))
+        backbone.append(best(rounds, method.backbone, heard.queries))
     return {
         "index": str(folder), "method": method.label, "questions": len(questions), "rounds": rounds,
         "ms per question, median": 1e3 * float(np.median(own)), "ms, slowest": 1e3 * max(own),

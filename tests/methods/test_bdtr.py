@@ -189,7 +189,7 @@ def test_the_bridge_that_static_search_misses_comes_first(index):
     static = Canned(index, engine).retrieve(QUESTION, 5)
     found = bdtr(index, engine).retrieve(QUESTION, 5)
     assert BRIDGE not in [p.id for p, _ in static.passages]
-    assert [p.id for p, _ in found.passages][0] == BRIDGE and found.selected == 5 and found.fallback is None
+    assert found.passages[0].item.id == BRIDGE and found.selected == 5 and found.fallback is None
 
 
 def test_calls_and_retrievals_are_those_of_the_paper(index):
@@ -217,7 +217,7 @@ def test_the_verifier_sees_every_document_once_and_not_in_their_order(index):
     method = bdtr(index, engine, verified=20, verify_batch=10, iterations=0)
     found = method.retrieve(QUESTION, 30)
     batches = [[title for title, _ in value.passages] for value in engine.inputs("verify")]
-    assert sorted(sum(batches, [])) == sorted(f"p{i}" for i in range(1, 21))
+    assert sorted(title for batch in batches for title in batch) == sorted(f"p{i}" for i in range(1, 21))
     assert batches[0] != [f"p{i}" for i in range(1, 11)]
     promoted_ids = sorted((batch[0] for batch in batches), key=lambda one: int(one[1:]))  # by score
     assert [p.id for p, _ in found.passages][:2] == promoted_ids
