@@ -83,7 +83,7 @@ MIRA, ALDRA, ORSBY = ("Lake Mira", "fed by", 0.1), ("River Aldra", "flows into",
         ("ircot", ["The answer is Lake Mira."], []),
         ("gcot", ["Where the Aldra ends is missing.", "Mira"], ["Where the Aldra ends is missing.", "Mira"]),
         ("gcot", ["so the answer is: Lake Mira"], []),
-        ("irgs", [generated(), generated("Well.", "")], [f"{QUESTION} It flows on. Lake Mira", f"{QUESTION} Well. "]),
+        ("irgs", [generated(), generated("Well.", "")], [f"{QUESTION} It flows on. Lake Mira", f"{QUESTION} Well."]),
         ("irgs", [generated("So the answer is: x", "x"), generated()],
          [f"{QUESTION} So the answer is: x x", f"{QUESTION} It flows on. Lake Mira"]),  # it never stops early
         ("tog", [explored(MIRA, ALDRA), explored(ORSBY)],
@@ -158,17 +158,23 @@ def test_a_failed_step_costs_its_round_and_is_noted(tiny_index, spec):
     assert evidence.trace.find("think")[0].outputs["failure"] == "the reply is empty"
 
 
-@pytest.mark.parametrize(("spec", "empty"), [("ircot", " \n"), ("gcot", ""), ("irgs", generated(" ", ""))])
+@pytest.mark.parametrize(("spec", "empty"), [("ircot", " \n"), ("gcot", "")])
 def test_nothing_is_searched_for_with_an_empty_thought(tiny_index, spec, empty):
     backbone, _, evidence = run(spec, tiny_index, empty, empty)
     assert backbone.asked == [QUESTION]
     assert "round 1 failed" in evidence.fallback and "empty" in evidence.fallback
 
 
+@pytest.mark.parametrize(("profile", "asked"), [("adapted", [QUESTION]), ("original", [QUESTION] * 3)])
+def test_an_empty_generation_is_the_question_again(tiny_index, profile, asked):
+    backbone, _, evidence = run("irgs", tiny_index, generated(" ", ""), generated("", ""), profile=profile)
+    assert backbone.asked == asked and evidence.passages and not evidence.fallback
+
+
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_backbone_that_finds_nothing_is_no_error(tiny_index, spec):
     nothing = {QUESTION: {}, "Orsby lies on": {}}
-    says = {"irgs": [generated("", ""), "!"], "tog": [explored(ORSBY), explored()]}.get(spec, ["Orsby lies on", ""])
+    says = {"irgs": [generated("", ""), "!broken"], "tog": [explored(ORSBY), explored()]}.get(spec, ["Orsby lies on", ""])
     _, engine, evidence = run(spec, tiny_index, *says, finds=nothing)
     assert evidence.passages == () and engine.asked[0].passages == ()
 

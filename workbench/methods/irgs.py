@@ -6,7 +6,8 @@ each round replaces the passages, over a dense retriever, of which five are read
 generation each: the first retrieval and two more, two generations, and the reader's, which is the last.
 
 A query is question, reasoning, answer, in this order (reports of the original differ); like all queries it is cut to
-`query_tokens`, which a long reasoning uses up before its answer. The method never stops early."""
+`query_tokens`, which a long reasoning uses up before its answer. The method never stops early; where nothing was
+generated, the query is the question again."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ class IRGS(Iterative):
 
     def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         result = self.ask(generation.STEP, generation.Input(question, contents(shown)), trace)
+        if result.failure:
+            return Thought({"reasoning": "", "answer": ""}, failure=result.failure)
         texts = said(result)
-        if not any(texts.values()):
-            return Thought(texts, failure=result.failure or "the generation is empty")
-        return Thought(texts, (("generation", f"{question} {texts['reasoning']} {texts['answer']}"),))
+        query = " ".join(part for part in (question, texts["reasoning"], texts["answer"]) if part)
+        return Thought(texts, (("generation", query),))
