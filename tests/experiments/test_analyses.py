@@ -275,6 +275,16 @@ def test_without_a_cut_the_reader_takes_the_first(tmp_path):
     found = analyses.promotion(run, questions, read=2, progress=False)
     assert found.passages()["fate"].tolist() == ["read", "sunk", "read"]
     assert found.frame()["stage"].tolist() == ["round 0"]
+    three = written(tmp_path / "three", {"ircot": {"iterations": 0}}, {"ircot": {}}, traces=traces,
+                    questions=questions, reader="direct[k=3]")  # fmt: skip
+    assert set(analyses.promotion(three, questions, progress=False).passages()["fate"]) == {"read"}, "its reader's k"
+
+
+def test_what_a_later_round_loses_has_sunk(tmp_path):
+    """A method may take each round's ranking for the one before."""
+    traces = {"irgs": [iterative_trace([["a", "b"], ["b", "x"]])]}
+    run = written(tmp_path / "run", {"irgs": {"iterations": 1}}, {"irgs": {}}, traces=traces, questions=QUESTIONS[:1])
+    assert analyses.promotion(run, QUESTIONS[:1], progress=False).passages()["fate"].tolist() == ["sunk", "read"]
 
 
 def test_a_question_that_broke_found_nothing(tmp_path):
@@ -338,10 +348,11 @@ def test_curves_of_two_methods_and_of_a_run_without_traces(tmp_path):
     labels = [*rounds_specs("ircot[backbone=dense]", [2, 0]), *rounds_specs("bdtr", [1])]
     assert labels == ["ircot[backbone=dense,iterations=2]", "ircot[backbone=dense,iterations=0]", "bdtr[iterations=1]"]
     methods = {label: {"iterations": int(label[-2])} for label in labels}
-    run = written(tmp_path / "run", methods, {label: {"em": [1, 0, 0, 0]} for label in labels}, trace="off")
+    methods["bdtr (thoughts by hand)"] = {"iterations": 2}
+    run = written(tmp_path / "run", methods, {label: {"em": [1, 0, 0, 0]} for label in methods}, trace="off")
     rows = analyses.rounds_curve(run).rows
     assert [(row["method"], row["iterations"]) for row in rows] == [
-        ("bdtr", 1), ("ircot[backbone=dense]", 0), ("ircot[backbone=dense]", 2),
+        ("bdtr", 1), ("bdtr (thoughts by hand)", 2), ("ircot[backbone=dense]", 0), ("ircot[backbone=dense]", 2),
     ]  # fmt: skip
     assert {(row["stopped"], row["rounds"]) for row in rows} == {(None, None)}
     analyses.rounds_curve(run).figure()
@@ -484,7 +495,7 @@ def things(text: str) -> list[Analysis]:
             "hours": 0.1}  # fmt: skip
     notes = (text, text)
     return [
-        ByKind(text, (kind, kind | {"kind": "b"}), notes),
+        ByKind(text, (kind, kind | {"kind": "b", "difference": 0.1 + 1e-17 + 0.2, "low": 0.3, "high": 0.3}), notes),
         RecallCurve(text, ({"method": text, "k": 5, "recall": 0.5, "n": 3}, {"method": text, "k": 9, "recall": None,
                                                                              "n": 3}), notes),
         QualityAgainstK(text, ({"k": 5, "em": 0.5, "f1": 0.5, "read": 5.0, "failures": 0, "n": 3},), notes),

@@ -50,7 +50,8 @@ def _(kinds: ByKind) -> Picture:
             places.index(place) + (at - (len(methods) - 1) / 2) * 0.7 / len(methods)
             for place in zip(rows["by"], rows["kind"])
         ]
-        spread = [rows["difference"] - rows["low"], rows["high"] - rows["difference"]]
+        # Where all differences are equal, rounding may put the mean a little outside its interval.
+        spread = [(rows["difference"] - rows["low"]).clip(lower=0), (rows["high"] - rows["difference"]).clip(lower=0)]
         axes.errorbar(
             rows["difference"], ys, xerr=spread, linestyle="", color=_colour(at), marker=_marker(at), capsize=2,
             label=_label(method, 60),

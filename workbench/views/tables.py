@@ -12,6 +12,7 @@ from workbench.views.base import NAME, clean, details, esc, html, page, short, t
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
 LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
+NONE = "No number of these has a place in the paper's tables."
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
 
@@ -22,7 +23,7 @@ def _(tables: Tables) -> str:
     verdicts = [details(esc(one.title), html(one)) for one in (tables.claims, tables.measured) if one]
     return page(
         f"<p><b>{esc(tables.title)}</b>: {esc(_counted(tables))}</p><p class='q'>{esc(LEGEND)}</p>",
-        *(parts or ["<p>No number of these has a place in the paper's tables.</p>"]),
+        *(parts or [f"<p>{NONE}</p>"]),
         *(f"<p class='q'>{esc(note)}</p>" for note in tables.notes),
         details("why numbers are not comparable", table(["measured as", "of", "why"], reasons), open=True)
         if (reasons := _reasons(tables))
@@ -34,7 +35,7 @@ def _(tables: Tables) -> str:
 
 @text.register
 def _(tables: Tables) -> str:
-    lines = [f"{clean(tables.title, NAME)}: {_counted(tables)}", LEGEND]
+    lines = [f"{clean(tables.title, NAME)}: {_counted(tables)}", LEGEND if tables.cells else NONE]
     for title, columns, rows in _parts(tables):
         lines += ["", title, *aligned([columns, *rows])]
     lines += ["", *(clean(note, 400) for note in tables.notes)]

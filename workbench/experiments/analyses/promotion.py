@@ -3,9 +3,9 @@ is high already and that what counts is whether the bridges come first (section 
 
 The fate of a gold passage:
 
-    read        among what the reader is given: what the method chose, else the first five
-    cut         it had come so far (one of the first five, or chosen by the verifier) and was left out by the cut
-    sunk        found, but too low
+    read        among what the reader is given: what the method chose, else as many as the reader takes
+    cut         it had come so far (so high, or chosen by the verifier) and was left out by the cut
+    sunk        found, but too low in the end
     not found   by no query of any round"""
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from workbench.experiments.analyses.traces import iterative_methods, replays
 from workbench.experiments.run import Run
 from workbench.operators.replay import Replay
 from workbench.records import Question
+from workbench.spec import parse_spec
 
 DEPTHS = (5, 10, 50, 200)
 FATES = ("read", "cut", "sunk", "not found")
@@ -55,12 +56,14 @@ def promotion(
     questions: Iterable[Question],
     methods: Iterable[str] | None = None,
     *,
-    read: int = 5,
+    read: int | None = None,
     progress: bool = True,
 ) -> Promotion:
     """The way of every gold passage through the rounds of each iterative method, from the traces of the run. `read` is
-    how many passages a reader takes where the method does not choose. A method that stopped early stands still."""
+    how many passages a reader takes where the method does not choose: by default the `k` of the run's reader, or 5. A
+    method that stopped early stands still."""
     chosen = iterative_methods(run, methods)
+    read = read or parse_spec(run.config["reader"] or "direct")[1].get("k", 5)
     gold = {one: question.support for one, question in asked(run, questions).items() if question.support}
     rows: list[dict] = []
     passages: list[dict] = []
@@ -100,19 +103,20 @@ def _ways(
         yield {
             "passage": passage,
             "ranks": dict(zip(stages, pooled + ended, strict=True)),
-            "fate": _fate(replay, kept, pooled[-1], read),
+            "fate": _fate(replay, kept, pooled, read),
         }
 
 
-def _fate(replay: Replay, passage: str, rank: int | None, read: int) -> str:
-    """`rank` is the one in the last pool."""
-    if rank is None:
+def _fate(replay: Replay, passage: str, pooled: Sequence[int | None], read: int) -> str:
+    """`pooled` are its ranks in the pools."""
+    if not any(pooled):
         return "not found"
+    high = pooled[-1] is not None and pooled[-1] <= read
     if replay.cut is None:
-        return "read" if rank <= read else "sunk"
+        return "read" if high else "sunk"
     if passage in (*replay.cut.kept, *replay.cut.filled):
         return "read"
-    return "cut" if rank <= read or passage in replay.verified else "sunk"
+    return "cut" if high or passage in replay.verified else "sunk"
 
 
 def _row(method: str, stage: str, ranks: Sequence[int | None]) -> dict[str, Any]:

@@ -64,11 +64,10 @@ def rounds_curve(run: Run, *, progress: bool = True) -> RoundsCurve:
         raise SettingError(f"no method of the run {run.folder} counts iterations; see rounds_specs('ircot')")
     rows = []
     for label, one in described.items():
-        name, settings = parse_spec(one["label"])
         found = replays(run, label, progress=progress).values()
         rows.append(
             {
-                "method": spec_of(name, {key: value for key, value in settings.items() if key != "iterations"}),
+                "method": _family(one["label"]),
                 "iterations": one["settings"]["iterations"],
                 **{measure: mean_of(run.scores(measure, label).values()) for measure in measured(run, MEASURES)},
                 "stopped": sum(one.stopped is not None for one in found) if found else None,
@@ -78,6 +77,13 @@ def rounds_curve(run: Run, *, progress: bool = True) -> RoundsCurve:
         )
     rows.sort(key=lambda row: (row["method"], row["iterations"]))
     return RoundsCurve("Quality over rounds", tuple(rows), tuple(cautions(run)))
+
+
+def _family(label: str) -> str:
+    """The label without its iterations; what follows a SPEC (thoughts by hand) stays."""
+    spec, space, rest = label.partition(" ")
+    name, settings = parse_spec(spec)
+    return spec_of(name, {key: value for key, value in settings.items() if key != "iterations"}) + space + rest
 
 
 def _searched(replay: Replay) -> int:
