@@ -12,6 +12,7 @@ from workbench.encoding import encoder
 from workbench.experiments import Run, Verdict, evaluate
 from workbench.experiments.checkup import checkup
 from workbench.experiments.estimate import estimate_build, estimate_run
+from workbench.experiments.tables import compare, tables
 from workbench.index import Index
 from workbench.llm import engine
 from workbench.methods import method
@@ -29,6 +30,7 @@ __all__ = [
     "Verdict",
     "card",
     "checkup",
+    "compare",
     "complete",
     "datasets",
     "encoder",
@@ -44,6 +46,7 @@ __all__ = [
     "neighbourhood",
     "reader",
     "replay",
+    "tables",
     "write_folder",
 ]
 
