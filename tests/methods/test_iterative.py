@@ -173,8 +173,8 @@ def test_an_empty_generation_is_the_question_again(tiny_index, profile, asked):
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_backbone_that_finds_nothing_is_no_error(tiny_index, spec):
-    nothing = {QUESTION: {}, "Orsby lies on": {}}
-    says = {"irgs": [generated("", ""), "!broken"], "tog": [explored(ORSBY), explored()]}.get(spec, ["Orsby lies on", ""])
+    nothing = {QUESTION: {}, "Aldra?": {}, "Orsby lies on": {}}
+    says = {"irgs": [generated("", ""), "!broken"], "tog": [explored(ORSBY), explored()]}.get(spec, ["Aldra?", ""])
     _, engine, evidence = run(spec, tiny_index, *says, finds=nothing)
     assert evidence.passages == () and engine.asked[0].passages == ()
 
