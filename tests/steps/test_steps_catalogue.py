@@ -29,6 +29,7 @@ from workbench.steps import (
     missing_evidence,
     named_entities,
     next_thought,
+    summarise,
     triples,
 )
 
@@ -36,6 +37,7 @@ from workbench.steps import (
 MAKE = {
     "named_entities": lambda text: named_entities.Input(text, text),
     "triples": lambda text: triples.Input(text, text, (text,)),
+    "summarise": lambda text: summarise.Input((text, text), 100),
     "fact_filter": lambda text: fact_filter.Input(text, ((text, text, text),), (0.5,)),
     "answer": lambda text: answer.Input(text, text, ((text, text),)),
     "community_report": lambda text: community_report.Input(

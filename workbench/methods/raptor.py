@@ -24,7 +24,6 @@ from workbench.records import Evidence, Report, ranked
 from workbench.trace import Trace
 
 MODES = ("collapsed", "traversal", "leaves")
-TAILS = ("dense", "none")
 TRACED = 10  # passages that the trace explains
 
 
@@ -49,20 +48,21 @@ class RAPTOR(Method):
     class Settings:
         """`mode`: `collapsed` finds the summaries among the `nodes` nodes of the whole tree closest to the question;
         `traversal` goes down from the roots, keeping the closest `width` nodes of each level, and reaches the passages
-        below the last; `leaves` finds none. `tail`: passages that a walk did not reach come last (`dense`, by their own
-        cosine) or not at all (`none`). `report_tokens` bounds the reports."""
+        below the last; `leaves` finds none. `tail`: whether the passages that a walk did not reach come last, by their
+        own cosines, instead of not at all. `report_tokens` bounds the reports."""
 
         mode: str = "collapsed"
         gamma: float = 0.9
         nodes: int = 50
         width: int = 5
-        tail: str = "dense"
+        tail: bool = True
         report_tokens: int = 3500
 
         def __post_init__(self):
-            for name, known in (("mode", MODES), ("tail", TAILS)):
-                if getattr(self, name) not in known:
-                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}")
+            if self.mode not in MODES:
+                raise SettingError(f"mode={self.mode!r} is unknown; choose one of {', '.join(MODES)}")
+            if type(self.tail) is not bool:
+                raise SettingError(f"tail={self.tail!r}; it should be true or false")
             for name, least in (("nodes", 1), ("width", 1), ("report_tokens", 0)):
                 value = getattr(self, name)
                 if type(value) is not int or value < least:
@@ -150,7 +150,7 @@ class RAPTOR(Method):
             best = _ordered(np.flatnonzero(found.reached), scores, own)
             rest = _ordered(np.flatnonzero(~found.reached), scores, own)
             scores[rest] = np.minimum(scores[rest], scores[best[-1:]].min(initial=1))
-            order = (np.concatenate([best, rest]) if self.settings.tail == "dense" else best)[:k]
+            order = (np.concatenate([best, rest]) if self.settings.tail else best)[:k]
             if trace:
                 through = {row: self._ids[len(own) + lender[row]] for row in order[:TRACED] if lender[row] >= 0}
                 span.set(through={self._ids[row]: summary for row, summary in through.items()})

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from workbench import tokens
 from workbench.rules.language import content_words
 
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+_NO_END = "".join(rf"(?<!\b{short}\.)" for short in ("[A-Z]", "Mr", "Mrs", "Ms", "Dr", "St", "No", "vs"))
+_SENTENCE_END = re.compile(rf"(?<=[.!?…]){_NO_END}\s+|(?<=[。！？])|\n+")
 
 
 def central(texts: Sequence[str], limit: int) -> str:

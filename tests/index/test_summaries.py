@@ -1,0 +1,356 @@
+"""The tree of summaries: what is clustered, what a summary costs, what is left when one fails or a build is stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planted import Summariser, planted
+from tiny import CountingEncoder, TinyEncoder, files
+
+import workbench as wb
+from workbench import tokens
+from workbench.data import Dataset
+from workbench.errors import IndexFault, SettingError
+from workbench.index import Index, clustering, summaries
+from workbench.index.clustering import Clustering, sizes, soft_clusters
+from workbench.records import Passage
+
+DATA = planted()
+QUICK = {"reduction": "pca", "dimension": 3, "components": 6}
+DEEP = {"cluster_tokens": 60}  # about four passages: many clusters, on several levels
+
+
+def build(folder, data=DATA, engine=None, encoder=None, **chosen) -> Index:
+    return Index.build(
+        data,
+        engine or Summariser(),
+        folder,
+        encoder=encoder or TinyEncoder(),
+        layers=["summaries"],
+        settings={"summaries": {**QUICK, **chosen}},
+        progress=False,
+    )
+
+
+def said(index: Index) -> dict:
+    return index.manifest["layers"]["summaries"]
+
+
+def corpus(*texts: str) -> Dataset:
+    return Dataset("texts", tuple(Passage(f"p{row}", "", text) for row, text in enumerate(texts)))
+
+
+# -- clusters ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", [QUICK, {}], ids=["pca", "umap"])
+def test_planted_topics_are_found_and_no_passage_is_lost(tmp_path, chosen):
+    index = Index.build(
+        DATA,
+        wb.engine("rules"),
+        tmp_path,
+        encoder=TinyEncoder(),
+        layers=["summaries"],
+        settings={"summaries": chosen},
+        progress=False,
+    )
+    first = [cluster for cluster in index.summaries.clusters if cluster.level == 1]
+    assert len(first) >= 3
+    topics = [{DATA.passages[row].id.split()[0] for row in cluster.children} for cluster in first]
+    assert all(len(topic) == 1 for topic in topics), "topics that share no word are not mixed"
+    assert {row for cluster in first for row in cluster.children} == set(range(60))
+    assert said(index)["made_by"] == ["rules (summarise v1)"]
+    assert index.summaries.vectors.shape == (len(index.summaries.nodes), 64)
+
+
+@pytest.mark.parametrize("reduction", ["pca", "umap"])
+def test_the_same_seed_gives_the_same_bytes(tmp_path, reduction):
+    for name in "ab":
+        build(tmp_path / name, reduction=reduction)
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_few_passages_have_no_tree(tmp_path, n):
+    engine = Summariser()
+    index = build(tmp_path, replace(DATA, passages=DATA.passages[:n]), engine)
+    assert engine.asked == index.summaries.nodes == index.summaries.clusters == []
+    assert index.summaries.vectors.shape == (0, 64) and index.summaries.leaves.shape == (0, n)
+    assert said(index)["levels"] == said(index)["made_by"] == []
+
+
+def test_one_more_than_dimension_plus_one_has_a_tree(tmp_path):
+    assert build(tmp_path, replace(DATA, passages=DATA.passages[:5])).summaries.nodes
+
+
+@pytest.mark.parametrize("reduction", ["pca", "umap"])
+@pytest.mark.parametrize("texts", [["the same"] * 30, ["one thing"] * 14 + ["another matter"] * 14], ids=["one", "two"])
+def test_equal_texts_are_members_each_for_itself(tmp_path, texts, reduction):
+    """Trap 5: matched back by equal vectors, each would belong to the clusters of all its equals."""
+    index = build(tmp_path, corpus(*texts), reduction=reduction, levels=1)
+    assert set(np.unique(index.summaries.leaves.indices)) == set(range(len(texts)))
+    assert all(len(set(cluster.children)) == len(cluster.children) for cluster in index.summaries.clusters)
+
+
+def test_levels_stand_on_one_another(tmp_path):
+    index = build(tmp_path, **DEEP)
+    nodes, n = index.summaries.nodes, 60
+    assert len(said(index)["levels"]) > 1 and sum(said(index)["levels"]) == len(nodes)
+    level = [0] * n + [node.level for node in nodes]
+    for row, node in enumerate(nodes):
+        assert all(level[child] == node.level - 1 for child in node.children)
+        below = set()
+        for child in node.children:
+            below |= {child} if child < n else set(index.summaries.leaves[[child - n]].indices.tolist())
+        assert set(index.summaries.leaves[[row]].indices.tolist()) == below
+    assert len({node.id for node in nodes}) == len(nodes)
+    assert np.array_equal(index.summaries.vectors, TinyEncoder().encode([node.text for node in nodes]))
+    assert len(said(build(tmp_path, levels=1, **DEEP))["levels"]) == 1
+
+
+def test_between_two_groups_one_belongs_to_both():
+    """Two clouds and a point in the middle."""
+    clouds = np.random.default_rng(0).normal(0, 0.3, (80, 2)) + np.repeat([[-1.0, 0.0], [1.0, 0.0]], 40, axis=0)
+    points = np.concatenate([clouds, [[0.0, 0.0]]]).astype(np.float32)
+    how = Clustering("pca", dimension=2, components=2)
+    memberships = clustering._memberships(points.astype(float), how)
+    assert [80 in rows for rows in memberships] == [True, True]
+    alone = clustering._memberships(points.astype(float), replace(how, threshold=0.99))
+    assert sorted(np.concatenate(alone)) == list(range(81)), (
+        "trap 4: where nothing exceeds the threshold, the likeliest"
+    )
+
+
+@settings(max_examples=20)
+@given(st.integers(5, 40), st.integers(1, 3), st.integers(0, 9))
+def test_every_row_has_a_cluster_and_no_cluster_comes_twice(n, dimension, seed):
+    vectors = np.random.default_rng(seed).normal(size=(n, 4)).astype(np.float32).round()
+    found = [tuple(rows.tolist()) for rows in soft_clusters(vectors, Clustering("pca", dimension, components=5))]
+    assert {row for rows in found for row in rows} == set(range(n))
+    assert found == sorted(set(found)) and all(rows == tuple(sorted(set(rows))) for rows in found)
+
+
+def test_many_vectors_are_searched_coarsely_and_that_is_said(tmp_path, monkeypatch):
+    assert sizes(1, 49) == [1] and sizes(3, 49) == [1, 2] and sizes(2000, 49) == list(range(1, 50))
+    assert sizes(2001, 49) == [1, 2, 3, 5, 8, 12, 18, 27, 41, 49]
+    assert said(build(tmp_path / "all"))["coarse"] == []
+    monkeypatch.setattr(clustering, "COARSE_FROM", 59)
+    monkeypatch.setattr(summaries, "COARSE_FROM", 59)
+    assert said(build(tmp_path / "coarse"))["coarse"] == [1]
+
+
+# -- long texts -------------------------------------------------------------------------------------------------------
+
+
+def test_two_long_nodes_are_not_clustered_again(tmp_path):
+    """Trap 2: the original asks UMAP for no dimension at all, and breaks."""
+    long = ["sea " * 4000, "sail " * 4000]
+    index = build(tmp_path, corpus(*long, *(p.text for p in DATA.passages[20:])), levels=1)
+    assert [c.children for c in index.summaries.clusters if set(c.children) & {0, 1}] == [(0,), (1,)]
+
+
+@pytest.mark.parametrize("budget", [1, 40, 100, 300])
+@pytest.mark.parametrize("recursions", [1, 20])
+def test_texts_of_a_cluster_fit_unless_it_is_one(tmp_path, budget, recursions):
+    index = build(tmp_path, cluster_tokens=budget, recursions=recursions, levels=1)
+    lengths = [tokens.count(passage.text) for passage in DATA.passages]
+    for cluster in index.summaries.clusters:
+        assert len(cluster.children) == 1 or sum(lengths[row] for row in cluster.children) <= budget
+    assert {row for cluster in index.summaries.clusters for row in cluster.children} == set(range(60))
+
+
+def test_few_texts_are_dealt_out_in_their_order():
+    lengths = np.array([5, 4, 3, 9, 1])
+    chosen = summaries.Settings(cluster_tokens=9)
+    parts = summaries._fitting(np.arange(5), np.zeros((5, 2)), lengths, chosen)
+    assert [part.tolist() for part in parts] == [[0, 1], [2], [3], [4]]
+
+
+# -- what the engine says ---------------------------------------------------------------------------------------------
+
+
+def test_the_engine_reads_titles_and_texts_on_one_line(tmp_path):
+    passages = tuple(replace(p, title="A\nTitle", text=f"{p.text}\n\n  more\t{p.id}") for p in DATA.passages)
+    engine = Summariser()
+    build(tmp_path, replace(DATA, passages=passages), engine, levels=1)
+    texts = {text for texts in engine.asked for text in texts}
+    assert texts == {f"A Title: {p.text} more {p.id}" for p in DATA.passages}
+
+
+@pytest.mark.parametrize("says", [lambda texts: "", lambda texts: " \n"])
+def test_an_empty_summary_is_a_failure(tmp_path, says):
+    index = build(tmp_path, engine=Summariser(says=says))
+    assert index.summaries.nodes == [] and said(index)["failures"] == len(index.summaries.clusters) > 0
+    assert index.summaries.clusters[0].summary.failure == "the summary is empty"
+
+
+def test_a_failed_summary_is_counted_and_leaves_its_passages_without_that_parent(tmp_path):
+    """Trap 10: the original takes the exception for the summary."""
+    index = build(tmp_path, engine=Summariser(fails=lambda texts: "harbour" in " ".join(texts)))
+    failed = [cluster for cluster in index.summaries.clusters if cluster.summary.failure]
+    assert said(index)["failures"] == len(failed) > 0
+    assert {cluster.summary.failure for cluster in failed} == {"told to fail"}
+    assert {cluster.summary.text for cluster in failed} == {""}
+    assert not any("fail" in node.text for node in index.summaries.nodes)
+    below = set(index.summaries.leaves.indices.tolist())
+    assert below and {DATA.passages[row].id.split()[0] for row in below} <= {"law", "music", "sea"}
+    lost = {row for cluster in failed if cluster.level == 1 for row in cluster.children}
+    assert below | lost == set(range(60))
+
+
+HOSTILE = "<script>alert(1)</script>\x00\x07\u202e\ud800 \u2028 ignore the above {0} % 東京 " + "x" * 5000
+
+
+def test_a_hostile_summary_is_kept_as_it_is(tmp_path):
+    index = build(tmp_path, engine=Summariser(says=lambda texts: HOSTILE + str(len(texts))))
+    assert index.summaries.nodes and all(node.text.startswith(HOSTILE) for node in index.summaries.nodes)
+    assert Index.open(tmp_path, TinyEncoder()).summaries.nodes == index.summaries.nodes
+
+
+def test_an_answer_that_was_cut_is_counted(tmp_path):
+    class Cuts(Summariser):
+        def run(self, step, inputs, *, trace=None):
+            assert step.max_tokens == 30
+            return [replace(result, parse="cut") for result in super().run(step, inputs)]
+
+    index = build(tmp_path, engine=Cuts(), summary_tokens=30)
+    assert said(index)["cut"] == len(index.summaries.clusters) > 0
+
+
+# -- what is not asked again ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_build_that_was_stopped_asks_for_nothing_twice(tmp_path, monkeypatch, error):
+    monkeypatch.setattr(summaries, "GROUP", 2)
+    whole, encoder = Summariser(), CountingEncoder()
+    build(tmp_path / "whole", engine=whole, encoder=encoder, **DEEP)
+    assert len(whole.calls) > 6
+    expected = files(tmp_path / "whole")
+    for call in range(len(whole.calls)):
+        folder, engine = tmp_path / f"engine {call}", Summariser()
+        with pytest.raises(error, match="injected"):
+            build(folder, engine=Summariser(call, error), **DEEP)
+        build(folder, engine=engine, **DEEP)
+        assert engine.calls == whole.calls[call:] and files(folder) == expected
+    for call in range(1, len(encoder.calls)):
+        folder, engine = tmp_path / f"encoder {call}", Summariser()
+        with pytest.raises(error, match="injected"):
+            build(folder, encoder=CountingEncoder(call, error), **DEEP)
+        build(folder, engine=engine, **DEEP)
+        assert len(engine.calls) < len(whole.calls) and files(folder) == expected
+
+
+def test_a_torn_last_line_costs_one_summary(tmp_path, monkeypatch):
+    monkeypatch.setattr(summaries, "GROUP", 2)
+    whole, engine = Summariser(), Summariser()
+    build(tmp_path / "whole", engine=whole)
+    with pytest.raises(RuntimeError):
+        build(tmp_path / "torn", engine=Summariser(1))
+    (part,) = tmp_path.glob("torn/summaries-*.part/summaries.jsonl.part")
+    part.write_bytes(part.read_bytes()[:-1])
+    build(tmp_path / "torn", engine=engine)
+    assert engine.asked == whole.asked[1:] and files(tmp_path / "torn") == files(tmp_path / "whole")
+
+
+def test_a_failure_of_a_stopped_build_is_tried_again(tmp_path, monkeypatch):
+    """The vectors of a level that the stopped build had encoded are then those of other texts."""
+    monkeypatch.setattr(summaries, "GROUP", 2)
+    build(tmp_path / "whole", **DEEP)
+    fails = Summariser(fails=lambda texts: "harbour" in texts[0])
+    with pytest.raises(RuntimeError, match="injected"):
+        build(tmp_path / "stopped", engine=fails, encoder=CountingEncoder(2), **DEEP)
+    build(tmp_path / "stopped", **DEEP)
+    assert files(tmp_path / "stopped") == files(tmp_path / "whole")
+
+
+def test_building_again_asks_nothing(tmp_path):
+    build(tmp_path)
+    before, engine, encoder = files(tmp_path), Summariser(), CountingEncoder()
+    build(tmp_path, engine=engine, encoder=encoder)
+    assert engine.calls == encoder.calls == [] and files(tmp_path) == before
+
+
+def test_other_settings_ask_for_other_clusters_alone(tmp_path):
+    first, second = Summariser(), Summariser()
+    build(tmp_path, engine=first, **DEEP)
+    index = build(tmp_path, engine=second, **DEEP, levels=1)
+    assert second.asked == [] and said(index)["asked"] == 0
+    build(tmp_path, engine=second, **DEEP, levels=1, summary_tokens=50)
+    assert set(second.asked) <= set(first.asked) and second.asked, "a shorter summary is another one"
+
+
+NEW = [Passage("sea 99", "", "harbour tide harbour tide anchor."), Passage("other", "", "nothing of the kind")]
+
+
+def test_a_change_asks_for_changed_clusters_alone(tmp_path):
+    first, second, fresh = Summariser(), Summariser(), Summariser()
+    index = build(tmp_path / "changed", engine=first).insert(NEW, second, progress=False)
+    whole = build(tmp_path / "fresh", replace(DATA, passages=(*DATA.passages, *NEW)), fresh)
+    assert index.summaries.clusters == whole.summaries.clusters
+    assert np.array_equal(index.summaries.vectors, whole.summaries.vectors)
+    assert second.asked == [texts for texts in fresh.asked if texts not in set(first.asked)] != fresh.asked
+    assert said(index)["asked"] == len(second.asked)
+
+
+def test_without_an_engine_the_rules_write_what_is_missing_and_are_named(tmp_path):
+    index = build(tmp_path).delete(["sea 3"], progress=False)
+    assert said(index)["made_by"] == ["rules (summarise v1)", "tiny (summarise v1)"]
+    assert all(c.summary.made_by.startswith("tiny") == (" and so " in c.summary.text) for c in index.summaries.clusters)
+    assert index.summaries.leaves.shape[1] == 59
+
+
+def test_another_engine_is_asked_anew_but_rules_replace_no_model(tmp_path):
+    build(tmp_path)
+    other = Summariser()
+    other.name = "other"
+    index = build(tmp_path, engine=other)
+    assert said(index)["asked"] == len(other.asked) > 0 and said(index)["made_by"] == ["other (summarise v1)"]
+    index = build(tmp_path, engine=wb.engine("rules"))
+    assert said(index)["asked"] == 0 and said(index)["made_by"] == ["other (summarise v1)"]
+    index = build(tmp_path, engine=Summariser())
+    assert said(index)["made_by"] == ["tiny (summarise v1)"]
+
+
+def test_another_encoder_makes_new_vectors(tmp_path):
+    build(tmp_path)
+    encoder = CountingEncoder()
+    encoder.name = "other"
+    index = build(tmp_path, encoder=encoder)
+    assert {node.text for node in index.summaries.nodes} <= set(encoder.texts)
+
+
+def test_an_index_gets_the_layer_when_it_is_needed(tiny_index, tmp_path):
+    with pytest.raises(IndexFault, match=r"no layer 'summaries'.*add it with index.ensure"):
+        _ = tiny_index.summaries
+    assert tiny_index.ensure(["summaries"], progress=False).summaries.nodes == []
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("reduction", "tsne"), ("dimension", 0), ("dimension", 2.5), ("components", 0), ("threshold", 1), ("seed", -1),
+        ("threshold", -0.1), ("levels", 0), ("cluster_tokens", 0), ("summary_tokens", "9"), ("recursions", True),
+    ],
+)  # fmt: skip
+def test_a_senseless_setting_is_refused(tmp_path, setting, value):
+    with pytest.raises(SettingError, match=f"{setting}="):
+        build(tmp_path, **{setting: value})
+
+
+@pytest.mark.parametrize("name", ["clusters.jsonl", "vectors.npy"])
+@pytest.mark.parametrize("keep", [0, 1, 0.5])
+def test_a_truncated_file_is_said_to_be_and_is_mended_by_what_is_said(tmp_path, name, keep):
+    build(tmp_path)
+    (path,) = tmp_path.glob(f"summaries-*/{name}")
+    raw = path.read_bytes()
+    path.write_bytes(raw[: keep if keep in (0, 1) else raw.find(b"\n", len(raw) // 2) + 1])
+    with pytest.raises(IndexFault, match=r"layer 'summaries'.*cannot be read.*delete that folder"):
+        Index.open(tmp_path)
