@@ -81,6 +81,7 @@ class GraphRAG(Method):
             )
         profiles = self.index.profiles if "profiles" in self.index.manifest["layers"] else None
         self._graph = EntityGraph.of(self._facts, profiles)
+        self._ranks = self._graph.ranks
         self._passage_vectors = np.asarray(self._passages.vectors)
         # By their phrases, which are what the graph knows them by.
         self._entities = [
@@ -177,13 +178,13 @@ class GraphRAG(Method):
     def relationships(self, matched: list[int]) -> tuple[Scored[Triple], ...]:
         """Facts of the local context: among the matched entities first, the best connected before others, then to
         other entities, those before that are linked to more of the matched. Scores are combined degrees."""
-        ranks = self._graph.ranks
+        ranks, ends = self._ranks, self._graph.pairs
         beside = self._neighbours[matched]
         pairs, times = np.unique(beside.data, return_counts=True)  # a pair among the matched is found from both ends
         among, outwards = pairs[times == 2] - 1, pairs[times == 1] - 1
-        links = Counter(beside.indices.tolist())
-        ends = self._graph.pairs[outwards]
-        shared = np.array([links[b if a in set(matched) else a] for a, b in ends.tolist()], dtype=int)
+        links = np.bincount(beside.indices, minlength=len(self._graph.degrees))
+        own = np.isin(ends[outwards], matched)
+        shared = links[ends[outwards][~own]]
         order = np.r_[
             among[np.lexsort((among, -ranks[among]))], outwards[np.lexsort((outwards, -ranks[outwards], -shared))]
         ]
