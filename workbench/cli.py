@@ -96,7 +96,7 @@ def methods(as_json: Json = False) -> None:
         {
             "method": name,
             "paper": method.paper,
-            "layers": ", ".join(method.layers),
+            "layers": ", ".join(method.layers) or "those of its backbone",
             "asks per question": ", ".join(method.steps) or "nothing",
             "profiles": ", ".join(method.profiles) or "–",
             "settings": ", ".join(f"{key}={value}" for key, value in asdict(method.Settings()).items()) or "–",

@@ -15,7 +15,10 @@ from workbench.errors import SettingError
 from workbench.methods import METHODS
 from workbench.trace import Trace
 
-SPECS = [*METHODS, "hipporag2[profile=paper]", "hipporag2[filter=identity]"]
+SPECS = [
+    *METHODS, "hipporag2[profile=paper]", "hipporag2[filter=identity]", "ircot[profile=original]",
+    "irgs[profile=original]", "tog[backbone=dense,scale=minmax]", "think_on_graph[unfinished=keep]",
+]  # fmt: skip
 QUESTIONS = (
     "Who designed the bridge over the river at Vennick?",
     "Is there any mention of quantum chromodynamics?",  # nothing in the corpus

@@ -18,6 +18,7 @@ from workbench.steps import (
     choose_relations,
     community_report,
     directions,
+    dual_thoughts,
     enough,
     fact_filter,
     generation,
@@ -29,8 +30,10 @@ from workbench.steps import (
     missing_evidence,
     named_entities,
     next_thought,
+    reasoning_chain,
     summarise,
     triples,
+    verify,
 )
 
 # Step -> an input in which every text is this one
@@ -66,6 +69,9 @@ MAKE = {
     "missing_evidence": lambda text: missing_evidence.Input(text, ((text, text),), (text,)),
     "generation": lambda text: generation.Input(text, ((text, text),)),
     "directions": lambda text: directions.Input(text, ((text, text),), (text,)),
+    "dual_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
+    "reasoning_chain": lambda text: reasoning_chain.Input(text, ((text, text),), (text,)),
+    "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
 }
 STEPS = catalogue()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)

@@ -65,10 +65,12 @@ class Settings:
 
 
 class Iterative(Method):
-    """Rounds of thinking and retrieving over a backbone."""
+    """Rounds of thinking and retrieving over a backbone. What stands beside the passages (entities, facts, paths,
+    reports) is what the backbone found for the question itself."""
 
     Settings = Settings
     paper = "Beyond Static Retrieval"
+    layers = ()  # those of its backbone
     accumulates = True  # whether rankings are merged, or each round's replaces the one before
 
     def __init__(self, index: Index, engine: Engine | None = None, **settings: Any):
@@ -106,7 +108,8 @@ class Iterative(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         pool, thoughts, asked, notes = self.pool(), [], set(), []
         with trace.span("CHAIN", "round 0", round=0):
-            notes += self._seek(pool, 0, [("question", question)], asked, trace)
+            (first,) = self._seek(pool, 0, [("question", question)], asked, trace)
+            notes += [first.fallback] if first.fallback else []
         for number in range(1, self.settings.iterations + 1):
             with trace.span("CHAIN", f"round {number}", round=number):
                 thought = self._thought(number, question, pool, thoughts, trace)
@@ -116,14 +119,15 @@ class Iterative(Method):
                 if thought.done:
                     break
                 found, asked = (pool, asked) if self.accumulates else (self.pool(), set())
-                fallbacks = self._seek(found, number, thought.queries, asked, trace)
-                notes += [f"round {number}: {reason}" for reason in fallbacks]
+                for came in self._seek(found, number, thought.queries, asked, trace):
+                    notes += [f"round {number}: {came.fallback}"] if came.fallback else []
                 pool = found if len(found) else pool
         evidence = self.conclude(question, pool, thoughts, k, trace)
         if pool.mixed:
             notes.append(f"scores of different scales met as {pool.scale}")
         notes += [evidence.fallback] if evidence.fallback else []
-        return replace(evidence, fallback="; ".join(notes) or None)
+        beside = {name: getattr(first, name) for name in ("entities", "facts", "paths", "reports")}
+        return replace(evidence, **beside, fallback="; ".join(notes) or None)
 
     def ask(self, step: Step, value: Any, trace: Trace) -> Result:
         """What one Step says to one input."""
@@ -144,10 +148,9 @@ class Iterative(Method):
 
     def _seek(
         self, pool: Pool, number: int, queries: Sequence[tuple[str, str]], asked: set[str], trace: Trace
-    ) -> list[str]:
-        """Merge what the backbone finds for each query that is new. Returns why it fell back, where it did."""
-        fallbacks = []
-        before = pool.ranked()
+    ) -> list[Evidence]:
+        """Merge what the backbone finds for each query that is new, and return it."""
+        all_found, before = [], pool.ranked()
         for origin, query in queries:
             if not query.strip() or normal(query) in asked:
                 continue
@@ -157,11 +160,11 @@ class Iterative(Method):
                 span.set(scale=found.scale, found=len(found.passages))
                 span.set(**{"fallback": found.fallback} if found.fallback else {})
                 span.score(found.ranking)
-            fallbacks += [found.fallback] if found.fallback else []
+            all_found.append(found)
             pool.merge(found, number)
         if trace:
             self._show(pool, before, trace)
-        return fallbacks
+        return all_found
 
     def _show(self, pool: Pool, before: Sequence[Entry], trace: Trace) -> None:
         with trace.span("CHAIN", "pool") as span:
