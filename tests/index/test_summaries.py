@@ -21,7 +21,7 @@ from workbench.records import Passage
 
 DATA = planted()
 QUICK = {"reduction": "pca", "dimension": 3, "components": 6}
-DEEP = {"cluster_tokens": 60}  # about four passages: many clusters, on several levels
+DEEP = {"cluster_tokens": 60, "levels": 2, "components": 2}  # about four passages each: many clusters, twice
 
 
 def build(folder, data=DATA, engine=None, encoder=None, **chosen) -> Index:
@@ -109,7 +109,7 @@ def test_levels_stand_on_one_another(tmp_path):
         assert set(index.summaries.leaves[[row]].indices.tolist()) == below
     assert len({node.id for node in nodes}) == len(nodes)
     assert np.array_equal(index.summaries.vectors, TinyEncoder().encode([node.text for node in nodes]))
-    assert len(said(build(tmp_path, levels=1, **DEEP))["levels"]) == 1
+    assert len(said(build(tmp_path, **{**DEEP, "levels": 1}))["levels"]) == 1
 
 
 def test_between_two_groups_one_belongs_to_both():
@@ -224,23 +224,22 @@ def test_an_answer_that_was_cut_is_counted(tmp_path):
 # -- what is not asked again ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_a_build_that_was_stopped_asks_for_nothing_twice(tmp_path, monkeypatch, error):
-    monkeypatch.setattr(summaries, "GROUP", 2)
+def test_a_build_that_was_stopped_asks_for_nothing_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(summaries, "GROUP", 4)
     whole, encoder = Summariser(), CountingEncoder()
     build(tmp_path / "whole", engine=whole, encoder=encoder, **DEEP)
-    assert len(whole.calls) > 6
     expected = files(tmp_path / "whole")
+    assert len(whole.calls) > 4 and len(encoder.calls) == 3
     for call in range(len(whole.calls)):
         folder, engine = tmp_path / f"engine {call}", Summariser()
-        with pytest.raises(error, match="injected"):
-            build(folder, engine=Summariser(call, error), **DEEP)
+        with pytest.raises(KeyboardInterrupt, match="injected"):
+            build(folder, engine=Summariser(call, KeyboardInterrupt), **DEEP)
         build(folder, engine=engine, **DEEP)
         assert engine.calls == whole.calls[call:] and files(folder) == expected
-    for call in range(1, len(encoder.calls)):
+    for call in (1, 2):  # once the summaries of level 1 or 2 are there, and before they are encoded
         folder, engine = tmp_path / f"encoder {call}", Summariser()
-        with pytest.raises(error, match="injected"):
-            build(folder, encoder=CountingEncoder(call, error), **DEEP)
+        with pytest.raises(RuntimeError, match="injected"):
+            build(folder, encoder=CountingEncoder(call), **DEEP)
         build(folder, engine=engine, **DEEP)
         assert len(engine.calls) < len(whole.calls) and files(folder) == expected
 
@@ -278,9 +277,9 @@ def test_building_again_asks_nothing(tmp_path):
 def test_other_settings_ask_for_other_clusters_alone(tmp_path):
     first, second = Summariser(), Summariser()
     build(tmp_path, engine=first, **DEEP)
-    index = build(tmp_path, engine=second, **DEEP, levels=1)
+    index = build(tmp_path, engine=second, **{**DEEP, "levels": 1})
     assert second.asked == [] and said(index)["asked"] == 0
-    build(tmp_path, engine=second, **DEEP, levels=1, summary_tokens=50)
+    build(tmp_path, engine=second, **{**DEEP, "levels": 1}, summary_tokens=50)
     assert set(second.asked) <= set(first.asked) and second.asked, "a shorter summary is another one"
 
 
@@ -300,7 +299,8 @@ def test_a_change_asks_for_changed_clusters_alone(tmp_path):
 def test_without_an_engine_the_rules_write_what_is_missing_and_are_named(tmp_path):
     index = build(tmp_path).delete(["sea 3"], progress=False)
     assert said(index)["made_by"] == ["rules (summarise v1)", "tiny (summarise v1)"]
-    assert all(c.summary.made_by.startswith("tiny") == (" and so " in c.summary.text) for c in index.summaries.clusters)
+    first = [cluster.summary for cluster in index.summaries.clusters if cluster.level == 1]
+    assert all(summary.made_by.startswith("tiny") == (" and so " in summary.text) for summary in first)
     assert index.summaries.leaves.shape[1] == 59
 
 
