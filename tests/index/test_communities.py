@@ -18,7 +18,7 @@ from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import EngineUnavailable, IndexFault, SettingError
-from workbench.index import Index, leiden
+from workbench.index import Index, communities, leiden
 from workbench.index.communities import EntityGraph, entity_text, one_line
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
@@ -223,7 +223,7 @@ def test_the_tiny_corpus(tiny_index):
     assert layer.said["reports"] == len(layer.reports) == len(layer.report_vectors) > 0
     assert sorted(row for c in layer.communities if c.level == 0 for row in c.members) == list(range(10))
     assert all(len(layer.communities[id].members) >= 3 for id in layer.reports)
-    assert "communities" in repr(layer)
+    assert "communities" in repr(layer) and "communities" in layer._repr_html_()
 
 
 @pytest.mark.parametrize("stated", [{"p": []}, {"p": [("a", "is", "a")]}, {"p": [("a", "likes", "b")]}])
@@ -282,7 +282,17 @@ def test_descriptions_come_from_profiles_else_from_facts(tmp_path):
     assert found["ORSBY"] == "ORSBY"
 
 
-@pytest.mark.parametrize("settings", [{"descriptions": "poems"}, {"max_size": 0}, {"min_members": 1.5}, {"colour": 1}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"descriptions": "poems"},
+        {"max_size": 0},
+        {"min_members": 1.5},
+        {"colour": 1},
+        {"resolution": 0},
+        {"randomness": -1},
+    ],
+)
 def test_a_senseless_setting_is_refused(tmp_path, settings):
     index_of(tmp_path, {"p": [("a", "likes", "b")]})
     with pytest.raises(SettingError, match=next(iter(settings))):
@@ -383,6 +393,22 @@ def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path)
                          extractions=[Extraction("new", (), (), "by hand")], progress=False)  # fmt: skip
     assert again.communities.said["failures"] == 0
     assert len(engine.contexts) == 1 and "name7 0" in engine.contexts[0]
+
+
+def _full_disk(*_, **__):
+    raise OSError("injected")
+
+
+def test_vectors_of_a_stopped_build_fit_the_reports_of_the_next(tmp_path, monkeypatch):
+    index_of(tmp_path, MANY)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="injected"):
+        patch.setattr(communities, "write_table", _full_disk)
+        reported(tmp_path, Reporter(fails_on="name7 0"))
+    (part,) = tmp_path.glob("communities-*.part")
+    assert (part / "reports.npy").exists()
+    layer = reported(tmp_path, engine := Reporter()).communities
+    assert len(engine.contexts) == 1 and len(layer.report_vectors) == len(layer.reports) == 70
+    assert np.allclose(layer.report_vectors, TinyEncoder().encode(layer.report_texts), atol=1e-6)
 
 
 def test_all_reports_may_fail(tmp_path):

@@ -7,9 +7,9 @@ level up, by the Step `community_report`: each on the relationships inside its c
 entities first; where these are too many, reports on its parts stand in for what is inside these parts.
 
 Reports cost the money. Every finished group of them is on disk before the next is asked for, and one whose context is
-the same as before is taken over, if the engine at hand wrote it or no engine is given. What is missing without an
-engine is written by the rules; `made_by` names whoever wrote a report. One that failed is counted, is left out of the
-contexts above it, and is asked for again by the next build that has anything to do here.
+the same as before is taken over, if the engine at hand wrote it; without an engine, or with the engine `rules`, any
+that a model wrote. Without an engine the rules write what is missing; `made_by` names all who wrote. A report that
+failed is counted, is left out of the contexts above it, and is asked for again when the layer is next built.
 """
 
 from __future__ import annotations
@@ -78,6 +78,9 @@ class Settings:
         for name, least in (("max_size", 1), ("min_members", 1), ("report_tokens", LEAST), ("described_by", 1)):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
                 raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from {least} on")
+        for name in ("resolution", "randomness"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number above 0")
 
 
 class Community(NamedTuple):
@@ -164,6 +167,7 @@ class CommunitiesLayer(Layer):
 
         rows = [written[id] for id in sorted(written)]
         good = [row for row in rows if row.report is not None]
+        _settle(folder, "".join(map(_line, rows)))
         same_encoder = old is not None and old.said["encoder"] == build.encoder.name
         known = Known([*map(entity_text, old.entities), *old.report_texts], old.vectors) if same_encoder else Known()
         for label, texts in (
@@ -179,7 +183,6 @@ class CommunitiesLayer(Layer):
             name: pa.array([getattr(entity, name) for entity in entities], pa.string())
             for name in ("name", "type", "description")
         })  # fmt: skip
-        (folder / "reports.jsonl").write_text("".join(map(_line, rows)), encoding="ascii")
         (folder / "reports.jsonl.part").unlink()
         return {
             "levels": np.bincount([c.level for c in communities]).tolist() if communities else [],
@@ -493,6 +496,14 @@ def _write_reports(
                 bar.update(len(group))
             reports |= {id: written[id].report for id in ids if written[id].report is not None}
     return written
+
+
+def _settle(folder: Path, lines: str) -> None:
+    """Write the reports. Vectors that a stopped build made of others, because some had failed, are made anew."""
+    path = folder / "reports.jsonl"
+    if path.exists() and path.read_text(encoding="ascii") != lines:
+        (folder / "reports.npy").unlink(missing_ok=True)
+    path.write_text(lines, encoding="ascii")
 
 
 def _maker(build: Build) -> str:
