@@ -9,15 +9,16 @@ from workbench.llm.engine import Engine
 from workbench.reading.base import Reader
 from workbench.reading.direct import Direct
 from workbench.reading.global_search import Global
+from workbench.reading.local_context import Local
 from workbench.reading.render import render
 from workbench.spec import parse_spec
 
 if TYPE_CHECKING:
     from workbench.index import Index
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Global)}
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Global, Local)}
 
-__all__ = ["READERS", "Direct", "Global", "Reader", "reader", "render"]
+__all__ = ["READERS", "Direct", "Global", "Local", "Reader", "reader", "render"]
 
 
 def reader(
