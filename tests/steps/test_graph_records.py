@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
@@ -163,6 +164,31 @@ def test_no_round_and_nothing_to_ask():
     model = Replies([ORSBY + END])
     assert step.extract(model, [step.Input("a", "text")], rounds=0)[0].value.complete and len(model.asked) == 1
     assert step.extract(Replies([]), []) == []
+
+
+# -- profiles --------------------------------------------------------------------------------------------------------
+
+
+def test_records_of_all_passages_become_profiles():
+    found = {
+        "p1": step.read(f'{ORSBY}##("entity"<|>Nora<|>person<|>)##("relationship"<|>Nora<|>Orsby<|>Founded it.<|>2)'),
+        "p2": step.read('("entity"<|>ORSBY<|>Geo<|>A port)##("entity"<|>Orsby<|>event<|>A fair)##'
+                        '("relationship"<|>nora<|>orsby<|>Founded it.<|>3.5)##'
+                        '("relationship"<|>Orsby<|>Nora<|>Back<|>1)##'
+                        '("relationship"<|>Orsby<|>Quell<|>Unknown end<|>9)'),
+    }  # fmt: skip
+    assert step.merged(found) == Profiles(
+        (
+            EntityProfile("Orsby", "geo", "A town A port", ("p1", "p2")),
+            EntityProfile("Nora", "person", "", ("p1",)),
+            EntityProfile("Orsby", "event", "A fair", ("p2",)),
+        ),
+        (
+            RelationProfile("Nora", "Orsby", "Founded it.", (), 5.5, ("p1", "p2")),
+            RelationProfile("Orsby", "Nora", "Back", (), 1.0, ("p2",)),
+        ),
+    )
+    assert step.merged({}) == Profiles()
 
 
 def test_the_rules_describe_and_weigh_what_they_find():

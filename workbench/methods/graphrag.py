@@ -12,7 +12,8 @@ better entity. With `community`, reports have their say: s_B(p) = (1-β) s(p) + 
 communities c that p mentions. Passages that no matched entity is mentioned in follow in dense order.
 
 Left out: conversation history and claims; relationships are filled in one by one, not entity by entity; a report that
-does not fit makes way for the next (trap 6). Its global search ranks no passages: it is a reader."""
+does not fit makes way for the next (trap 6). Its global search ranks no passages: it is the reader `global`; the reader
+`local` shows the whole local context."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class GraphRAG(Method):
     """Entities of the question, the passages that mention them, the communities they belong to."""
 
     name = "graphrag"
-    paper = "From Local to Global (arXiv 2404.16130)"
+    paper = "From Local to Global (arXiv 2404.16130); its ranking of passages is our own"
     layers = ("passages", "facts", "communities")
     scale = "entity-cosine"
 
@@ -48,8 +49,7 @@ class GraphRAG(Method):
         """`entities` are matched for the local context (twice the code's 10, which come of its oversampling: trap 1),
         and twice as many, and again, up to `entities_max`, until k passages mention one. `level`: the finest of the
         communities whose reports are shown. `tokens` of a local context, of which `report_share` goes to reports and
-        `relation_share` to relationships. `tail`: whether
-        passages that no entity reaches follow, in dense order."""
+        `relation_share` to relationships. `tail`: whether passages that no entity reaches follow, in dense order."""
 
         entities: int = 20
         entities_max: int = 200

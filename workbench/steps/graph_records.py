@@ -2,18 +2,21 @@
 GraphRAG's extraction contract, spec 3.1; the wording is ours).
 
 The reply is a list of records, not JSON: fields between `<|>`, records between `##`, the end marked. What cannot be
-read of it is skipped and counted. `extract` asks once more for what was missed, as the released code does.
+read of it is skipped and counted. `extract` asks once more for what was missed, as the released code does; `merged`
+makes profiles of what was found in all passages.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
 
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.llm.engine import Engine
 from workbench.llm.step import Message, Result, Step
 from workbench.rules import relating
@@ -178,6 +181,47 @@ def _joined(first: Output, more: Output) -> Output:
 
 def _once(records: list) -> list:
     return list({record.model_dump_json(): record for record in records}.values())
+
+
+def merged(found: Mapping[str, Output]) -> Profiles:
+    """What was read of passages, by their ids, as profiles: an entity per name and type, whatever their letter case, a
+    relation per source and target, with all descriptions, all passages, and the sum of the strengths. Relations of
+    which an end is no entity are dropped. The source has a model condense several descriptions; here they stand in a
+    row."""
+    entities: dict[tuple[str, str], list[tuple[str, EntityRecord]]] = defaultdict(list)
+    relations: dict[tuple[str, str], list[tuple[str, RelationRecord]]] = defaultdict(list)
+    for passage_id, said in found.items():
+        for entity in said.entities:
+            entities[entity.name.upper(), entity.type.upper()].append((passage_id, entity))
+        for relation in said.relationships:
+            relations[relation.source.upper(), relation.target.upper()].append((passage_id, relation))
+    names = {name: records[0][1].name for (name, _), records in entities.items()}
+    return Profiles(
+        tuple(
+            EntityProfile(names[name], records[0][1].type, _told(records), _passages(records))
+            for (name, _), records in entities.items()
+        ),
+        tuple(
+            RelationProfile(
+                names[source],
+                names[target],
+                _told(records),
+                (),
+                sum(r.strength for _, r in records),
+                _passages(records),
+            )
+            for (source, target), records in relations.items()
+            if source in names and target in names
+        ),
+    )
+
+
+def _told(records: list[tuple[str, EntityRecord]] | list[tuple[str, RelationRecord]]) -> str:
+    return " ".join(dict.fromkeys(record.description for _, record in records if record.description))
+
+
+def _passages(records: list[tuple[str, EntityRecord]] | list[tuple[str, RelationRecord]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(passage_id for passage_id, _ in records))
 
 
 def rule(values) -> list[Output]:
