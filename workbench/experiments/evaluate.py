@@ -128,13 +128,15 @@ class Plan:
     @property
     def engines(self) -> list[Engine]:
         """All that are asked, each once."""
-        asked = [*(method.engine for method in self.methods.values()), self.reader and self.reader.engine, self.judge]
+        asked = [engine for method in self.methods.values() for engine in method.engines]
+        asked += [self.reader and self.reader.engine, self.judge]
         return list({id(one): one for one in asked if one is not None}.values())
 
     @property
     def workers(self) -> int:
         """How many questions are worth asking side by side."""
-        return max(getattr(method.engine, "workers", 1) for method in self.methods.values())
+        asked = [engine for method in self.methods.values() for engine in method.engines]
+        return max(getattr(engine, "workers", 1) for engine in asked)
 
     def close(self) -> None:
         """Break off what the engines are being asked."""
@@ -204,7 +206,8 @@ class Plan:
     def config(self, questions: Sequence[Question]) -> dict[str, Any]:
         """All that determines the rows, and what makes them comparable with others."""
         methods = list(self.methods.values())
-        engines = {method.engine.name for method in methods} | ({self.reader.engine.name} if self.reader else set())
+        engines = {engine.name for method in methods for engine in method.engines}
+        engines |= {self.reader.engine.name} if self.reader else set()
         steps = {step for method in methods for step in method.steps} | ({"answer"} if self.reader else set())
         steps |= {judge_step.STEP.name} if self.judge else set()
         return {

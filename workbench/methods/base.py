@@ -43,6 +43,11 @@ class Method(Record):
         threads.settle()
         self.prepare()
 
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        """All that are asked: its own, and those of methods inside it."""
+        return (self.engine,)
+
     def prepare(self) -> None:
         """Compute, once, what every question needs."""
 

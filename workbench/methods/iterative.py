@@ -86,6 +86,10 @@ class Iterative(Method):
         self.scale = named(self.backbone.scale, self.settings.scale)
         self._given: tuple[Thought, ...] = ()
 
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        return (*super().engines, *self.backbone.engines)
+
     def given(self, thoughts: Sequence[Thought]) -> Iterative:
         """This method, with the thoughts of its first rounds given by hand; from then on the engine is asked."""
         other = copy.copy(self)
