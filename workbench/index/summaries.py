@@ -28,8 +28,9 @@ from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import cut_torn_line, key_of, map_vectors
 from workbench.index.vectors import Known, encode_to
-from workbench.llm.engine import RulesEngine
+from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result
+from workbench.records import Passage
 from workbench.steps import summarise
 from workbench.text import text_hash
 
@@ -92,7 +93,7 @@ class SummariesLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"maker": _maker(build)}
+        return {"maker": _by(build.engine) if build.engine else None}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SummariesLayer | None) -> dict:
@@ -213,7 +214,7 @@ class _Asked:
             known = known | {row.input: row for row in rows if not row.failure}
         self.known = dict(known)
         self.engine, self.progress = build.engine or RulesEngine(), build.progress
-        self.made_by = f"{self.engine.name} ({summarise.STEP.identity})"
+        self.made_by = _by(self.engine)
         self.limit = settings.summary_tokens
         self.step = replace(summarise.STEP, max_tokens=self.limit)
 
@@ -242,13 +243,13 @@ class _Asked:
         return Summary(key, text, self.made_by, failure, "cut" if result.parse == "cut" else None)
 
 
-def _maker(build: Build) -> str | None:
-    return f"{build.engine.name} ({summarise.STEP.identity})" if build.engine else None
+def _by(engine: Engine) -> str:
+    return f"{engine.name} ({summarise.STEP.identity})"
 
 
 def _known(clusters: Sequence[Cluster], build: Build) -> dict[str, Summary]:
     """Summaries to be taken over. Those of a model are never replaced by what the rules would say."""
-    wanted = _maker(build) if build.engine and build.engine.name != RulesEngine.name else None
+    wanted = _by(build.engine) if build.engine and build.engine.name != RulesEngine.name else None
     return {
         summary.input: summary
         for _, _, summary in clusters
@@ -256,7 +257,7 @@ def _known(clusters: Sequence[Cluster], build: Build) -> dict[str, Summary]:
     }
 
 
-def _on_one_line(passage) -> str:
+def _on_one_line(passage: Passage) -> str:
     return " ".join(f"{passage.title}: {passage.text}".split()) if passage.title else " ".join(passage.text.split())
 
 
