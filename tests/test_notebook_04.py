@@ -28,7 +28,7 @@ def run(tmp_path, monkeypatch):
 def test_on_the_bundled_corpus(run, tmp_path, meridian_index):
     executed = run(index=str(meridian_index.folder), limit=2)
     figures = tmp_path / "figures" / "meridian"
-    analyses = ("ablation", "by_kind", "complementarity", "promotion", "recall", "rounds")
+    analyses = ("ablation", "by_kind", "complementarity", "cuts", "promotion", "recall", "rounds")
     assert {path.name for path in figures.iterdir()} == {
         *(f"04_{name}.{kind}" for name in analyses for kind in ("csv", "png")),
         *("04_ranks.png", "04_ranks_beside.png", "04_ranks_edited.png", "04_scores.png", "04_run.csv"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lab import ROOT
+from lab import ROOT, Notebook
 from playwright.sync_api import Locator, expect
 
 pytestmark = pytest.mark.browser
@@ -22,15 +22,21 @@ def test_it_runs_and_its_players_play(lab, page):
     notebook.run_all(timeout=1000)
     expect(notebook.outputs("04 Replay iterative retrieval: meridian")).to_contain_text("all checks hold")
     assert (lab.root / "figures" / "meridian" / "04_ranks.png").exists()
-    live, saved = notebook.panel.locator(".hopscope-player").all()
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"04_replay_{theme}")
+    play(notebook)
+
+
+def play(notebook: Notebook) -> None:
+    """The player of the index comes first, the one of the run second."""
+    page = notebook.page
+    live, saved = notebook.panel.locator(".hopscope-player").all()
 
     # The slider goes from round to round, on both sides.
     slider = live.get_by_role("slider")
     expect(stage(live)).to_have_text("round 1")
-    expect(live.get_by_text("Pia Normelle").first).to_be_visible()
+    expect(live.locator("summary", has_text="Pia Normelle").first).to_be_visible()
     slider.press("ArrowRight")
     expect(stage(live)).to_have_text("round 2")
     expect(stage(live, 1)).to_have_text("round 2")

@@ -71,7 +71,7 @@ def test_it_starts_with_the_first_of_everything(player, tiny):
         "bdtr[iterations=2,min_docs=2,backbone=dense]",
         ("p1", "p2"),
     )
-    assert (right, stage, at, controls) == (None, 0, 0, [0, "bdtr", "dense", None, "dense"])
+    assert (right, stage, at, controls) == (None, 0, 0, [0, "bdtr", "dense", "", "dense"])
     assert "River Aldra" in shown[0] and shown[1] == ""
     assert left.stages == ("round 0", "round 1", "round 2", "end")
     assert [label for label, _ in player._questions.options] == [f"{q.id}: {q.question}" for q in tiny.questions]
@@ -82,7 +82,7 @@ def test_choose_moves_the_controls_and_leaves_the_others(player, engine):
     found = player.choose("q2", method="ircot")
     assert found is player.left and found.question == "Where was the founder of Orsby born?"
     assert found.method == "ircot[iterations=2,backbone=dense]"
-    assert state(player)[3] == [1, "ircot", "dense", None, "dense"]
+    assert state(player)[3] == [1, "ircot", "dense", "", "dense"]
     assert player.choose(backbone="bm25").method == "ircot[iterations=2,backbone=bm25]"
     asked = len(engine.asked)
     assert player.choose(QUESTION, "bdtr", "dense").gold == ("p1", "p2")
@@ -102,7 +102,7 @@ def test_controls_choose_and_compare(player):
     assert all(side.value for side in player._sides)
     player._questions.value = 0
     assert player.left.question == player.right.question == QUESTION
-    player._other.value = None
+    player._other.value = ""
     assert player.right is None and player._sides[1].value == ""
     assert player._said.value == ""
 
@@ -162,6 +162,7 @@ def test_the_box_holds_the_thought_and_the_button_runs_again(player):
     player._again.click()
     assert player.right.rounds[1].texts["fast"] == "What is known of the fog?"
     assert "What is known of the fog?" in player._sides[1].value
+    assert player._texts["fast"].value == "What is known of the fog?"  # ready to be edited further
     player.step("end")
     assert player._edit.layout.display == "none"
 

@@ -18,8 +18,7 @@ from workbench.views.figures import Picture
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 TOP = 10  # ranks that have a row of their own
-_LEFT, _STEP, _LABELS, _HEAD, _ROW = 34, 76, 236, 30, 21  # pixels: margin, stage, labels, header, row
-_NAME = 34  # characters of a label
+_LEFT, _STEP, _HEAD, _ROW, _LETTER = 26, 56, 30, 21, 6.7  # pixels: margin, stage, header, row, letter of a label
 # What keeps a number readable where a line runs under it.
 _HALO = ' style="paint-order:stroke;stroke:var(--jp-layout-color0,#fff);stroke-width:3px"'
 
@@ -52,12 +51,14 @@ def lanes(replay: Replay, top: int = TOP) -> list[Lane]:
     return made
 
 
-def bump_svg(replay: Replay, at: int, passages: Mapping[str, Passage] | None = None, top: int = TOP) -> str:
-    """The ways as SVG in the colours of the page that it stands in. Stage `at` is marked; what comes after it is
-    faint."""
+def bump_svg(
+    replay: Replay, at: int, passages: Mapping[str, Passage] | None = None, top: int = TOP, letters: int = 36
+) -> str:
+    """The ways as SVG in the colours of the page that it stands in, with labels of so many letters. Stage `at` is
+    marked; what comes after it is faint."""
     drawn, stages = lanes(replay, top), replay.stages
     rows = max((row for lane in drawn for row in lane.rows if row), default=top)
-    width, height = _LEFT + _STEP * len(stages) + _LABELS, _HEAD + _ROW * rows + 8
+    width, height = round(_LEFT + _STEP * len(stages) + _LETTER * letters), _HEAD + _ROW * rows + 8
     parts = [
         f'<rect x="{_x(at) - _STEP / 2:g}" y="2" width="{_STEP}" height="{height - 4}" rx="4" '
         'fill="currentColor" fill-opacity="0.08"/>',
@@ -86,8 +87,8 @@ def bump_svg(replay: Replay, at: int, passages: Mapping[str, Passage] | None = N
                     parts.append(f'<text x="{_x(stage) + 8:g}" y="{_y(row) - 5}"{_HALO}>{_rank(rank)}</text>')
         if lane.rows[-1]:
             parts.append(
-                f'<text x="{_x(len(stages) - 1) + _STEP / 2 + 6:g}" y="{_y(lane.rows[-1]) + 4}"{_bold(lane.gold)}>'
-                f"{esc(short(said, _NAME))}</text>"
+                f'<text x="{_x(len(stages) - 1) + _STEP / 2:g}" y="{_y(lane.rows[-1]) + 4}"{_bold(lane.gold)}>'
+                f"{esc(short(said, letters))}</text>"
             )
     # White space is kept small because the widget's HTML would otherwise keep it.
     return (

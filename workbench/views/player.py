@@ -28,15 +28,21 @@ from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace
 from workbench.views.base import esc, page, short, text
 from workbench.views.bump import bump_svg
+from workbench.views.palette import GREEN, VERMILION
 from workbench.views.replay import heading, stage_part, whole
 from workbench.views.takes import AtHand, Live, Saved, Takes
 
 METHODS, BACKBONES = ("bdtr", "ircot", "irgs", "gcot", "tog"), ("hipporag2", "dense", "bm25")
 K = 20  # passages ranked, as in a run
-NOTHING = "–"
+NOTHING = ("–", "")
+ALONE, BESIDE = 36, 23  # letters of a label where one stands alone, and where two stand side by side
+_LEGEND = page(
+    f"<p class='q'><span style='color:{VERMILION}'>◆</span> gold &nbsp; "
+    f"<span style='color:{GREEN}'>▲</span> chosen by the verifier</p>"
+)
 _SCORE = re.compile(r" \([\d.e-]+\)$")
 _ROW = {"flex_flow": "row wrap", "align_items": "center"}
-_SIDE = {"flex": "1 1 520px", "min_width": "0", "overflow": "auto", "padding": "0 1em 0 0"}
+_SIDE = {"flex": "1 1 400px", "min_width": "0", "overflow": "auto", "padding": "0 8px 0 0"}
 
 
 class Player(Record):
@@ -94,7 +100,7 @@ class Player(Record):
         """Show a method over a backbone on the right; without a method nothing."""
         backbone = self._other_backbone.value if backbone is None else backbone
         self.right = None if method is None else self._read(self._question, method, backbone)
-        self._set({self._other: method, self._other_backbone: backbone})
+        self._set({self._other: method or "", self._other_backbone: backbone})
         self._draw()
         return self.right
 
@@ -117,7 +123,7 @@ class Player(Record):
         given = edited(self.left, number, texts)
         found = method.given(given).retrieve(self.left.question, **self._takes.limits)
         self.right = replay(found.trace, self.left.gold)
-        self._set({self._other: None})
+        self._set({self._other: ""})
         self.stage = number
         self._draw()
         return self.right
@@ -151,9 +157,9 @@ class Player(Record):
     def _make_controls(self) -> None:
         takes = self._takes
         questions = [(_question_label(question), at) for at, question in enumerate(takes.questions)]
-        self._questions = widgets.Dropdown(options=questions, description="question", layout={"width": "100%"})
+        self._questions = widgets.Dropdown(options=questions, description="question", layout={"width": "auto"})
         self._method = widgets.Dropdown(options=takes.methods, description="method")
-        others = [(NOTHING, None), *((name, name) for name in takes.methods)]
+        others = [NOTHING, *((name, name) for name in takes.methods)]
         self._other = widgets.Dropdown(options=others, description="beside")
         self._backbone, self._other_backbone = (
             widgets.Dropdown(options=takes.backbones or [("", None)], description="over", layout={"width": "240px"})
@@ -173,8 +179,8 @@ class Player(Record):
         self._questions.observe(self._on(lambda at: self.choose(question=takes.questions[at])), "value")
         self._method.observe(self._on(lambda name: self.choose(method=name)), "value")
         self._backbone.observe(self._on(lambda name: self.choose(backbone=name)), "value")
-        self._other.observe(self._on(lambda name: self.compare(name)), "value")
-        self._other_backbone.observe(self._on(lambda name: self.compare(self._other.value, name)), "value")
+        self._other.observe(self._on(lambda name: self.compare(name or None)), "value")
+        self._other_backbone.observe(self._on(lambda name: self.compare(self._other.value or None, name)), "value")
         self._slider.observe(self._on(self.step), "value")
         rerun = self._on(lambda _: self.rerun(**{name: area.value for name, area in self._texts.items()}))
         self._again.on_click(lambda _: rerun({"new": None}))
@@ -186,6 +192,7 @@ class Player(Record):
                 self._said,
                 widgets.Box(self._sides, layout={"flex_flow": "row wrap"}),
                 self._edit,
+                widgets.HTML(_LEGEND),
             ]
         )
         self.widget.add_class("hopscope-player")
@@ -246,17 +253,17 @@ class Player(Record):
     def _side(self, shown: Replay, name: str) -> str:
         at = _at(shown, name)
         ended = f"<p class='q'>ended after {esc(shown.stages[at])}</p>" if shown.stages[at] != name else ""
-        picture = f"<div>{bump_svg(shown, at, self.passages)}</div>"
+        picture = f"<div>{bump_svg(shown, at, self.passages, letters=BESIDE if self.right else ALONE)}</div>"
         return page(heading(shown), picture, ended, stage_part(shown, at, self.passages))
 
     def _draw_edit(self) -> None:
-        """A box for each text of the thought that the left one shows."""
+        """A box for each text of the thought that the left one shows; where it was edited, with the other words."""
         at = self.stage
         texts = self.left.rounds[at].texts if 0 < at < len(self.left.rounds) else {}
+        if texts and self.right and at < len(self.right.rounds) and self.right.rounds[at].given:
+            texts = self.right.rounds[at].texts
         self._texts = {
-            name: widgets.Textarea(
-                value=words, description=short(name, 30), rows=2, layout={"width": "100%", "max_width": "72em"}
-            )
+            name: widgets.Textarea(value=words, description=short(name, 30), rows=2, layout={"width": "auto"})
             for name, words in texts.items()
         }
         self._words.children = list(self._texts.values())

@@ -140,10 +140,11 @@ def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = 
 
 
 def _ranking(replay: Replay, at: int, passages: Passages) -> str:
-    """The best of the pool, then the gold passages further down, each with its rank and score before."""
+    """The best of the pool, then the gold passages further down: what they gained, and by which query of which
+    round."""
     now = replay.ranking(at)
     were = {name: (rank, score) for rank, (name, score) in enumerate(replay.ranking(at - 1) if at else (), 1)}
-    origins = {s.query: f"{s.origin}, round {r.number}" for r in replay.rounds[: at + 1][::-1] for s in r.searches}
+    origins = {s.query: f"{s.origin} {r.number}" for r in replay.rounds[: at + 1][::-1] for s in r.searches}
     queried = replay.rounds[at].queried
     rows = []
     for rank, (name, score) in enumerate(now, 1):
@@ -156,14 +157,14 @@ def _ranking(replay: Replay, at: int, passages: Passages) -> str:
                 rank,
                 _change(rank, was and was[0]) if at else "",
                 score,
-                f"+{number(gained)}" if gained > 0 else f"−{number(-gained)}" if gained < 0 else "",
+                f"{gained:+.2g}" if gained else "",
                 _passage(name, passages, replay.gold),
                 origins.get(queried.get(name, ""), ""),
             )
         )
     missing = [name for name in replay.gold if name not in {name for name, _ in now}]
     rows += [(None, "not found", None, "", _passage(name, passages, replay.gold), "") for name in missing]
-    return table(["rank", "change", "score", "gained", "passage", "score from"], rows)
+    return table(["rank", "±", "score", "gained", "passage", "score by"], rows)
 
 
 def _end(replay: Replay, passages: Passages) -> str:
@@ -221,8 +222,9 @@ def _passage(name: str, passages: Passages, gold: tuple[str, ...]) -> Markup:
     known = passages.get(name)
     if known is None:
         return Markup(esc(name, NAME) + mark)
-    said = f"{esc(_title(name, passages))} <span class='q'>{esc(name, 80)}</span>{mark}"
-    return Markup(details(said, f"<p>{esc(known.text)}</p>"))
+    return Markup(
+        details(esc(_title(name, passages)) + mark, f"<p class='q'>{esc(name, NAME)}</p><p>{esc(known.text)}</p>")
+    )
 
 
 def _title(name: str, passages: Passages) -> str:
