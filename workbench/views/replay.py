@@ -214,7 +214,8 @@ def _cut_says(cut: Cut) -> str:
 def _change(rank: int, before: int | None) -> str:
     if before is None:
         return "new"
-    return f"▲ {before - rank}" if rank < before else f"▼ {rank - before}" if rank > before else ""
+    space = "\u00a0"  # so that no narrow column parts them
+    return f"▲{space}{before - rank}" if rank < before else f"▼{space}{rank - before}" if rank > before else ""
 
 
 def _passage(name: str, passages: Passages, gold: tuple[str, ...]) -> Markup:
