@@ -208,7 +208,7 @@ class Plan:
         methods = list(self.methods.values())
         engines = {engine.name for method in methods for engine in method.engines}
         engines |= {self.reader.engine.name} if self.reader else set()
-        steps = {step for method in methods for step in method.steps} | ({"answer"} if self.reader else set())
+        steps = {step for method in methods for step in method.steps} | set(self.reader.steps if self.reader else ())
         steps |= {judge_step.STEP.name} if self.judge else set()
         return {
             "format": 2,

@@ -14,6 +14,7 @@ class Reader(Protocol):
     """`label` is its SPEC. A failure of the engine is the answer's `failure`; it is never an exception."""
 
     name: ClassVar[str]
+    steps: ClassVar[tuple[str, ...]]  # what a language model is asked
     reads_index: ClassVar[bool] = False  # whether it is built with an index, `index=…`
     label: str
     engine: Engine

@@ -18,6 +18,7 @@ class Direct(Record):
     """Reads the best `k` passages, or those that the method selected, of at most `budget` cl100k tokens together."""
 
     name = "direct"
+    steps = (step.STEP.name,)
 
     def __init__(self, engine: Engine | None = None, *, k: int = 5, budget: int | None = None):
         if not isinstance(k, int) or k < 1:

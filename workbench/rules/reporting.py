@@ -1,8 +1,9 @@
 """Rule bodies of `community_report` and `global_map`: a report put together from what is known of a community, in its
 own words, and the sentences of reports that share words with a question.
 
-A report is an extract and says so: a title of its best-connected entities, a summary of its first relationships, findings
-from the reports on its parts and from what else joins its entities, and, for a rating, its share of the passages."""
+A report is an extract and says so: a title of its best-connected entities, a summary of its first relationships,
+findings from the reports on its parts and from what else joins its entities, and, for a rating, its share of the
+passages."""
 
 from __future__ import annotations
 

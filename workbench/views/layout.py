@@ -3,10 +3,9 @@ picture."""
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 
+from workbench.index.leiden import seeded
 from workbench.operators.neighbourhood import Subgraph
 
 ROUNDS = 300  # of Fruchterman and Reingold's algorithm, for small graphs
@@ -25,13 +24,10 @@ def layout(subgraph: Subgraph, seed: int = 0) -> np.ndarray:
     angle = 2.399963 * np.arange(n)  # the golden angle: neighbours in the list stand apart
     start = np.c_[np.cos(angle), np.sin(angle)] * (hops + 0.05 + np.arange(n) / n)[:, None]
     graph = igraph.Graph(n, [(edge.source, edge.target) for edge in subgraph.edges])
-    igraph.set_random_number_generator(random.Random(seed))
-    try:
+    with seeded(seed):
         found = graph.layout_fruchterman_reingold(
             niter=ROUNDS if n < LARGE else ROUNDS_LARGE, seed=(start * np.sqrt(n)).tolist(), grid=n >= LARGE
         )
-    finally:
-        igraph.set_random_number_generator(random)
     positions = np.asarray(found.coords)
     positions -= np.median(positions, axis=0)
     # What hangs on by nothing drifts far off and would make all else small.
