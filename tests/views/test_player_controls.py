@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rounds import QUESTION, bdtr_trace, ircot_trace
-from test_views import Checked
+from test_views import UNSHOWABLE, Checked
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
@@ -267,6 +267,17 @@ def test_traces_at_hand(tiny, tiny_index):
         player.rerun(1)
     with pytest.raises(SettingError, match="has no trace"):
         wb.replay(type(evidence)("q", "m", "s", ()))
+
+
+def test_a_box_gets_nothing_that_a_page_cannot_take():
+    hostile = "a\ud800\x1b[2J\u202e<b>"
+    trace = ircot_trace()
+    trace.find("think")[0].outputs["texts"]["thought"] = hostile
+    player = wb.replay(trace)
+    player.step(1)
+    assert player._texts["thought"].value == "a��[2J�<b>"
+    assert not UNSHOWABLE.search(player._sides[0].value)
+    assert "a��[2J�&lt;b&gt;" in player._sides[0].value
 
 
 def test_methods_that_are_made_already_keep_their_backbone(tiny, tiny_index, engine):

@@ -26,7 +26,7 @@ from workbench.methods.iterative import Thought
 from workbench.operators.replay import END, Replay, Round, replay
 from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace
-from workbench.views.base import esc, page, short, text
+from workbench.views.base import clean, esc, page, short, text
 from workbench.views.bump import bump_svg
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.replay import heading, stage_part, whole
@@ -263,7 +263,9 @@ class Player(Record):
         if texts and self.right and at < len(self.right.rounds) and self.right.rounds[at].given:
             texts = self.right.rounds[at].texts
         self._texts = {
-            name: widgets.Textarea(value=words, description=short(name, 30), rows=2, layout={"width": "auto"})
+            name: widgets.Textarea(
+                value=clean(words, len(words)), description=short(name, 30), rows=2, layout={"width": "auto"}
+            )
             for name, words in texts.items()
         }
         self._words.children = list(self._texts.values())
