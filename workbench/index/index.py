@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,6 +47,13 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "summaries": (summaries.SummariesLayer, summaries.Settings),
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
+# Layers whose key also says who made them or what the data brought: kind -> the layers below that they are made of.
+MADE_OF = {
+    "extractions": ("passages",),
+    "profiles": ("passages", "facts"),
+    "communities": ("passages", "facts", "profiles"),
+    "summaries": ("passages",),
+}
 
 
 class Index(Record):
@@ -96,11 +103,30 @@ class Index(Record):
         `folder` is `indexes/<name of the data>` by default; `encoder` that of the index in it, else `minilm`.
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
         engine is needed only if the data bring no extractions for some passage. Profiles that the data bring become
-        a layer wherever there are facts. A build that was stopped goes on where it was."""
+        a layer wherever there are facts. A build that was stopped goes on where it was.
+
+        What stands in the folder and is neither asked for nor changed below stays as it is, whoever made it. What is
+        asked for, an engine makes anew if another made it: extractions, summaries, reports (but summaries and reports
+        of a model are not replaced by the rules). What failed is asked of a model again; what succeeded is kept."""
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
-        store = Store(folder or home() / "indexes" / data.name)
-        _check_kinds(settings or ())
+        folder = folder or home() / "indexes" / data.name
+        return cls._build(data, engine, folder, encoder, _closure(set(layers)), settings or {}, progress)
+
+    @classmethod
+    def _build(
+        cls,
+        data: Dataset,
+        engine: Engine | None,
+        folder: str | Path,
+        encoder: Encoder | None,
+        asked: Collection[str],
+        settings: Mapping[str, Mapping],
+        progress: bool,
+    ) -> Index:
+        """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
+        store = Store(folder)
+        _check_kinds(settings)
         with store.lock():
             manifest = store.read_manifest()
             if manifest["layers"] and manifest["data"]["name"] != data.name:
@@ -110,11 +136,11 @@ class Index(Record):
                 )
             encoder = encoder or (_made_with(store, manifest) if manifest["layers"] else known_encoder())
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
-            chosen |= {kind: dict(values) for kind, values in (settings or {}).items()}
-            kinds = _closure({*layers, *manifest["layers"]})
+            chosen |= {kind: dict(values) for kind, values in settings.items()}
+            kinds = _closure({*asked, *manifest["layers"]})
             if data.profiles is not None and "facts" in kinds:
                 kinds = _closure({*kinds, "profiles"})
-            _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen)
+            _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen, asked)
         return cls(store.folder, encoder)
 
     @classmethod
@@ -124,9 +150,9 @@ class Index(Record):
         return cls(folder, encoder)
 
     def ensure(self, kinds: Iterable[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
-        """This index, with the layers named; what is missing is built."""
+        """This index, with the layers named; what is missing is built, what stands stays as it is, whoever made it."""
         missing = [kind for kind in kinds if kind not in self._layers]
-        return self._rebuild(self.passages.passages, engine, (), progress, missing) if missing else self
+        return self._rebuild(self.data, engine, progress, missing) if missing else self
 
     def insert(
         self,
@@ -148,10 +174,13 @@ class Index(Record):
             raise IndexFault(
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
             )
-        return self._rebuild([*self.passages.passages, *new], engine, extractions, progress, profiles=profiles)
+        return self._changed([*self.passages.passages, *new], engine, extractions, profiles, progress)
 
-    def delete(self, ids: Collection[str], *, progress: bool = True) -> Index:
-        """Take passages out, with everything that only they supported."""
+    def delete(self, ids: Collection[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
+        """Take passages out, with everything that only they supported.
+
+        Clusters that lose a passage get another summary, and communities another report. `engine` writes them; without
+        one the rules do, and `made_by` in the manifest names them beside the model that wrote the rest."""
         unknown = [passage_id for passage_id in ids if passage_id not in self.passages.row]
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
@@ -159,22 +188,17 @@ class Index(Record):
         kept = [passage for passage in self.passages.passages if passage.id not in gone]
         if not kept:
             raise IndexFault("an index needs at least one passage; delete the folder instead")
-        return self._rebuild(kept, None, (), progress)
+        return self._changed(kept, engine, (), None, progress)
 
-    def _rebuild(
+    def _changed(
         self,
-        passages: list[Passage],
+        passages: Sequence[Passage],
         engine: Engine | None,
         given: Sequence[Extraction],
+        profiles: Profiles | None,
         progress: bool,
-        layers: Iterable[str] = (),
-        profiles: Profiles | None = None,
     ) -> Index:
-        if self.store.read_manifest().get("data") != self.manifest["data"]:
-            raise IndexFault(
-                f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
-                "go on from what insert or delete gave back, or from Index.open"
-            )
+        """The index over other passages, with what this one knows of them."""
         stored = [*self.extractions.records, *given] if "extractions" in self._layers else list(given)
         ids = {passage.id for passage in passages}
         # A failed extraction is kept only if there is no engine to try again with.
@@ -187,7 +211,15 @@ class Index(Record):
             extractions=kept or None,
             profiles=within(joined(known), ids) if known else None,
         )
-        return Index.build(data, engine, self.folder, encoder=self.encoder, layers=layers, progress=progress)
+        return self._rebuild(data, engine, progress)
+
+    def _rebuild(self, data: Dataset, engine: Engine | None, progress: bool, asked: Collection[str] = ()) -> Index:
+        if self.store.read_manifest().get("data") != self.manifest["data"]:
+            raise IndexFault(
+                f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
+                "go on from what insert or delete gave back, or from Index.open"
+            )
+        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress)
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -296,23 +328,29 @@ def _closure(kinds: set[str]) -> list[str]:
     return [kind for kind in LAYERS if kind in wanted]
 
 
-def _write(store: Store, manifest: dict, build: Build, kinds: list[str], chosen: Mapping[str, Mapping]) -> None:
+def _write(
+    store: Store,
+    manifest: dict,
+    build: Build,
+    kinds: list[str],
+    chosen: Mapping[str, Mapping],
+    asked: Collection[str],
+) -> None:
     """Bring every layer up to date, then name them all in the manifest, in one step."""
     written = {}
     for kind in kinds:
         layer, settings_class = LAYERS[kind]
         settings = _settings(kind, settings_class, chosen.get(kind, {}))
-        below = {needed: build.keys[needed] for needed in layer.needs}
-        key = key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
-        info_path = store.path(kind, key) / "layer.json"
-        if not info_path.exists():
-            old = _old(store, manifest, kind, build, asdict(settings))
-            with store.writing(kind, key) as folder:
-                said = layer.build(folder, build, settings, old)
-                (folder / "layer.json").write_text(_json({"settings": asdict(settings), **said}), encoding="utf-8")
+        if kind not in asked and _unchanged(store, manifest, kind, build, asdict(settings)):
+            key = manifest["layers"][kind]["key"]
+        else:
+            below = {needed: build.keys[needed] for needed in layer.needs}
+            key = key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
+            if not (store.path(kind, key) / "layer.json").exists():
+                _make(store, kind, key, build, settings, _old(store, manifest, kind, build, asdict(settings)))
         build.layers[kind] = _open(store, kind, key)
         written[kind] = {"key": key, **build.layers[kind].said}
-        build.keys[kind] = written[kind].get("content", key)
+        build.keys[kind] = _content(written[kind])
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
         "format": manifest["format"],
@@ -325,6 +363,28 @@ def _write(store: Store, manifest: dict, build: Build, kinds: list[str], chosen:
     if named != manifest:
         store.write_manifest(named)
     store.prune(named)
+
+
+def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
+    with store.writing(kind, key) as folder:
+        said = LAYERS[kind][0].build(folder, build, settings, old)
+        (folder / "layer.json").write_text(_json({"settings": asdict(settings), **said}), encoding="utf-8")
+
+
+def _unchanged(store: Store, manifest: dict, kind: str, build: Build, settings: dict) -> bool:
+    """Whether the layer that stands was made of what there is now. Who made it does not matter."""
+    layers = manifest["layers"]
+    if kind not in MADE_OF or kind not in layers or getattr(build.data, kind, None) is not None:
+        return False  # what the data bring may be other than before
+    before = {below: _content(layers[below]) for below in MADE_OF[kind] if below in layers}
+    now = {below: build.keys[below] for below in MADE_OF[kind] if below in build.keys}
+    same = before == now and layers[kind]["settings"] == settings
+    return same and store.path(kind, layers[kind]["key"]).is_dir()  # `_open` advises to delete a damaged one
+
+
+def _content(named: Mapping) -> str:
+    """What stands for a layer in the keys of those above it."""
+    return named.get("content", named["key"])
 
 
 def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) -> Layer | None:
