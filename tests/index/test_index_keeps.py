@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 from planted import Summariser, planted
@@ -11,6 +12,7 @@ from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 import workbench as wb
 from workbench.data.profiles import EntityProfile, Profiles
 from workbench.index import Index
+from workbench.index.index import versions
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
@@ -133,3 +135,10 @@ def test_a_deletion_says_who_wrote_what_it_changed(tmp_path, engine):
     index = build(tmp_path, Model("tiny"), ["summaries"]).delete(["sea 3"], engine, progress=False)
     by = index.manifest["layers"]["summaries"]["made_by"]
     assert by == (["tiny (summarise v1)"] if engine else ["rules (summarise v1)", "tiny (summarise v1)"])
+
+
+def test_versions_name_what_decides_clusters(paid, tiny_index):
+    clustering = {name: version(name) for name in ("scikit-learn", "umap-learn", "igraph")}
+    assert clustering.items() <= paid.manifest["versions"].items()
+    assert not clustering.keys() & tiny_index.manifest["versions"].keys()
+    assert "igraph" not in versions(layers=("summaries",)) and "umap-learn" not in versions(layers=("communities",))

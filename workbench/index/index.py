@@ -357,7 +357,9 @@ def _write(
         "data": {"name": build.data.name, "fingerprint": build.data.fingerprint}
         | ({"left_out": list(build.data.left_out)} if build.data.left_out else {}),
         "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
-        "versions": versions(*(name for layer in written.values() for name in layer.get("made_by", ()))),
+        "versions": versions(
+            *(name for said in written.values() for name in said.get("made_by", ())), layers=tuple(kinds)
+        ),
         "layers": written,
     }
     if named != manifest:
@@ -424,10 +426,12 @@ def _settings(kind: str, settings_class: type, values: Mapping):
 
 
 @cache
-def versions(*engines: str) -> dict[str, str]:
-    """Versions that can change what an index or a run holds; of the local models' program if one of `engines` is such
-    a model and it is installed here: a replay does without."""
+def versions(*engines: str, layers: tuple[str, ...] = ()) -> dict[str, str]:
+    """Versions that can change what a run, or an index of these `layers`, holds; of the local models' program if one of
+    `engines` is such a model and it is installed here: a replay does without."""
     names = ["hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy"]
+    names += ["scikit-learn", "umap-learn"] if "summaries" in layers else []
+    names += ["igraph"] if "communities" in layers else []
     if any(engine.startswith("local:") for engine in engines) and find_spec("xllamacpp"):
         names.append("xllamacpp")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
