@@ -96,13 +96,13 @@ class BDTR(Iterative):
             cut = select(order, chosen, self.settings)
             span.set(mu=cut.mu, sigma=cut.sigma, threshold=cut.mu + cut.sigma, policy=self.settings.policy)
             span.set(kept=list(cut.kept), filled=list(cut.filled), selected=len(cut.kept) + len(cut.filled))
-            final = [entry for entry in order if entry.passage.id in {*cut.kept, *cut.filled}]
-            rest = [entry for entry in order if entry.passage.id not in {*cut.kept, *cut.filled}]
-            span.score((entry.passage.id, entry.score) for entry in (*final, *rest))
+            ids = {*cut.kept, *cut.filled}
+            order.sort(key=lambda entry: entry.passage.id not in ids)  # the final set leads the rest
+            span.score((entry.passage.id, entry.score) for entry in order)
         notes = [f"the reasoning chain failed: {failure}"] * bool(failure)
         notes += [f"the verifier failed on {failed} batches"] * bool(failed)
         return Evidence(
-            question, self.label, pool.scale, scored([*final, *rest][:k]), selected=min(k, len(final)),
+            question, self.label, pool.scale, scored(order[:k]), selected=min(k, len(ids)),
             fallback="; ".join(notes) or None,
         )  # fmt: skip
 

@@ -50,6 +50,7 @@ class Walk:
         )  # Wᵀ D⁻¹: column i is where a walker at i goes
         self._order = np.argsort(np.diff(arrivals.indptr), kind="stable")
         self._matrix = _with_small_indices(arrivals[self._order][:, self._order])
+        self._damped = (1.0, self._matrix)
 
     def __call__(
         self, reset: np.ndarray, damping: float = 0.5, *, tolerance: float = 1e-6, max_iterations: int = 1000
@@ -67,18 +68,25 @@ class Walk:
             raise SettingError("the reset vector has no positive entry: there is nowhere to start the walk")
         r /= total
         solve = _chebyshev if self.undirected else _power
-        q, iterations, residual = solve(self._matrix, r, damping, tolerance, max_iterations)
+        q, iterations, residual = solve(self._times(damping), r, damping, tolerance, max_iterations)
         p = np.empty_like(q)
         p[self._order] = q / q.sum()
         return Mass(p, iterations, residual)
 
 
+    def _times(self, damping: float) -> sp.csr_array:
+        """d Wᵀ D⁻¹, of which the last one is kept: a method walks with one damping."""
+        held = self._damped
+        if held[0] != damping:
+            held = self._damped = (damping, self._matrix * damping)
+        return held[1]
+
+
 def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int) -> tuple[np.ndarray, int, float]:
-    """q = Σ dⁱ (Wᵀ D⁻¹)ⁱ r, term by term; terms are not negative, so a term's sum is its L1 norm."""
+    """q = Σ (d Wᵀ D⁻¹)ⁱ r, term by term; terms are not negative, so a term's sum is its L1 norm."""
     term, q = r, r.copy()
     for iteration in range(1, most + 1):
         term = matrix @ term
-        term *= d
         q += term
         residual = float(term.sum() / q.sum() * d / (1 - d))
         if residual < tolerance:
@@ -96,7 +104,6 @@ def _chebyshev(
     expected = log(tolerance) / log(rate) if rate > 0 and 0 < tolerance < 1 else 0
     for iteration in range(1, most + 1):
         after = matrix @ q
-        after *= d
         after += r
         after -= before
         after *= omega
