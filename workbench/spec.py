@@ -7,6 +7,7 @@ value := number | true | false | none | spec
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.errors import SettingError
@@ -41,6 +42,20 @@ def parse_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def spec_of(name: str, settings: Mapping[str, Any]) -> str:
+    """The SPEC that `parse_spec` reads back; what has a `label` of its own, such as a method, goes by it.
+
+    >>> spec_of("bdtr", {"backbone": "dense", "bgec": False})
+    'bdtr[backbone=dense,bgec=false]'
+    """
+    said = ",".join(f"{key}={_spelt(getattr(value, 'label', value))}" for key, value in settings.items())
+    return f"{name}[{said}]" if said else name
+
+
+def _spelt(value: Any) -> str:
+    return next((word for word, meant in _WORDS.items() if value is meant), str(value))
 
 
 def _split(text: str) -> list[str]:

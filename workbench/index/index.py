@@ -9,6 +9,7 @@ the new state; a method built on the old value goes on giving the old answers.""
 
 from __future__ import annotations
 
+import filecmp
 import json
 import platform
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ from workbench.index import communities, extractions, facts, passages, profiles,
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
+from workbench.llm.engine import RulesEngine
 from workbench.places import home
 from workbench.records import Passage, Record
 
@@ -346,8 +348,14 @@ def _write(
         else:
             below = {needed: build.keys[needed] for needed in layer.needs}
             key = key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
-            if not (store.path(kind, key) / "layer.json").exists():
+            stands, further = tries(store, kind, key)
+            if stands is None:
                 _make(store, kind, key, build, settings, _old(store, manifest, kind, build, asdict(settings)))
+            else:
+                key = stands
+                if kind in asked and (old := _open(store, kind, key)).said.get("failures") and _may_succeed(build.engine):
+                    _make(store, kind, further, build, settings, old)
+                    key = stands if _same(store.path(kind, stands), store.path(kind, further)) else further
         build.layers[kind] = _open(store, kind, key)
         written[kind] = {"key": key, **build.layers[kind].said}
         build.keys[kind] = _content(written[kind])
@@ -371,6 +379,28 @@ def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: L
     with store.writing(kind, key) as folder:
         said = LAYERS[kind][0].build(folder, build, settings, old)
         (folder / "layer.json").write_text(_json({"settings": asdict(settings), **said}), encoding="utf-8")
+
+
+def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:
+    """The key under which a layer stands, if it does, and the one under which it is made next: `key` at first and, each
+    time that what failed is asked for again, `key-2`, `key-3`, …: the one before stands until the next is whole."""
+    ends = (folder.name.removeprefix(f"{kind}-{key}-") for folder in store.folder.glob(f"{kind}-{key}-*"))
+    last = max((int(end) for end in ends if end.isdecimal()), default=0)
+    if last:
+        return f"{key}-{last}", f"{key}-{last + 1}"
+    stands = (store.path(kind, key) / "layer.json").exists()
+    return (key, f"{key}-2") if stands else (None, key)
+
+
+def _may_succeed(engine: Engine | None) -> bool:
+    """Whether asking again may help. What the rules failed at they fail at again."""
+    return engine is not None and engine.name != RulesEngine.name
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two folders of a layer hold the same, whatever is said of how they were made."""
+    names = sorted({path.name for folder in (one, other) for path in folder.iterdir()} - {"layer.json"})
+    return filecmp.cmpfiles(one, other, names, shallow=False)[0] == names
 
 
 def _unchanged(store: Store, manifest: dict, kind: str, build: Build, settings: dict) -> bool:

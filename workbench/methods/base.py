@@ -16,6 +16,7 @@ from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.records import Evidence, Record
+from workbench.spec import spec_of
 from workbench.trace import Trace
 
 
@@ -39,7 +40,7 @@ class Method(Record):
         self.index = index.ensure(self.layers, engine)
         self.engine = engine or RulesEngine()
         self.settings = _settings(type(self), settings)
-        self.label = _label(self.name, settings)
+        self.label = spec_of(self.name, settings)
         threads.settle()
         self.prepare()
 
@@ -106,8 +107,3 @@ def _settings(method: type[Method], given: Mapping[str, Any]):
     if profile is not None and profile not in method.profiles:
         raise SettingError(f"{method.name} has no profile {profile!r}; it has {', '.join(method.profiles) or 'none'}")
     return method.Settings(**{**method.profiles.get(profile, {}), **given})
-
-
-def _label(name: str, given: Mapping[str, Any]) -> str:
-    shown = [f"{key}={getattr(value, 'label', value)}" for key, value in given.items()]
-    return f"{name}[{','.join(shown)}]" if shown else name

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import SettingError
-from workbench.experiments.analyses.base import Analysis, cautions, known_methods, mean_of, measured, paired, spec_of
+from workbench.experiments.analyses.base import Analysis, cautions, known_methods, mean_of, measured, paired
 from workbench.experiments.evaluate import evaluate
 from workbench.experiments.run import Run
 from workbench.index import Index
@@ -17,6 +17,7 @@ from workbench.llm.engine import Engine
 from workbench.methods import method
 from workbench.reading.base import Reader
 from workbench.records import Question
+from workbench.spec import spec_of
 
 MEASURES = ("em", "f1", "recall@5", "read")
 VARIANTS: tuple[dict[str, Any], ...] = (

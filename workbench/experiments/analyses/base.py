@@ -91,12 +91,6 @@ def mean_of(values: Iterable[float | None]) -> float | None:
     return float(np.mean(defined)) if defined else None
 
 
-def spec_of(name: str, settings: Mapping[str, Any]) -> str:
-    """The SPEC of a name and settings."""
-    said = ",".join(f"{key}={value}" for key, value in settings.items())
-    return f"{name}[{said}]" if said else name
-
-
 def cautions(run: Run) -> Iterator[str]:
     """What holds for every number of a run."""
     if "rules" in run.config["engine"].split(", "):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import SettingError
-from workbench.experiments.analyses.base import Analysis, cautions, mean_of, measured, spec_of
+from workbench.experiments.analyses.base import Analysis, cautions, mean_of, measured
 from workbench.experiments.analyses.traces import replays
 from workbench.experiments.evaluate import evaluate
 from workbench.experiments.run import Run
@@ -18,7 +18,7 @@ from workbench.methods import method
 from workbench.operators.replay import Replay
 from workbench.reading.base import Reader
 from workbench.records import Question
-from workbench.spec import parse_spec
+from workbench.spec import parse_spec, spec_of
 
 MEASURES = ("em", "f1", "recall@5")
 
