@@ -156,7 +156,7 @@ def _(promotion: Promotion) -> Picture:
     axes.invert_yaxis()
     axes.set_xlabel("gold passages, by rank")
     handles = [axes.barh([0], [0], color=shade, edgecolor=GREY, linewidth=0.5) for shade in shades]
-    axes.legend(handles, names, frameon=False, fontsize=7, ncols=6, loc="lower left", bbox_to_anchor=(0, 1))
+    canvas.legend(handles, names, frameon=False, fontsize=7, ncols=6, loc="outside upper center")
     return Picture(canvas, short(promotion.title, 200))
 
 

@@ -170,9 +170,9 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
         axes.plot(list(curve), list(curve.values()), color=colour, marker=marker, label=_plain(name, 80))
     axes.set(xlabel="k", ylabel=f"{measure}@k", ylim=(0, 1.02), xscale="log")
     ks = sorted({k for curve in curves.values() for k in curve})
-    axes.set_xticks(ks, [str(k) for k in ks])
+    axes.set_xticks(ks, [str(k) if ks[at + 1 :] == [] or ks[at + 1] >= 1.4 * k else "" for at, k in enumerate(ks)])
     axes.minorticks_off()
-    if curves:
+    if any(curves.values()):
         axes.legend(frameon=False)
     else:
         axes.text(
