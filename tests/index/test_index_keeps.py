@@ -1,4 +1,5 @@
-"""What stands stays: a layer that nobody asks for is not made anew because another engine happens to be at hand."""
+"""What stands stays: a layer that nobody asks for is not made anew because another engine happens to be at hand, and
+what succeeded is not asked for again with what failed."""
 
 from __future__ import annotations
 
@@ -142,3 +143,94 @@ def test_versions_name_what_decides_clusters(paid, tiny_index):
     assert clustering.items() <= paid.manifest["versions"].items()
     assert not clustering.keys() & tiny_index.manifest["versions"].keys()
     assert "igraph" not in versions(layers=("summaries",)) and "umap-learn" not in versions(layers=("communities",))
+
+
+# -- what failed -----------------------------------------------------------------------------------------------------
+
+STEPS = {"extractions": "triples", "summaries": "summarise", "communities": "community_report"}
+
+
+def failures(index: Index) -> dict[str, int]:
+    return {kind: index.manifest["layers"][kind]["failures"] for kind in PAID}
+
+
+@pytest.mark.parametrize("kind", PAID)
+def test_the_same_build_asks_for_what_failed_and_for_nothing_else(tmp_path, kind):
+    whole = build(tmp_path / "whole", Model())
+    failing = build(tmp_path / "index", Model(fails=(STEPS[kind],)))
+    assert failures(failing)[kind] > 0
+    index = build(tmp_path / "index", again := Model())
+    assert set(failures(index).values()) == {0} and STEPS[kind] in again.asked
+    if kind != "extractions":  # of which all that is made of them is new
+        assert set(again.asked) == {STEPS[kind]}
+    assert [index.extractions.records, index.summaries.clusters, index.communities.reports] == [
+        whole.extractions.records, whole.summaries.clusters, whole.communities.reports
+    ]  # fmt: skip
+    before = files(index.folder)
+    build(tmp_path / "index", idle := Model())
+    assert idle.asked == [] and files(index.folder) == before
+
+
+def test_what_succeeded_is_not_asked_for_again(tmp_path):
+    index = build(tmp_path, TinyEngine(fails_on=["Quell", "Fog"]), ["facts"])
+    assert index.manifest["layers"]["extractions"]["failures"] == 2
+    index = build(tmp_path, second := TinyEngine(fails_on=["Fog"]), ["facts"])
+    assert second.asked == ["Quell", "Fog"] and index.manifest["layers"]["extractions"]["failures"] == 1
+    index = build(tmp_path, third := TinyEngine(), ["facts"])
+    assert third.asked == ["Fog"] and index.manifest["layers"]["extractions"]["failures"] == 0
+    assert index.manifest["layers"]["extractions"]["key"].endswith("-3")
+    assert len(list(tmp_path.glob("extractions-*"))) == 1
+    assert same_records(index, build(tmp_path / "fresh", TinyEngine(), ["facts"]))
+
+
+def same_records(one: Index, other: Index) -> bool:
+    return one.extractions.records == other.extractions.records and one.facts.facts == other.facts.facts
+
+
+@pytest.mark.parametrize("fails", [("triples",), ("summarise", "community_report")])
+def test_what_fails_again_changes_nothing(tmp_path, fails):
+    index = build(tmp_path, Model(fails=fails))
+    before = files(index.folder)
+    build(tmp_path, again := Model(fails=fails))
+    assert set(fails) <= set(again.asked) and files(tmp_path) == before
+
+
+def test_the_rules_are_not_asked_for_what_they_failed_at(tmp_path):
+    build(tmp_path, Model("rules", fails=("summarise",)), ["summaries"])
+    for engine in (again := Model("rules"), None):
+        build(tmp_path, engine, ["summaries"])
+    assert again.asked == []
+
+
+@pytest.mark.parametrize("kind", ["extractions", "summaries"])
+def test_a_retry_that_is_stopped_leaves_the_index_and_goes_on(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(f"workbench.index.{kind}.GROUP", 2)
+    whole = Model()
+    build(tmp_path, Model(fails=(STEPS[kind],)))
+    before = Index.open(tmp_path, TinyEncoder()).manifest
+    stopped = Model()
+    stopped.extracts.fail_at, stopped.summarises.fail_at = 4, 2
+    with pytest.raises(RuntimeError, match="injected"):
+        build(tmp_path, stopped)
+    assert Index.open(tmp_path, TinyEncoder()).manifest == before
+    assert failures(build(tmp_path, whole))[kind] == 0
+    tried, everything = len(stopped.extracts.asked + stopped.summarises.asked), Model()
+    build(tmp_path / "whole", everything)
+    assert tried > 0
+    assert whole.asked.count(STEPS[kind]) == everything.asked.count(STEPS[kind]) - tried, "what was paid for is kept"
+
+
+def test_a_retry_is_stopped_before_the_manifest_names_it(tmp_path, monkeypatch):
+    build(tmp_path, Model(fails=("summarise",)), ["summaries"])
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr("workbench.index.store.Store.write_manifest", _full_disk)
+        build(tmp_path, Model(), ["summaries"])
+    assert Index.open(tmp_path, TinyEncoder()).manifest["layers"]["summaries"]["failures"] > 0
+    index = build(tmp_path, idle := Model(), ["summaries"])
+    assert idle.asked == [] and index.summaries.nodes
+    (tmp_path / "manifest.json").unlink()  # as is advised for a damaged one
+    assert build(tmp_path, idle, ["summaries"]).summaries.nodes == index.summaries.nodes and idle.asked == []
+
+
+def _full_disk(*_):
+    raise OSError("full")

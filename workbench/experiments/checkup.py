@@ -137,7 +137,7 @@ def _warnings(
         yield "The graph has no fact, so every method over it falls back to dense retrieval. Look at index.extractions."
         return
     if failures:
-        yield f"{failures:,} passages could not be extracted. The same build tries them again."
+        yield f"{failures:,} passages could not be extracted. The same build with a model tries them again."
     if measured["passages without a fact"] > 0.05:
         yield (
             f"{measured['passages without a fact']:.0%} of the passages state no fact: a walk reaches them only "

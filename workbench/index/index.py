@@ -113,7 +113,7 @@ class Index(Record):
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
         folder = folder or home() / "indexes" / data.name
-        return cls._build(data, engine, folder, encoder, _closure(set(layers)), settings or {}, progress)
+        return cls._build(data, engine, folder, encoder, closure(set(layers)), settings or {}, progress)
 
     @classmethod
     def _build(
@@ -139,9 +139,9 @@ class Index(Record):
             encoder = encoder or (_made_with(store, manifest) if manifest["layers"] else known_encoder())
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
             chosen |= {kind: dict(values) for kind, values in settings.items()}
-            kinds = _closure({*asked, *manifest["layers"]})
+            kinds = closure({*asked, *manifest["layers"]})
             if data.profiles is not None and "facts" in kinds:
-                kinds = _closure({*kinds, "profiles"})
+                kinds = closure({*kinds, "profiles"})
             _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen, asked)
         return cls(store.folder, encoder)
 
@@ -320,7 +320,7 @@ def _made_with(store: Store, manifest: Mapping) -> Encoder:
     return known_encoder(**encoder["settings"])
 
 
-def _closure(kinds: set[str]) -> list[str]:
+def closure(kinds: set[str]) -> list[str]:
     """The kinds and all below them, in building order."""
     _check_kinds(kinds)
     wanted = set(kinds)
@@ -348,14 +348,7 @@ def _write(
         else:
             below = {needed: build.keys[needed] for needed in layer.needs}
             key = key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
-            stands, further = tries(store, kind, key)
-            if stands is None:
-                _make(store, kind, key, build, settings, _old(store, manifest, kind, build, asdict(settings)))
-            else:
-                key = stands
-                if kind in asked and (old := _open(store, kind, key)).said.get("failures") and _may_succeed(build.engine):
-                    _make(store, kind, further, build, settings, old)
-                    key = stands if _same(store.path(kind, stands), store.path(kind, further)) else further
+            key = _made(store, manifest, kind, key, build, settings, kind in asked)
         build.layers[kind] = _open(store, kind, key)
         written[kind] = {"key": key, **build.layers[kind].said}
         build.keys[kind] = _content(written[kind])
@@ -375,6 +368,19 @@ def _write(
     store.prune(named)
 
 
+def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, settings: Any, asked: bool) -> str:
+    """The key under which the layer stands, once it is made, and once what failed in it was asked for again."""
+    stands, following = tries(store, kind, key)
+    if stands is None:
+        _make(store, kind, following, build, settings, _old(store, manifest, kind, build, asdict(settings)))
+        return following
+    before = _open(store, kind, stands)
+    if not (asked and before.said.get("failures") and _may_succeed(build.engine)):
+        return stands
+    _make(store, kind, following, build, settings, before)
+    return stands if _same(store.path(kind, stands), store.path(kind, following)) else following
+
+
 def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
     with store.writing(kind, key) as folder:
         said = LAYERS[kind][0].build(folder, build, settings, old)
@@ -383,7 +389,7 @@ def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: L
 
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:
     """The key under which a layer stands, if it does, and the one under which it is made next: `key` at first and, each
-    time that what failed is asked for again, `key-2`, `key-3`, …: the one before stands until the next is whole."""
+    time that what failed is asked for again, `key-2`, `key-3`, …, so that it stands until the next is whole."""
     ends = (folder.name.removeprefix(f"{kind}-{key}-") for folder in store.folder.glob(f"{kind}-{key}-*"))
     last = max((int(end) for end in ends if end.isdecimal()), default=0)
     if last:
