@@ -161,7 +161,11 @@ def index(
         said = ", ".join(f"{k} {_said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
         out.print(f"  {row['layer']}: {escape(said)}", highlight=False)
         if row.get("failures"):
-            err.print(f"  {row['failures']} passages could not be extracted; the same command tries them again")
+            err.print(
+                f"  {row['layer']}: {row['failures']:,} failed; a build with --layers {row['layer']} and a model "
+                "asks for these again",
+                highlight=False,
+            )
 
 
 @verb
@@ -373,6 +377,7 @@ def estimate(
         Path | None, typer.Option("--out", "-o", help="index or run; what is done there already does not count")
     ] = None,
     encoder: Encoder = None,
+    layers: Annotated[str, typer.Option(help="of an index: comma-separated")] = "passages,facts,synonyms",
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked")] = None,
@@ -390,9 +395,9 @@ def estimate(
 
     runner, sampled = _engine(engine, record), {} if sample is None else {"sample": sample}
     if questions is None:
-        found = wb.estimate_build(
-            wb.load(data, **_pairs("--read", read)), runner, folder=folder, encoder=encoder, **sampled
-        )
+        kinds = [name.strip() for name in layers.split(",")]
+        loaded = wb.load(data, **_pairs("--read", read))
+        found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=kinds, **sampled)
     else:
         opened = wb.Index.open(data)
         found = wb.estimate_run(

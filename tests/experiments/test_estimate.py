@@ -11,6 +11,7 @@ from tiny import PASSAGES, QUESTIONS, TinyEncoder, TinyEngine, tiny_dataset
 
 import workbench as wb
 from workbench import tokens
+from workbench.data import Dataset
 from workbench.errors import SettingError
 from workbench.experiments.estimate import (
     ASSUMED,
@@ -23,11 +24,13 @@ from workbench.experiments.estimate import (
     extrapolated,
     spread,
 )
-from workbench.index import extractions
+from workbench.experiments.estimate.written import FACTS, REPORTS
+from workbench.index import communities, extractions, leiden
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine, Recorded
 from workbench.llm.record import Recording
 from workbench.records import Passage
+from workbench.steps import summarise
 
 DATA = replace(tiny_dataset(), extractions=None)
 
@@ -193,6 +196,66 @@ def test_failures_of_the_sample_are_said():
 def test_an_empty_passage_has_an_estimate():
     estimate, _ = build_costs(chat(), data=replace(DATA, passages=(Passage("e", "", ""),)))
     assert estimate.total.calls == exactly(2)
+
+
+# -- what a model writes for an index ---------------------------------------------------------------------------------
+
+
+def test_a_tree_is_estimated_level_by_level():
+    """100 texts: 16 summaries of them and 3 of these; at least 8, which are too few for more; at most 32 and 10."""
+    passages = tuple(Passage(f"p{n}", "", "word " * 9) for n in range(100))
+    estimate, costs = build_costs(chat(), data=Dataset("many", passages), layers=["summaries"])
+    cost, own = costs["summarise"], sum(tokens.count(passage.content) for passage in passages)
+    assert cost.calls == Range(19, 8, 42) and set(costs) == {"summarise", "passages", "phrases and facts"}
+    asked = sum(tokens.count(m["content"]) for m in summarise.STEP.prompt(summarise.Input((), 100)))
+    assert cost.prompt_tokens.value == own + 16 * 100 + 19 * asked and cost.prompt_tokens.low == own + 8 * asked
+    assert cost.completion_tokens == Range(1900, 400, 4200) and estimate.spent.calls == 0
+    assert cost.money.low < cost.money.value < cost.money.high and cost.seconds is None
+    assert "known once the passages are clustered" in repr(estimate)
+
+
+@pytest.mark.parametrize(("n", "words", "least"), [(11, 9, 0), (12, 9, 1), (20, 3500, 20)])
+def test_few_passages_have_no_summaries_and_long_ones_one_each_at_least(n, words, least):
+    passages = tuple(Passage(f"p{row}", "", "word " * words) for row in range(n))
+    assert build_costs(chat(), data=Dataset("few", passages), layers=["summaries"])[1]["summarise"].calls.low >= least
+
+
+def test_reports_are_estimated_by_the_facts_that_there_will_be(meridian_index):
+    """The tiny corpus states ten different facts; ones that are yet to be extracted are expected by the sample."""
+    layers = ["communities"]
+    known = build_costs(chat(), data=tiny_dataset(), layers=layers)[1]["community_report"]
+    assert known.calls == Range(*(pytest.approx(10 * share) for share in REPORTS))
+    sampled = build_costs(chat(), layers=layers)[1]["community_report"]  # of eight passages each states the same
+    assert sampled.calls.value == pytest.approx(8 * REPORTS.value)
+    unasked, costs = build_costs(chat(), 0, layers=layers)
+    assert costs["community_report"].calls == Range(*(8 * f * r for f, r in zip(FACTS, REPORTS)))
+    assert "known once the graph is there" in repr(unasked) and costs["triples"].calls == exactly(8)
+    facts, chosen = meridian_index.facts, communities.Settings()
+    graph = communities.EntityGraph.of(facts)
+    clusters = leiden.hierarchy(len(facts.phrases), graph.pairs, graph.weights, max_size=10, seed=chosen.seed)
+    taken = sum(len(cluster.members) >= chosen.min_members for cluster in clusters)
+    assert len(facts.facts) * REPORTS.low < taken < len(facts.facts) * REPORTS.high
+
+
+def test_what_the_rules_write_costs_no_money_and_a_time_that_is_not_known():
+    estimate, costs = build_costs("rules", 2, layers=["summaries", "communities"])
+    assert estimate.total.calls == exactly(0) and estimate.total.money == exactly(0)
+    assert estimate.total.seconds is None and costs["community_report"].seconds is None
+
+
+def test_a_retry_that_was_stopped_counts_as_done(tmp_path, monkeypatch):
+    monkeypatch.setattr(extractions, "GROUP", 1)
+    titles = [passage.title for passage in DATA.passages]
+    wb.Index.build(DATA, TinyEngine(fails_on=titles[:3]), tmp_path, encoder=TinyEncoder(), progress=False)
+    assert build_costs(TinyEngine(), 0, folder=tmp_path)[1]["triples"].calls == exactly(3)
+    with pytest.raises(RuntimeError, match="injected"):
+        wb.Index.build(DATA, TinyEngine(fail_at=4), tmp_path, encoder=TinyEncoder(), progress=False)
+    assert build_costs(TinyEngine(), 0, folder=tmp_path)[1]["triples"].calls == exactly(1)
+
+
+def test_a_layer_that_is_unknown_is_refused():
+    with pytest.raises(SettingError, match="no layer is called 'sumaries'"):
+        build_costs(chat(), layers=["sumaries"])
 
 
 # -- a run ------------------------------------------------------------------------------------------------------------

@@ -17,8 +17,10 @@ from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.experiments.estimate.ranges import Range, check_sample, exactly, extrapolated, latency_of, priced, spread
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
-from workbench.index import Index, extractions
+from workbench.experiments.estimate.written import FACTS, of_reports, of_summaries
+from workbench.index import Index, communities, extractions, summaries
 from workbench.index.facts import fact_text
+from workbench.index.index import DEFAULT_LAYERS, closure, tries
 from workbench.index.layer import Build
 from workbench.index.store import Store, key_of
 from workbench.llm.engine import Engine
@@ -43,14 +45,17 @@ def estimate_build(
     folder: str | Path | None = None,
     *,
     encoder: Encoder | str | None = None,
+    layers: Iterable[str] = DEFAULT_LAYERS,
     seed: int = 0,
 ) -> Estimate:
-    """What `Index.build(data, engine, folder)` takes.
+    """What `Index.build(data, engine, folder, layers=layers)` takes.
 
     Only passages without an extraction count: those that neither the data nor the index (or the stopped build) in
     `folder` has one for. `sample` of them, spread over their lengths, are asked for real; with 0 none is, and the
     length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts that it has to encode.
-    `folder` and `encoder` are by default those of `Index.build`."""
+    How many summaries and reports are written is not known before the clusters are: a range is given, with its reason,
+    for all of them, even if some stand already. `folder` and `encoder` are by default those of `Index.build`."""
+    kinds = closure(set(layers))
     data = data if isinstance(data, Dataset) else load(data)
     engine = known_engine(engine)
     check_sample(sample=sample, least=0)
@@ -61,7 +66,7 @@ def estimate_build(
     old = index.extractions if index and "extractions" in index.manifest["layers"] else None
     build = Build(data, encoder, engine)
     attempt = _attempt(build, folder)
-    left = extractions.left(build, old, attempt)
+    left = extractions.left(build, old, attempt) if "extractions" in kinds else []
     chosen = spread(left, sample, lambda passage: (_size(passage), passage.id), seed)
     asked = _ask(engine, chosen)
     extracting = [_extracting(step, engine, left, asked, seed) for step in (named_entities.STEP, triples.STEP)]
@@ -76,11 +81,30 @@ def estimate_build(
             + " per token of the passage for names and facts, as gpt-3.5-turbo-1106's of MuSiQue have"
         )
     unknown = ["not in it: loading the models, the search for synonyms, writing to the disk"]
+    written = []
+    if "summaries" in kinds:
+        written.append(of_summaries(data.passages, engine, summaries.Settings()))
+    if "communities" in kinds:
+        written.append(of_reports(_facts(data, records, left, asked, seed), engine, communities.Settings()))
+    if written:
+        unknown.append("not in it: clustering, encoding what is written, and that some of it may stand already")
     if left and not chosen:
         unknown.append("not known: how long an answer takes, and how many facts there will be to encode; ask a sample")
     what = f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted"
-    costs = [*extracting, *encoding] if left else encoding
-    return estimate_of(what, [engine], costs, [*measured, *timed], unknown, asked.usages)
+    costs = [*(extracting if left else ()), *encoding, *(cost for cost, _ in written)]
+    return estimate_of(
+        what, [engine], costs, [*measured, *timed, *(said for _, said in written)], unknown, asked.usages
+    )
+
+
+def _facts(data: Dataset, records: list[Extraction], left: list[Passage], asked: _Asked, seed: int) -> Range:
+    """How many facts the graph will have: of known records they are counted, of the rest expected by the sample."""
+    standing = {passage.id for passage in data.passages} - {passage.id for passage in left}
+    known = exactly(len(_distinct(record.triples for record in records if record.passage_id in standing)))
+    if not asked.passages:
+        return known + FACTS.times(len(left))
+    found, sizes = [len(_distinct([stated])) for stated in asked.triples], list(map(_size, asked.passages))
+    return known + extrapolated(found, sizes, sum(map(_size, left)) - sum(sizes), seed)
 
 
 class _Asked(NamedTuple):
@@ -194,21 +218,24 @@ def _encoder_seconds(encoder: Encoder, what: str, texts: set[str], characters: f
 
 def _short_texts(found: Iterable[Iterable[Sequence[str]]]) -> set[str]:
     """The phrases and facts of triples, as the layer `facts` encodes them by its default settings."""
-    normalise, texts = PHRASE_RULES["unicode"], set()
-    for triple in (triple for stated in found for triple in stated):
-        subject, relation, obj = map(normalise, triple)
-        if subject and obj:
-            texts |= {subject, obj, fact_text((subject, relation, obj))}
-    return texts
+    return {text for fact in _distinct(found) for text in (fact[0], fact[2], fact_text(fact))}
+
+
+def _distinct(found: Iterable[Iterable[Sequence[str]]]) -> set[tuple[str, str, str]]:
+    """The facts of triples by the default settings of the layer `facts`."""
+    normalise = PHRASE_RULES["unicode"]
+    facts = {tuple(map(normalise, triple)) for stated in found for triple in stated}
+    return {fact for fact in facts if fact[0] and fact[2]}
 
 
 def _attempt(build: Build, folder: Path) -> Path:
     """Where a stopped build of this layer has left what it extracted."""
-    settings = extractions.Settings()
+    settings, store = extractions.Settings(), Store(folder)
     identity = extractions.ExtractionsLayer.identity(build, settings)
     key = key_of(kind="extractions", settings=asdict(settings), below={}, **identity)
-    whole = Store(folder).path("extractions", key)
-    return whole if whole.is_dir() else whole.with_name(whole.name + ".part")
+    stands, following = tries(store, "extractions", key)
+    part = store.path("extractions", f"{following}.part")
+    return part if part.is_dir() or stands is None else store.path("extractions", stands)
 
 
 def _size(passage: Passage) -> int:
