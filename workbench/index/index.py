@@ -166,7 +166,8 @@ class Index(Record):
         progress: bool = True,
     ) -> Index:
         """Add passages at the end of the corpus. Only they are encoded, compared and, where `extractions` has nothing
-        for them, extracted. `profiles` join those that the index has.
+        for them, extracted. `profiles` join those that the index has. Where summaries or reports stand, the rules write
+        what is missing of a model's, but another model writes all of them anew.
 
         Adding many at once costs little more than adding one, because each call writes the layers anew.
         """
@@ -181,8 +182,9 @@ class Index(Record):
     def delete(self, ids: Collection[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
         """Take passages out, with everything that only they supported.
 
-        Clusters that lose a passage get another summary, and communities another report. `engine` writes them; without
-        one the rules do, and `made_by` in the manifest names them beside the model that wrote the rest."""
+        Clusters that lose a passage get another summary, and communities another report. `engine` writes them, as in
+        `insert`; without one the rules do, and `made_by` in the manifest names them beside the model that wrote the
+        rest."""
         unknown = [passage_id for passage_id in ids if passage_id not in self.passages.row]
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
