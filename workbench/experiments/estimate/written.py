@@ -39,8 +39,8 @@ def of_summaries(passages: Sequence[Passage], engine: Engine, settings: summarie
     prompt = Range(*texts) + count.times(_tokens(step.prompt(summarise.Input((), limit))))
     completion = count.times(Range(limit, limit / 2, limit))
     said = (
-        f"summaries: their number is known once the passages are clustered; {_said(CLUSTERS)} are expected for each text, "
-        f"level by level, as in MuSiQue; assumed to have {limit / 2:g} to {limit} tokens, where they are cut"
+        f"summaries: the number is known once the passages are clustered; {_said(CLUSTERS)} for each text, "
+        f"level by level, expected as in MuSiQue; assumed to have {limit / 2:g} to {limit} tokens, where they are cut"
     )
     return _cost("summaries", step.name, engine, count, prompt, completion), said
 
@@ -60,8 +60,8 @@ def of_reports(facts: Range, engine: Engine, settings: communities.Settings) -> 
     context = Range(*(min(length, settings.report_tokens) for length in CONTEXT))
     prompt = count.times(context + exactly(_tokens(step.prompt(community_report.Input("")))))
     said = (
-        f"communities: their number is known once the graph is there; {_said(REPORTS)} reports are expected for each of "
-        f"{_said(facts)} facts, each from {_said(context)} tokens, as in MuSiQue; of {_said(REPORT)} tokens: assumed"
+        f"communities: the number is known once the graph is there; {_said(REPORTS)} reports for each of "
+        f"{_said(facts)} facts, each from {_said(context)} tokens, expected as in MuSiQue; {_said(REPORT)} tokens: assumed"
     )
     return _cost("communities", step.name, engine, count, prompt, count.times(REPORT)), said
 
