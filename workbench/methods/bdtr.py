@@ -32,6 +32,7 @@ from workbench.methods.iterative import Iterative, Settings, Thought, contents, 
 from workbench.operators.pool import Entry, Pool, scored
 from workbench.records import Evidence
 from workbench.steps import dual_thoughts, reasoning_chain, verify
+from workbench.text import storable
 from workbench.trace import Trace
 
 POLICIES = ("keep", "strict", "lift")
@@ -110,7 +111,7 @@ class BDTR(Iterative):
         self, question: str, shown: Sequence[Entry], thoughts: Sequence[Thought], trace: Trace
     ) -> tuple[reasoning_chain.Output, str | None]:
         """The chain of reasoning, and why there is none: then the thoughts stand for it."""
-        said = tuple(text for thought in thoughts for text in thought.texts.values())
+        said = tuple(storable(text) for thought in thoughts for text in thought.texts.values())
         with trace.span("CHAIN", "reasoning chain") as span:
             asked = reasoning_chain.Input(question, contents(shown), said)
             result = self.ask(reasoning_chain.STEP, asked, trace)
@@ -123,7 +124,7 @@ class BDTR(Iterative):
     ) -> tuple[set[str], int]:
         """The ids of the documents that support the chain, and how many batches failed, which choose none."""
         with trace.span("RERANKER", "verify", passages=[entry.passage.id for entry in shown]) as span:
-            shuffle = random.Random(f"{self.settings.seed} {question}").shuffle
+            shuffle = random.Random(storable(f"{self.settings.seed} {question}")).shuffle
             size = self.settings.verify_batch
             batches = [list(shown[start : start + size]) for start in range(0, len(shown), size)]
             for batch in batches:  # the first ones of a list are chosen more often

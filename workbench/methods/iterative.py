@@ -82,6 +82,7 @@ class Iterative(Method):
             raise SettingError(f"{self.name} over {self.backbone.label}; take a backbone that is another method")
         settings |= {"backbone": self.backbone.label} if "backbone" in settings else {}
         super().__init__(self.backbone.index, engine or self.backbone.engine, **settings)
+        self.layers = self.backbone.layers
         self.steps = tuple(dict.fromkeys((*type(self).steps, *self.backbone.steps)))
         self.scale = named(self.backbone.scale, self.settings.scale)
         self._given: tuple[Thought, ...] = ()
