@@ -61,7 +61,7 @@ def of_reports(facts: Range, engine: Engine, settings: communities.Settings) -> 
     prompt = count.times(context + exactly(_tokens(step.prompt(community_report.Input("")))))
     said = (
         f"communities: the number is known once the graph is there; {_said(REPORTS)} reports for each of "
-        f"{_said(facts)} facts, each from {_said(context)} tokens, expected as in MuSiQue; {_said(REPORT)} tokens: assumed"
+        f"{_said(facts)} facts, each from {_said(context)} tokens, expected as in MuSiQue; {_said(REPORT)} assumed"
     )
     return _cost("communities", step.name, engine, count, prompt, count.times(REPORT)), said
 
