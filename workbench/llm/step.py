@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -21,6 +21,12 @@ I = TypeVar("I")  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
 Message = dict[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
+
+
+def conversation(system: str, examples: Iterable[tuple[str, str]], asked: str) -> list[Message]:
+    """The shape of a prompt: instructions, worked examples (what was asked, what was said), the question."""
+    turns = [{"role": role, "content": text} for pair in examples for role, text in zip(("user", "assistant"), pair)]
+    return [{"role": "system", "content": system}, *turns, {"role": "user", "content": asked}]
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from workbench.llm.step import Message, Step
+from workbench.llm.step import Message, Step, conversation
 from workbench.rules import walking
 
 
@@ -45,13 +45,8 @@ _EXAMPLES = (
 
 
 def prompt(value: Input) -> list[Message]:
-    messages: list[Message] = [{"role": "system", "content": _SYSTEM}]
-    for example, said in _EXAMPLES:
-        messages += [
-            {"role": "user", "content": _asked(example)},
-            {"role": "assistant", "content": json.dumps(said.model_dump())},
-        ]
-    return [*messages, {"role": "user", "content": _asked(value)}]
+    examples = ((_asked(example), json.dumps(said.model_dump())) for example, said in _EXAMPLES)
+    return conversation(_SYSTEM, examples, _asked(value))
 
 
 def _asked(value: Input) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
-from workbench.llm.step import Message, Step
+from workbench.llm.step import Message, Step, conversation
 from workbench.rules import filtering
 
 MOST = 4  # facts that the filter may return
@@ -54,13 +54,8 @@ _EXAMPLES = (
 
 
 def prompt(value: Input) -> list[Message]:
-    messages: list[Message] = [{"role": "system", "content": _SYSTEM}]
-    for question, candidates, kept in _EXAMPLES:
-        messages += [
-            {"role": "user", "content": _asked(question, candidates)},
-            {"role": "assistant", "content": json.dumps({"facts": kept})},
-        ]
-    return [*messages, {"role": "user", "content": _asked(value.question, [list(fact) for fact in value.facts])}]
+    examples = ((_asked(q, candidates), json.dumps({"facts": kept})) for q, candidates, kept in _EXAMPLES)
+    return conversation(_SYSTEM, examples, _asked(value.question, [list(fact) for fact in value.facts]))
 
 
 def _asked(question: str, facts: list[list[str]]) -> str:

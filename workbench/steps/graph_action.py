@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workbench.llm.step import Message, Step
+from workbench.llm.step import Message, Step, conversation
 from workbench.records import Triple
 from workbench.rules import walking
 
@@ -97,13 +97,8 @@ _EXAMPLES = (
 
 
 def prompt(value: Input) -> list[Message]:
-    messages: list[Message] = [{"role": "system", "content": _SYSTEM}]
-    for example, said in _EXAMPLES:
-        messages += [
-            {"role": "user", "content": _asked(example)},
-            {"role": "assistant", "content": json.dumps(said.model_dump())},
-        ]
-    return [*messages, {"role": "user", "content": _asked(value)}]
+    examples = ((_asked(example), json.dumps(said.model_dump())) for example, said in _EXAMPLES)
+    return conversation(_SYSTEM, examples, _asked(value))
 
 
 def _asked(value: Input) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, field_validator
 
-from workbench.llm.step import Message, Step
+from workbench.llm.step import Message, Step, conversation
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,8 @@ _EXAMPLES = (
 
 
 def prompt(value: Input) -> list[Message]:
-    messages: list[Message] = [{"role": "system", "content": _SYSTEM}]
-    for example, said in _EXAMPLES:
-        messages += [
-            {"role": "user", "content": _asked(example)},
-            {"role": "assistant", "content": json.dumps(said.model_dump())},
-        ]
-    return [*messages, {"role": "user", "content": _asked(value)}]
+    examples = ((_asked(example), json.dumps(said.model_dump())) for example, said in _EXAMPLES)
+    return conversation(_SYSTEM, examples, _asked(value))
 
 
 def _asked(value: Input) -> str:

@@ -5,7 +5,7 @@ The paper gives one worked example per data set; the wording is ours, with one i
 
 from __future__ import annotations
 
-from workbench.llm.step import Message, Step
+from workbench.llm.step import Message, Step, conversation
 from workbench.rules import thinking
 from workbench.steps.next_thought import Input, Output, read
 from workbench.steps.shown import numbered
@@ -28,10 +28,7 @@ _EXAMPLE = (
 
 
 def prompt(value: Input) -> list[Message]:
-    messages: list[Message] = [{"role": "system", "content": _SYSTEM}]
-    for shown, said in _EXAMPLE:
-        messages += [{"role": "user", "content": _asked(shown)}, {"role": "assistant", "content": said}]
-    return [*messages, {"role": "user", "content": _asked(value)}]
+    return conversation(_SYSTEM, ((_asked(shown), said) for shown, said in _EXAMPLE), _asked(value))
 
 
 def _asked(value: Input) -> str:
