@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.rules.language import content_words
@@ -38,7 +38,7 @@ def reasoning(question: str, passages: Sequence[tuple[str, str]]) -> Reasoning:
     return Reasoning("; ".join(told) or "no hop of the question is answered by the documents", steps, bridges)
 
 
-def supporting(steps: Sequence[str], bridges: Sequence[str], passages: Sequence[tuple[str, str]]) -> list[int]:
+def supporting(steps: Sequence[str], passages: Sequence[tuple[str, str]]) -> list[int]:
     """The passages that hold most words of a step, by number from 1 on; one is enough for a step."""
     held = [content_words(f"{title} {text}") for title, text in passages]
     chosen = set()
@@ -50,12 +50,13 @@ def supporting(steps: Sequence[str], bridges: Sequence[str], passages: Sequence[
     return sorted(chosen)
 
 
-def _plainly(found: Sequence[Link]):
+def _plainly(found: Sequence[Link]) -> Iterator[str]:
     for link in found:
         yield link.query
 
 
-def _bridged(question: str, found: Sequence[Link], passages):
+def _bridged(question: str, found: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """The question with what was found for its inner hops, the best of each first; then with titles."""
     values = [[one.text for one in link.found] for link in found if not link.last]
     for rank in range(3):
         bridges = [names[rank] for names in values if rank < len(names)]
@@ -65,7 +66,7 @@ def _bridged(question: str, found: Sequence[Link], passages):
         yield f"{question} {title}"
 
 
-def _first(queries, tried: set[str], otherwise: str) -> str:
+def _first(queries: Iterable[str], tried: set[str], otherwise: str) -> str:
     return next((query for query in queries if query.strip() and _normal(query) not in tried), otherwise)
 
 

@@ -66,7 +66,7 @@ def _asked(question: str, chain: str, passages) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(documents=following.supporting(v.steps, v.bridges, v.passages)) for v in values]
+    return [Output(documents=following.supporting(v.steps, v.passages)) for v in values]
 
 
 STEP = Step("verify", Output, prompt, rule, max_tokens=256)
