@@ -27,8 +27,8 @@ test: setup
 	$(BIN)/python -m pytest -m "not slow"
 	$(BIN)/python -m pytest --nbval-lax notebooks -p no:cacheprovider
 
-test-all: setup
-	$(BIN)/python -m pytest
+test-all: test
+	$(BIN)/python -m pytest -m slow
 
 browser: setup
 	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser
