@@ -126,17 +126,20 @@ class Plan:
         return cls(methods, reader, judge, measures, k or max(20, measures_.deepest(measures)), budget, trace)
 
     @property
+    def retrieving(self) -> list[Engine]:
+        """Those of the methods and of their backbones."""
+        return [engine for method in self.methods.values() for engine in method.engines]
+
+    @property
     def engines(self) -> list[Engine]:
         """All that are asked, each once."""
-        asked = [engine for method in self.methods.values() for engine in method.engines]
-        asked += [self.reader and self.reader.engine, self.judge]
+        asked = [*self.retrieving, self.reader and self.reader.engine, self.judge]
         return list({id(one): one for one in asked if one is not None}.values())
 
     @property
     def workers(self) -> int:
         """How many questions are worth asking side by side."""
-        asked = [engine for method in self.methods.values() for engine in method.engines]
-        return max(getattr(engine, "workers", 1) for engine in asked)
+        return max(getattr(engine, "workers", 1) for engine in self.retrieving)
 
     def close(self) -> None:
         """Break off what the engines are being asked."""
@@ -206,7 +209,7 @@ class Plan:
     def config(self, questions: Sequence[Question]) -> dict[str, Any]:
         """All that determines the rows, and what makes them comparable with others."""
         methods = list(self.methods.values())
-        engines = {engine.name for method in methods for engine in method.engines}
+        engines = {engine.name for engine in self.retrieving}
         engines |= {self.reader.engine.name} if self.reader else set()
         steps = {step for method in methods for step in method.steps} | set(self.reader.steps if self.reader else ())
         steps |= {judge_step.STEP.name} if self.judge else set()

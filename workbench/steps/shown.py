@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+# Of the worked examples of several Steps; invented.
+QUESTION = "In which country was the founder of Kestrel FM born?"
+STATION = ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984.")
+FOUNDER = ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alderby, Norway.")
+
 
 def numbered(passages: Sequence[tuple[str, str]], words: int | None = None) -> str:
     """`[1] title` with the text below, a blank line between; of each text at most so many words."""
