@@ -29,7 +29,8 @@ def nodes(notebook) -> list[str]:
     return frame.locator("body").evaluate("() => nodes.get().map(node => node.says)")
 
 
-WHERE = """(_, at) => {
+WHERE = """async (_, at) => {
+  while (!placed) await new Promise((again) => setTimeout(again, 20));
   const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
   const canvas = document.querySelector("canvas").getBoundingClientRect();
   return {x: canvas.left + x, y: canvas.top + y};
@@ -38,6 +39,7 @@ WHERE = """(_, at) => {
 
 def hover(notebook, position: int) -> None:
     """The mouse goes to a node, to where the frame's own network says that it stands."""
+    notebook.panel.locator("iframe").first.scroll_into_view_if_needed()
     where = notebook.panel.frame_locator("iframe").first.locator("body").evaluate(WHERE, position)
     notebook.panel.locator("iframe").first.hover(position=where)
 

@@ -31,11 +31,16 @@ _CSS = (
     ".vis-tooltip{{font-family:sans-serif!important}}"
 )
 # The picture takes the room that there is. Tooltips are set as text here, because a title that pyvis writes becomes
-# HTML if it holds the word href.
+# HTML if it holds the word href. A frame that is laid out later than it loads has no room at first: it is drawn when it has.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
+const place = document.getElementById("mynetwork");
+let shown, placed = false;
 const show = (drawn) => {
-  const room = document.getElementById("mynetwork").getBoundingClientRect();
+  const room = place.getBoundingClientRect();
+  shown = drawn;
+  placed = room.width > 0 && room.height > 0;
+  if (!placed) return;
   const wide = Math.min(Math.max(room.width / room.height, 1), 2);
   nodes.clear();
   edges.clear();
@@ -45,6 +50,7 @@ const show = (drawn) => {
   network.moveTo({scale: 0.9 * network.getScale()});
 };
 show({nodes: nodes.get(), edges: edges.get()});
+new ResizeObserver(() => { if (!placed) show(shown); }).observe(place);
 addEventListener("message", ({source, data}) => { if (source === parent && data && data.nodes) show(data); });
 network.on("click", ({nodes: [row]}) => { if (Number.isInteger(row)) parent.postMessage({picked: row}, "*"); });
 </script>"""
