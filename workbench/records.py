@@ -58,7 +58,8 @@ class Question(Record):
     """A question with its gold. A method is given `question` alone.
 
     `answers` is the answer followed by its aliases, or, where `answer_set` is true, the full set of right answers.
-    An empty `answers` says that the corpus does not hold the answer.
+    An empty `answers` says that the corpus does not hold the answer. `start` names the entities of a graph at which
+    the question begins, where the data say it (MetaQA's topic entity).
     """
 
     id: str
@@ -69,6 +70,7 @@ class Question(Record):
     support: tuple[str, ...] = ()
     decomposition: tuple[dict, ...] | None = field(default=None, hash=False)
     answer_set: bool = False
+    start: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)

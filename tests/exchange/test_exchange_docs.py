@@ -24,5 +24,5 @@ def test_the_example_runs(tmp_path, monkeypatch):
     build = Index.build
     monkeypatch.setattr(wb.Index, "build", lambda data: build(data, encoder=TinyEncoder(), progress=False))
     exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], names := {})
-    assert names["index"].profiles.of("orsby")[0].type == "geo"
+    assert names["index"].phrased.of("orsby")[0].type == "geo"
     assert exchange.recognise("orsby.graphml") == "graphml"

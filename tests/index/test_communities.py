@@ -208,7 +208,7 @@ def profiled(weights) -> Dataset:
 )
 def test_strengths_of_profiles_come_before_counts(tmp_path, weights, weight):
     index = Index.build(profiled(weights), None, tmp_path, encoder=TinyEncoder(), progress=False)
-    graph = EntityGraph.of(index.facts, index.profiles)
+    graph = EntityGraph.of(index.facts, index.phrased)
     pair = [index.facts.phrase_row["orsby"], index.facts.phrase_row["river aldra"]]
     assert graph.weights[graph.pairs.tolist().index(pair)] == weight
 

@@ -35,12 +35,12 @@ def index(tiny, tmp_path) -> Index:
 
 def test_what_came_is_found_by_the_phrases_of_the_graph(index):
     for opened in (index, Index.open(index.folder)):
-        layer = opened.profiles
-        assert layer.of("orsby") == [ORSBY_PIER, ORSBY]  # two names of one phrase, sorted
-        assert layer.of("fog") == [FOG] and "fog" not in opened.facts.phrase_row  # an entity without a fact is kept
-        assert layer.between("orsby", "nora whitlock") == layer.between("nora whitlock", "orsby") == [FOUNDED]
-        assert layer.of("quell") == layer.between("quell", "orsby") == []
-        assert layer.relation_phrases == [("lake mira", "river aldra"), ("nora whitlock", "orsby")]
+        layer, known = opened.profiles, opened.phrased
+        assert known.of("orsby") == [ORSBY_PIER, ORSBY]  # two names of one phrase, sorted
+        assert known.of("fog") == [FOG] and "fog" not in opened.facts.phrase_row  # an entity without a fact is kept
+        assert known.between("orsby", "nora whitlock") == known.between("nora whitlock", "orsby") == [FOUNDED]
+        assert known.of("quell") == known.between("quell", "orsby") == []
+        assert layer.given and layer.relations == [FEEDS, FOUNDED]
         assert set(layer.profiles.entities) == set(PROFILES.entities)
         assert set(layer.profiles.relations) == set(PROFILES.relations)
     assert {"entities": 3, "relations": 2}.items() <= index.manifest["layers"]["profiles"].items()
@@ -50,7 +50,7 @@ def test_the_phrases_follow_the_rule_of_the_facts(tiny, tmp_path):
     data = replace(tiny, profiles=Profiles((EntityProfile("S.O.B. Râul", "person", "", ()),)))
     for rule, phrase in (("unicode", "s o b râul"), ("ascii", "s o b  r ul")):
         index = build(data, tmp_path / rule, settings={"facts": {"normalise": rule}})
-        assert index.profiles.entity_phrases == [phrase]
+        assert len(index.phrased.of(phrase)) == 1
 
 
 def test_the_order_in_which_profiles_come_does_not_matter(tiny, tmp_path, index):
@@ -59,10 +59,10 @@ def test_the_order_in_which_profiles_come_does_not_matter(tiny, tmp_path, index)
     assert other.profiles.profiles == index.profiles.profiles
 
 
-def test_without_profiles_there_is_no_layer_and_it_cannot_be_made(tiny_index):
+def test_without_profiles_there_is_no_layer_and_an_engine_is_needed_to_make_it(tiny_index):
     with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
         _ = tiny_index.profiles
-    with pytest.raises(IndexFault, match=r"'tiny' brings no profiles.*made of nothing else; leave it out"):
+    with pytest.raises(IndexFault, match=r"'tiny' brings no profiles.*needs an engine to write them"):
         tiny_index.ensure(["profiles"], progress=False)
 
 
@@ -84,12 +84,12 @@ def test_a_profile_of_an_unknown_passage_is_named(tiny, tmp_path):
 
 def test_a_deleted_passage_takes_what_only_it_supported(index):
     smaller = index.delete(["p5", "p8"], progress=False)
-    assert smaller.profiles.of("orsby") == [replace(ORSBY, passages=("p1",))]
-    assert smaller.profiles.of("fog") == []
-    assert smaller.profiles.between("lake mira", "river aldra") == [FEEDS]  # it never named a passage
+    assert smaller.phrased.of("orsby") == [replace(ORSBY, passages=("p1",))]
+    assert smaller.phrased.of("fog") == []
+    assert smaller.phrased.between("lake mira", "river aldra") == [FEEDS]  # it never named a passage
     assert not any(b"Where the pier stands" in content for content in files(index.folder).values())
     smallest = smaller.delete(["p1", "p4"], progress=False)
-    assert smallest.profiles.between("orsby", "nora whitlock") == []
+    assert smallest.phrased.between("orsby", "nora whitlock") == []
 
 
 def test_inserted_passages_bring_theirs_along(index):
@@ -100,7 +100,7 @@ def test_inserted_passages_bring_theirs_along(index):
         profiles=Profiles((new,)),
         progress=False,
     )
-    assert more.profiles.of("skarne") == [new] and more.profiles.of("orsby") == index.profiles.of("orsby")
+    assert more.phrased.of("skarne") == [new] and more.phrased.of("orsby") == index.phrased.of("orsby")
     assert more.delete(["p9"], progress=False).profiles.profiles == index.profiles.profiles
 
 
@@ -117,7 +117,12 @@ names = st.text(max_size=8)
 ids = st.lists(st.sampled_from(["p1", "p2", "p3"]), unique=True, max_size=3).map(tuple)
 entities = st.builds(EntityProfile, names, names, names, ids)
 relations = st.builds(
-    RelationProfile, names, names, names, st.lists(names, max_size=2).map(tuple), st.none() | st.floats(-9, 9), ids
+    RelationProfile,
+    *(names, names, names),
+    st.lists(names, max_size=2).map(tuple),
+    st.none() | st.floats(-9, 9),
+    ids,
+    names,
 )
 sets = st.builds(Profiles, st.lists(entities, max_size=4).map(tuple), st.lists(relations, max_size=4).map(tuple))
 

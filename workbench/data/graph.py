@@ -45,11 +45,12 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What a gold graph speaks of."""
+    """What a graph speaks of: in a sentence or two (`description`), and type by type."""
 
     entity_types: tuple[EntityType, ...]
     relations: tuple[Relation, ...]
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...] = ()
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,13 @@ class GoldGraph:
 
 def read_graph(folder: Path, known: set[str]) -> GoldGraph:
     """Read and check `schema.json`, `entities.jsonl` and `triples.jsonl`; `known` are the corpus's passage ids."""
-    schema = _read_schema(folder / "schema.json")
+    schema = read_schema(folder / "schema.json", typed=True)
     entities = _read_entities(folder / "entities.jsonl", schema, known)
     return GoldGraph(schema, tuple(entities.values()), _read_triples(folder / "triples.jsonl", schema, entities, known))
 
 
-def _read_schema(path: Path) -> Schema:
+def read_schema(path: Path, *, typed: bool = False) -> Schema:
+    """Read and check a `schema.json`. `typed`: every relation says which types its ends have."""
     if not path.exists():
         raise DataError(f"{path} is missing; see docs/data.md for what a gold graph needs")
     try:
@@ -109,7 +111,7 @@ def _read_schema(path: Path) -> Schema:
         raise DataError(f"{path} is a JSON {type(found).__name__}; it should be one JSON object")
     parts: dict[str, list[tuple[str, dict]]] = {}
     for part in ("entity_types", "relations", "attributes"):
-        listed, seen = found.get(part), {}
+        listed, seen = found.get(part, [] if part == "attributes" else None), {}
         if not isinstance(listed, list) or not all(isinstance(row, dict) for row in listed):
             raise DataError(f"{path}: {part!r} is {listed!r}; it should be a list of objects")
         parts[part] = [(f"{path}, {part} {position}", row) for position, row in enumerate(listed, 1)]
@@ -117,12 +119,12 @@ def _read_schema(path: Path) -> Schema:
             once(seen, string(row, "name", where), part, where, "name")
     types = {row["name"] for _, row in parts["entity_types"]}
 
-    def known_types(row: dict, field: str, where: str) -> tuple[str, ...]:
+    def known_types(row: dict, field: str, where: str, needed: bool = True) -> tuple[str, ...]:
         named = strings(row, field, where)
         for name in named:
             if name not in types:
                 raise DataError(f"{where}: {field!r} has {name!r}, which is none of the entity_types; add it there")
-        if not named:
+        if needed and not named:
             raise DataError(f"{where}: {field!r} is empty; it should list entity types")
         return named
 
@@ -146,12 +148,13 @@ def _read_schema(path: Path) -> Schema:
             Relation(
                 row["name"],
                 string(row, "definition", where),
-                known_types(row, "head", where),
-                known_types(row, "tail", where),
+                known_types(row, "head", where, typed),
+                known_types(row, "tail", where, typed),
             )
             for where, row in parts["relations"]
         ),
         tuple(attributes),
+        string(found, "description", path, default=""),
     )
 
 

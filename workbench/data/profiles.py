@@ -24,8 +24,8 @@ class EntityProfile(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RelationProfile(Record):
-    """What joins two entities: a text about it, its keywords, its weight on the maker's own scale, and the ids of the
-    passages behind them."""
+    """What joins two entities: a text about it, its keywords, its weight on the maker's own scale, the ids of the
+    passages behind them, and the name of the relation where it has one."""
 
     source: str
     target: str
@@ -33,6 +33,7 @@ class RelationProfile(Record):
     keywords: tuple[str, ...] = ()
     weight: float | None = None
     passages: tuple[str, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -139,7 +139,7 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
 
 def nodes(index: Index, *, text: bool) -> Iterator[Node]:
     """Phrases, then passages in their order."""
-    profiles = index.profiles if "profiles" in index.manifest["layers"] else None
+    profiles = index.phrased
     counts = index.graph.passages_of
     for row, phrase in enumerate(index.facts.phrases):
         known = profiles.of(phrase) if profiles else ()
@@ -153,7 +153,7 @@ def nodes(index: Index, *, text: bool) -> Iterator[Node]:
 def edges(index: Index) -> Iterator[Edge]:
     """Facts, then context, then synonyms."""
     facts, graph = index.facts, index.graph
-    profiles = index.profiles if "profiles" in index.manifest["layers"] else None
+    profiles = index.phrased
     ids = [passage.id for passage in index.passages.passages]
     for row, (subject, relation, obj) in enumerate(facts.facts):
         stating = tuple(ids[passage] for passage in facts.stating(row))

@@ -34,7 +34,7 @@ from workbench.index import leiden
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
-from workbench.index.profiles import ProfilesLayer
+from workbench.index.profiles import Phrased, phrased
 from workbench.index.store import cut_torn_line, map_vectors, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import RulesEngine
@@ -106,7 +106,7 @@ class EntityGraph(NamedTuple):
     degrees: np.ndarray
 
     @classmethod
-    def of(cls, facts: FactsLayer, profiles: ProfilesLayer | None = None) -> EntityGraph:
+    def of(cls, facts: FactsLayer, profiles: Phrased | None = None) -> EntityGraph:
         n = len(facts.phrases)
         ends = np.sort(np.c_[facts.subjects, facts.objects], axis=1)
         apart = ends[:, 0] != ends[:, 1]
@@ -125,7 +125,7 @@ class EntityGraph(NamedTuple):
         return self.degrees[self.pairs].sum(axis=1)
 
 
-def _strengths(facts: FactsLayer, profiles: ProfilesLayer | None, pairs: np.ndarray) -> Iterator[tuple[int, float]]:
+def _strengths(facts: FactsLayer, profiles: Phrased | None, pairs: np.ndarray) -> Iterator[tuple[int, float]]:
     """(pair, sum of the strengths) of the pairs whose profiles give any; what is no positive number is none."""
     for row, (one, other) in enumerate(pairs.tolist() if profiles is not None else ()):
         said = [profile.weight for profile in profiles.between(facts.phrases[one], facts.phrases[other])]
@@ -148,12 +148,12 @@ class CommunitiesLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name, "maker": _maker(build), "profiles": build.keys.get("profiles")}
+        return {"encoder": build.encoder.name, "maker": _maker(build), "profiles": _profiles_key(build)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: CommunitiesLayer | None) -> dict:
         facts: FactsLayer = build.layers["facts"]
-        profiles: ProfilesLayer | None = build.layers.get("profiles")
+        profiles = phrased(facts, build.layers.get("profiles"))
         graph = EntityGraph.of(facts, profiles)
         tune = ("max_size", "resolution", "randomness", "iterations", "seed", "use_lcc")
         clusters = leiden.hierarchy(
@@ -282,7 +282,12 @@ def _shares(communities: list[Community], facts: FactsLayer, passages: PassagesL
 # -- what is said of entities and relationships --------------------------------------------------------------------
 
 
-def _entities(facts: FactsLayer, profiles: ProfilesLayer | None, graph: EntityGraph, settings: Settings):
+def _profiles_key(build: Build) -> str | None:
+    layer = build.layers.get("profiles")
+    return build.keys["profiles"] if layer is not None and layer.given else None
+
+
+def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, settings: Settings):
     """One Entity per phrase. Its facts are told with the best connected of its neighbours first."""
     known = [profiles.of(phrase) if profiles is not None else () for phrase in facts.phrases]
     told: dict[int, list[str]] = defaultdict(list)
@@ -303,7 +308,7 @@ def _entities(facts: FactsLayer, profiles: ProfilesLayer | None, graph: EntityGr
     return entities
 
 
-def _relationships(facts: FactsLayer, profiles: ProfilesLayer | None, graph: EntityGraph) -> list[str]:
+def _relationships(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph) -> list[str]:
     """A text per pair of the graph: its profiles' descriptions, or else its facts."""
     told: list[list[str]] = [[] for _ in graph.pairs]
     for fact, pair in enumerate(graph.of_fact.tolist()):

@@ -27,7 +27,7 @@ from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
-from workbench.index import communities, extractions, facts, passages, profiles, summaries, synonyms
+from workbench.index import communities, extractions, facts, passages, profiles, summaries, synonyms, typed
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
@@ -45,14 +45,17 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "facts": (facts.FactsLayer, facts.Settings),
     "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
     "profiles": (profiles.ProfilesLayer, profiles.Settings),
+    "typed": (typed.TypedLayer, typed.Settings),
     "communities": (communities.CommunitiesLayer, communities.Settings),
     "summaries": (summaries.SummariesLayer, summaries.Settings),
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
-# Layers whose key also says who made them or what the data brought: kind -> the layers below that they are made of.
+TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
+# Layers whose key also says who made them or what the data brought: kind -> the layers below that they are made of; of
+# profiles only those that the data brought.
 MADE_OF = {
     "extractions": ("passages",),
-    "profiles": ("passages", "facts"),
+    "profiles": ("passages",),
     "communities": ("passages", "facts", "profiles"),
     "summaries": ("passages",),
 }
@@ -96,7 +99,7 @@ class Index(Record):
         folder: str | Path | None = None,
         *,
         encoder: Encoder | str | None = None,
-        layers: Iterable[str] = DEFAULT_LAYERS,
+        layers: Iterable[str] | None = None,
         settings: Mapping[str, Mapping] | None = None,
         progress: bool = True,
     ) -> Index:
@@ -104,16 +107,23 @@ class Index(Record):
 
         `folder` is `indexes/<name of the data>` by default; `encoder` that of the index in it, else `minilm`.
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
-        engine is needed only if the data bring no extractions for some passage. Profiles that the data bring become
-        a layer wherever there are facts. A build that was stopped goes on where it was.
+        engine is needed only for what the data do not bring: extractions, profiles. Profiles that the data bring become
+        a layer wherever there are facts. Data that are a graph of triples without passages get some first
+        (`textualise`), and are by default built up to the layer `typed`. A build that was stopped goes on where it was.
 
         What stands in the folder and is neither asked for nor changed below stays as it is, whoever made it. What is
         asked for, an engine makes anew if another made it: extractions, summaries, reports (but summaries and reports
         of a model are not replaced by the rules). What failed is asked of a model again; what succeeded is kept."""
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
-        folder = folder or home() / "indexes" / data.name
-        return cls._build(data, engine, folder, encoder, closure(set(layers)), settings or {}, progress)
+        folder = Path(folder or home() / "indexes" / data.name)
+        if data.triples and not data.passages:
+            from workbench.index.textualise import textualise  # asks Steps, which most builds do not
+
+            layers = layers or TRIPLES_LAYERS
+            data = textualise(data, engine or RulesEngine(), folder / "textualised", progress=progress)
+        asked = closure(set(layers or DEFAULT_LAYERS))
+        return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
 
     @classmethod
     def _build(
@@ -136,6 +146,9 @@ class Index(Record):
                     f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
                     "choose another folder, or delete this one first"
                 )
+            if data.schema is not None:
+                store.write_schema(data.schema)
+            data = replace(data, schema=store.read_schema())
             encoder = encoder or (_made_with(store, manifest) if manifest["layers"] else known_encoder())
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
             chosen |= {kind: dict(values) for kind, values in settings.items()}
@@ -207,7 +220,13 @@ class Index(Record):
         ids = {passage.id for passage in passages}
         # A failed extraction is kept only if there is no engine to try again with.
         kept = tuple(r for r in stored if r.passage_id in ids and (r.failure is None or engine is None))
-        known = [self.profiles.profiles] if "profiles" in self._layers else []
+        written = "profiles" in self._layers and not self.profiles.given
+        if written and profiles is not None:
+            raise IndexFault(
+                f"the profiles of {self.folder} were written by an engine, and cannot be joined by given ones; "
+                "leave profiles= out: the engine writes those of the new passages"
+            )
+        known = [self.profiles.profiles] if "profiles" in self._layers and not written else []
         known += [profiles] if profiles is not None else []
         data = replace(
             self.data,
@@ -259,6 +278,10 @@ class Index(Record):
         return self.layer("profiles")
 
     @property
+    def typed(self) -> typed.TypedLayer:
+        return self.layer("typed")
+
+    @property
     def communities(self) -> communities.CommunitiesLayer:
         return self.layer("communities")
 
@@ -269,7 +292,8 @@ class Index(Record):
     @property
     def data(self) -> Dataset:
         """The corpus as it stands in the index (without questions)."""
-        return Dataset(self.name, tuple(self.passages.passages), left_out=self.left_out)
+        passages, schema = tuple(self.passages.passages), self.store.read_schema()
+        return Dataset(self.name, passages, left_out=self.left_out, schema=schema)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -279,6 +303,11 @@ class Index(Record):
     @cached_property
     def graph(self) -> Graph:
         return Graph.of(self.facts, self.synonyms, len(self.passages.passages))
+
+    @cached_property
+    def phrased(self) -> profiles.Phrased | None:
+        """What the data brought of profiles, by the phrases of the facts layer."""
+        return profiles.phrased(self.facts, self._layers.get("profiles"))
 
     @property
     def encoder(self) -> Encoder:
@@ -302,6 +331,8 @@ class Index(Record):
             counts |= {"facts": len(self.facts.facts)}
         if "synonyms" in self._layers:
             counts |= self.graph.counts()
+        if "typed" in self._layers:
+            counts |= {"entities": len(self.typed.names), "relations": len(self.typed.sources)}
         return counts
 
 
@@ -416,10 +447,18 @@ def _unchanged(store: Store, manifest: dict, kind: str, build: Build, settings: 
     layers = manifest["layers"]
     if kind not in MADE_OF or kind not in layers or getattr(build.data, kind, None) is not None:
         return False  # what the data bring may be other than before
-    before = {below: _content(layers[below]) for below in MADE_OF[kind] if below in layers}
-    now = {below: build.keys[below] for below in MADE_OF[kind] if below in build.keys}
+    standing = {below: build.layers[below].said for below in build.layers}
+    before, now = (
+        {below: _content(said[below]) for below in MADE_OF[kind] if below in said and _counts(below, said[below])}
+        for said in (layers, {below: {**said, "key": build.keys[below]} for below, said in standing.items()})
+    )
     same = before == now and layers[kind]["settings"] == settings
     return same and store.path(kind, layers[kind]["key"]).is_dir()  # `_open` advises to delete a damaged one
+
+
+def _counts(below: str, said: Mapping) -> bool:
+    """Whether a layer above is made of this one where it stands: of profiles, only of those that the data brought."""
+    return below != "profiles" or bool(said.get("given"))
 
 
 def _content(named: Mapping) -> str:

@@ -1,8 +1,9 @@
-"""Layer `profiles`: types, descriptions, keywords and weights that a data set brings for its entities and relations.
+"""Layer `profiles`: what is said of entities and relations: types, descriptions, keywords, weights.
 
-It is made from `Dataset.profiles` alone, so only data that bring some have it. Names stay as they came; beside each
-stands the phrase that the rule of the facts layer makes of it, so that a phrase of the graph finds its profiles. Rows
-are sorted, so they do not depend on the order in which the profiles came.
+It comes from `Dataset.profiles` where the data bring some, and is written by the engine from the passages where they
+do not (`profiling.py`). It costs money then, so it is kept apart from the graph that is made of it, the layer `typed`.
+Names stay as they came; `phrased` finds those that the data brought by the phrases of the facts layer. Rows are sorted,
+so they do not depend on the order in which the profiles came.
 """
 
 from __future__ import annotations
@@ -10,93 +11,150 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from workbench.data.graph import Schema, read_schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, IndexFault
+from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import write_table
 from workbench.text import PHRASE_RULES, text_hash
 
 _LISTS = pa.list_(pa.string())
+_ENTITY = ("name", "type", "description", "passages")
+_RELATION = ("source", "target", "description", "keywords", "weight", "passages", "label")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """None: phrases are made by the rule of the facts layer."""
+    """How an engine writes them (LightRAG, spec A3, A4.4): the `types` it is asked for (the data's own, or LightRAG's,
+    where none are given), further rounds for what was missed, and from how many fragments or cl100k tokens on the
+    descriptions of one thing are condensed. Of profiles that the data bring nothing of this is changed."""
+
+    types: tuple[str, ...] | None = None
+    gleanings: int = 1
+    fragments: int = 8
+    summary_tokens: int = 1200
+
+    def __post_init__(self):
+        if self.types is not None:
+            object.__setattr__(self, "types", tuple(self.types))  # a manifest gives them back as a list
 
 
 class ProfilesLayer(Layer):
-    """Rows of `entities` and `relations` are sorted by phrase.
-
-    entities    list[EntityProfile]; `entity_phrases` list[str], the phrase of each
-    relations   list[RelationProfile]; `relation_phrases` list[(str, str)], the phrases of source and target
-    """
+    """`entities` list[EntityProfile] and `relations` list[RelationProfile], sorted; `schema` says which types and
+    relations there are; `given`: the data brought them."""
 
     kind = "profiles"
-    needs = ("passages", "facts")
+    needs = ("passages",)
+    old_must_share = ("settings",)
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        if build.data.profiles is None:
-            raise IndexFault(
-                f"the data set {build.data.name!r} brings no profiles, and the layer 'profiles' is made of nothing "
-                "else; leave it out in a new folder, or bring data with types or descriptions (docs/exchange.md)"
-            )
-        return {"given": text_hash(json.dumps(asdict(build.data.profiles)))}
+        schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
+        if build.data.profiles is not None:
+            return {"given": _hash(*_rows(build.data.profiles)), "schema": schema}
+        from workbench.index import profiling  # which builds on this module
+
+        return {"maker": profiling.maker(build) if build.engine else None, "schema": schema}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> dict:
-        normalise = PHRASE_RULES[build.layers["facts"].said["settings"]["normalise"]]
-        given = build.data.profiles
-        _check(given, build.layers["passages"].row)
-        entities = sorted({(normalise(p.name), *astuple(p)) for p in given.entities})
-        # A weight that is missing is sorted apart, because None has no order.
-        relations = sorted(
-            {(normalise(p.source), normalise(p.target), *astuple(p)) for p in given.relations},
-            key=lambda row: (*row[:6], row[6] is not None, row[6] or 0.0, row[7]),
-        )
-        _write(folder / "entities.parquet", ("phrase", "name", "type", "description", "passages"), entities)
-        _write(
-            folder / "relations.parquet",
-            ("source_phrase", "target_phrase", "source", "target", "description", "keywords", "weight", "passages"),
-            relations,
-        )
-        return {"entities": len(entities), "relations": len(relations)}
+        if build.data.profiles is not None:
+            profiles, schema, said = build.data.profiles, build.data.schema, {"given": True}
+            _check(profiles, build.layers["passages"].row)
+        else:
+            from workbench.index import profiling
 
-    def __init__(self, folder: Path):
-        super().__init__(folder)
-        rows = _read(folder / "entities.parquet")
-        self.entity_phrases = [phrase for phrase, *_ in rows]
-        self.entities = [EntityProfile(*row[:3], tuple(row[3])) for _, *row in rows]
-        rows = _read(folder / "relations.parquet")
-        self.relation_phrases = [(source, target) for source, target, *_ in rows]
-        self.relations = [RelationProfile(*row[:3], tuple(row[3]), row[4], tuple(row[5])) for _, _, *row in rows]
-        self._of, self._between = defaultdict(list), defaultdict(list)
-        for phrase, entity in zip(self.entity_phrases, self.entities):
-            self._of[phrase].append(entity)
-        for pair, relation in zip(self.relation_phrases, self.relations):
-            self._between[frozenset(pair)].append(relation)
+            if build.engine is None and old is None:
+                raise IndexFault(
+                    f"the data set {build.data.name!r} brings no profiles, and the layer 'profiles' needs an engine to "
+                    "write them; pass engine=wb.engine('rules'), or bring data with types or descriptions "
+                    "(docs/exchange.md)"
+                )
+            profiles, schema, said = profiling.write(folder, build, settings, old)
+        entities, relations = _rows(profiles)
+        _write(folder / "entities.parquet", _ENTITY, entities)
+        _write(folder / "relations.parquet", _RELATION, relations)
+        text = json.dumps(asdict(schema or Schema((), (), ())), ensure_ascii=False, indent=1)
+        (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
+        content = _hash(entities, relations, text)  # what the layers above depend on, however it was come by
+        return {"content": content, **said, "entities": len(entities), "relations": len(relations)}
+
+    @property
+    def given(self) -> bool:
+        return bool(self.said.get("given"))
+
+    @cached_property
+    def entities(self) -> list[EntityProfile]:
+        rows = _read(self.folder / "entities.parquet", _ENTITY)
+        return [EntityProfile(*row[:3], tuple(row[3])) for row in rows]
+
+    @cached_property
+    def relations(self) -> list[RelationProfile]:
+        rows = _read(self.folder / "relations.parquet", _RELATION)
+        return [RelationProfile(*row[:3], tuple(row[3]), row[4], tuple(row[5]), row[6]) for row in rows]
+
+    @cached_property
+    def schema(self) -> Schema:
+        return read_schema(self.folder / "schema.json")
 
     @property
     def profiles(self) -> Profiles:
         """All of them, as a data set brings them."""
         return Profiles(tuple(self.entities), tuple(self.relations))
 
+    def __repr__(self) -> str:
+        return f"ProfilesLayer({self.said['entities']:,} entities, {self.said['relations']:,} relations)"
+
+
+class Phrased:
+    """Profiles by the phrases that a rule of the facts layer (`unicode`, `ascii`) makes of their names."""
+
+    def __init__(self, layer: ProfilesLayer, rule: str):
+        normalise = PHRASE_RULES[rule]
+        self._of: dict[str, list[EntityProfile]] = defaultdict(list)
+        self._between: dict[frozenset[str], list[RelationProfile]] = defaultdict(list)
+        for entity in layer.entities:
+            self._of[normalise(entity.name)].append(entity)
+        for relation in layer.relations:
+            self._between[frozenset((normalise(relation.source), normalise(relation.target)))].append(relation)
+
     def of(self, phrase: str) -> Sequence[EntityProfile]:
-        """The profiles of a phrase of the facts layer; none is an empty list."""
+        """The profiles of a phrase; none is an empty list."""
         return self._of.get(phrase, [])
 
     def between(self, a: str, b: str) -> Sequence[RelationProfile]:
         """The profiles of the relations that join two phrases, in either direction."""
         return self._between.get(frozenset((a, b)), [])
 
-    def __repr__(self) -> str:
-        return f"ProfilesLayer({len(self.entities):,} entities, {len(self.relations):,} relations)"
+
+def phrased(facts: FactsLayer, layer: ProfilesLayer | None) -> Phrased | None:
+    """The profiles that the data brought, by the phrases of the facts layer; None without any. What an engine wrote for
+    the layer `typed` is left to it, so that adding that layer leaves others as they are."""
+    return Phrased(layer, facts.said["settings"]["normalise"]) if layer is not None and layer.given else None
+
+
+def _rows(profiles: Profiles) -> tuple[list[tuple], list[tuple]]:
+    """Of entities and of relations, sorted, each once."""
+    entities = sorted(set(map(attrgetter(*_ENTITY), profiles.entities)))
+    # A weight that is missing is sorted apart, because None has no order.
+    relations = sorted(
+        set(map(attrgetter(*_RELATION), profiles.relations)),
+        key=lambda row: (*row[:4], row[4] is not None, row[4] or 0.0, *row[5:]),
+    )
+    return entities, relations
+
+
+def _hash(*parts) -> str:
+    return text_hash(json.dumps(parts))
 
 
 def _check(profiles: Profiles, known: dict[str, int]) -> None:
@@ -115,5 +173,6 @@ def _write(path: Path, names: tuple[str, ...], rows: list[tuple]) -> None:
     write_table(path, **{n: pa.array(c, kinds.get(n, pa.string())) for n, c in zip(names, columns)})
 
 
-def _read(path: Path) -> list[tuple]:
-    return list(zip(*(column.to_pylist() for column in pq.read_table(path).columns)))
+def _read(path: Path, names: tuple[str, ...]) -> list[tuple]:
+    table = pq.read_table(path)
+    return list(zip(*(table[name].to_pylist() for name in names)))

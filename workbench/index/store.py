@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
+from workbench.data.graph import Schema, read_schema
 from workbench.errors import IndexFault
 
 FORMAT = 1
@@ -63,6 +65,14 @@ class Store:
 
     def write_manifest(self, manifest: Mapping) -> None:
         write_atomically(self.manifest_path, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+
+    def read_schema(self) -> Schema | None:
+        """The schema that came with the data, `schema.json`; None where none did."""
+        path = self.folder / "schema.json"
+        return read_schema(path) if path.exists() else None
+
+    def write_schema(self, schema: Schema) -> None:
+        write_atomically(self.folder / "schema.json", json.dumps(asdict(schema), indent=1, ensure_ascii=False) + "\n")
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -79,8 +79,7 @@ class GraphRAG(Method):
                 f"{self.index.folder} has no report on a community, and community=true ranks by them; set "
                 "community=false, or build the layer 'communities' with a smaller min_members or another engine"
             )
-        profiles = self.index.profiles if "profiles" in self.index.manifest["layers"] else None
-        self._graph = EntityGraph.of(self._facts, profiles)
+        self._graph = EntityGraph.of(self._facts, self.index.phrased)
         self._ranks = self._graph.ranks
         self._passage_vectors = np.asarray(self._passages.vectors)
         # By their phrases, which are what the graph knows them by.

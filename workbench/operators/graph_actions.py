@@ -114,8 +114,7 @@ class GraphActions:
         ]
 
     def _profiles(self, phrase: str):
-        kinds = self.index.manifest["layers"]
-        return self.index.profiles.of(phrase) if "profiles" in kinds else []
+        return self.index.phrased.of(phrase) if self.index.phrased else []
 
     @cached_property
     def _titles(self) -> dict[str, list[int]]:

@@ -31,7 +31,7 @@ _CSS = (
     ".vis-tooltip{{font-family:sans-serif!important}}"
 )
 # The picture takes the room that there is. Tooltips are set as text here, because a title that pyvis writes becomes
-# HTML if it holds the word href. A frame that is laid out later than it loads has no room at first: it is drawn when it has.
+# HTML if it holds the word href. A frame that is laid out later than it loads has no room at first, and is drawn then.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
 const place = document.getElementById("mynetwork");

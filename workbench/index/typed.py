@@ -1,0 +1,278 @@
+"""Layer `typed`: the graph of typed entities and described relations that DotRAG, LightRAG and PathRAG search, with its
+vectors. It is made of the layer `profiles` and nothing else.
+
+A node is a name, exactly as it is written: `Comedy` and `comedy` are two. What several profiles say of a name stands
+together; the type is the one that most of them give. Relations stay apart, also those that join one pair; paths run on
+the simple, undirected projection (`adjacency`). An end without a profile is a node of type `unknown`. What
+is encoded follows LightRAG (spec A4.4): "name, description" of an entity, "keywords, source, target, description" of a
+relation.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+
+from workbench.data.graph import EntityType, Schema, read_schema
+from workbench.data.profiles import EntityProfile, RelationProfile
+from workbench.index.layer import Build, Layer
+from workbench.index.profiles import ProfilesLayer
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.records import Entity
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """None."""
+
+
+class TypedLayer(Layer):
+    """Rows of entities (n) are sorted by name, those of relations (m) as in the layer `profiles`.
+
+    names, types, descriptions        list[str] (n); `row` name → row
+    sources, targets                  int32 (m), rows of entities, in the direction in which the relation is stated
+    labels, told, keywords, weights   of each relation: its name, "" for none; its description; list[str]; float32
+    entity_vectors, relation_vectors  float32 (n, d), (m, d), unit rows
+    """
+
+    kind = "typed"
+    needs = ("passages", "profiles")
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"encoder": build.encoder.name}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: TypedLayer | None) -> dict:
+        profiles: ProfilesLayer = build.layers["profiles"]
+        passage_row = build.layers["passages"].row
+        relations = [relation for relation in profiles.relations if relation.source and relation.target]
+        entities = _merged(profiles.entities, relations)
+        row = {entity.name: at for at, entity in enumerate(entities)}
+        _write_tables(folder, entities, relations, row, passage_row)
+        encoded = 0
+        for part, texts in (("entities", map(_entity_text, entities)), ("relations", map(_relation_text, relations))):
+            known = Known(*old._encoded(part)) if old else Known()
+            path = folder / f"{part}.npy"
+            encoded += encode_to(path, list(texts), build.encoder, known, label=part, progress=build.progress)
+        types = Counter(entity.type for entity in entities)
+        shutil.copyfile(profiles.folder / "schema.json", folder / "schema.json")
+        return {
+            "passages": len(passage_row),
+            "entities": len(entities),
+            "relations": len(relations),
+            "types": dict(sorted(types.items())),
+            "encoded": encoded,
+        }
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        table = read_table(folder / "entities.parquet", strings=("name", "type", "description"))
+        self.names: list[str] = table["name"]
+        self.types: list[str] = table["type"]
+        self.descriptions: list[str] = table["description"]
+        self.row: dict[str, int] = {name: at for at, name in enumerate(self.names)}
+        ends = pq.read_table(folder / "relations.parquet", columns=["source", "target", "weight"])
+        self.sources, self.targets, self.weights = (ends[name].to_numpy() for name in ends.column_names)
+        self.entity_vectors = map_vectors(folder / "entities.npy")
+        self.relation_vectors = map_vectors(folder / "relations.npy")
+
+    # -- what the rows hold -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def entities(self) -> list[Entity]:
+        return list(map(Entity, self.names, self.types, self.descriptions))
+
+    @cached_property
+    def labels(self) -> list[str]:
+        return self._column("label")
+
+    @cached_property
+    def told(self) -> list[str]:
+        return self._column("description")
+
+    @cached_property
+    def keywords(self) -> list[list[str]]:
+        return self._column("keywords")
+
+    @cached_property
+    def type_counts(self) -> dict[str, int]:
+        """Type → how many entities have it, most first."""
+        return dict(Counter(self.types).most_common())
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What the graph speaks of. Types that nobody defined are named, without a definition."""
+        schema = read_schema(self.folder / "schema.json")
+        defined = {entity_type.name for entity_type in schema.entity_types}
+        more = tuple(EntityType(name, "") for name in self.type_counts if name not in defined and name != UNKNOWN)
+        return replace(schema, entity_types=(*schema.entity_types, *more))
+
+    # -- the graph ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def adjacency(self) -> sp.csr_array:
+        """The simple undirected projection, (n, n): 1 where a relation joins two entities, no self-loops."""
+        apart = self.sources != self.targets
+        ends = self.sources[apart], self.targets[apart]
+        n = len(self.names)
+        joined = sp.coo_array((np.ones(apart.sum(), np.float32), ends), shape=(n, n)).tocsr()
+        joined = (joined + joined.T).tocsr()
+        joined.data[:] = 1.0
+        joined.sort_indices()
+        return joined
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Neighbours of each entity, int (n,)."""
+        return np.diff(self.adjacency.indptr)
+
+    def between(self, a: int, b: int) -> list[int]:
+        """Rows of the relations that join two entities, in either direction, by label, then row."""
+        keys, rows = self._pairs
+        key = min(a, b) * len(self.names) + max(a, b)
+        return rows[np.searchsorted(keys, key) : np.searchsorted(keys, key, side="right")].tolist()
+
+    def incident(self, a: int) -> np.ndarray:
+        """Rows of the relations of an entity, int, ascending."""
+        return self.incidence.indices[self.incidence.indptr[a] : self.incidence.indptr[a + 1]]
+
+    @cached_property
+    def incidence(self) -> sp.csr_array:
+        """(n, m): 1 where the entity is an end of the relation."""
+        m = len(self.sources)
+        return _ones(np.r_[self.sources, self.targets], np.r_[np.arange(m), np.arange(m)], (len(self.names), m))
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sorted keys of unordered pairs, and the relation of each."""
+        low, high = np.minimum(self.sources, self.targets), np.maximum(self.sources, self.targets)
+        keys = low.astype(np.int64) * len(self.names) + high
+        _, label = np.unique(np.array(self.labels, dtype=np.str_), return_inverse=True)
+        order = np.lexsort((np.arange(len(keys)), label, keys))
+        return keys[order], order
+
+    # -- passages -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def stated(self) -> sp.csr_array:
+        """(n, passages): 1 where the entity is described from the passage; where it is from none, the passages of its
+        relations."""
+        own = self._links("entity", len(self.names))
+        bare = np.diff(own.indptr) == 0
+        if bare.any():
+            own = own + sp.diags_array(bare.astype(np.float32)) @ (self.incidence @ self.relation_stated)
+            own.data[:] = 1.0
+        return _sorted(own.tocsr())
+
+    @cached_property
+    def relation_stated(self) -> sp.csr_array:
+        """(m, passages): 1 where the passage states the relation."""
+        return self._links("relation", len(self.sources))
+
+    @cached_property
+    def held(self) -> sp.csr_array:
+        """(passages, n): the nodes that a passage stands for (DotRAG, spec 9.2): what is described from it, and both
+        ends of what it states."""
+        held = (self._links("entity", len(self.names)) + self.incidence @ self.relation_stated).T.tocsr()
+        held.data[:] = 1.0
+        return _sorted(held)
+
+    def nodes_of(self, passages: Iterable[int]) -> list[int]:
+        """Rows of the entities that some passages (rows) stand for, ascending."""
+        rows = [self.held.indices[self.held.indptr[p] : self.held.indptr[p + 1]] for p in passages]
+        return np.unique(np.concatenate(rows)).tolist() if rows else []
+
+    def _links(self, what: str, rows: int) -> sp.csr_array:
+        links = read_table(self.folder / f"{what}_passages.parquet")
+        return _ones(links[what], links["passage"], (rows, int(self.said["passages"])))
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    def _column(self, name: str) -> list:
+        return pq.read_table(self.folder / "relations.parquet", columns=[name])[name].to_pylist()
+
+    def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
+        """The texts that were encoded, and their vectors."""
+        if part == "entities":
+            return [_entity_text(entity) for entity in self.entities], self.entity_vectors
+        ends = ([self.names[row] for row in rows.tolist()] for rows in (self.sources, self.targets))
+        rows = zip(*ends, self.told, self.keywords)
+        return [_relation_text(RelationProfile(*row)) for row in rows], self.relation_vectors
+
+    def __repr__(self) -> str:
+        entities, types = len(self.names), len(self.type_counts)
+        return f"TypedLayer({entities:,} entities of {types} types, {len(self.sources):,} relations)"
+
+
+def _merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfile]) -> list[EntityProfile]:
+    """One per name, sorted: the type that most give, in doubt the first, all descriptions, all passages."""
+    found: dict[str, list[EntityProfile]] = defaultdict(list)
+    for profile in profiles:
+        if profile.name:
+            found[profile.name].append(profile)
+    for relation in relations:
+        for end in (relation.source, relation.target):
+            found[end]  # a node without a profile
+    entities = []
+    for name, said in sorted(found.items()):
+        types = Counter(profile.type for profile in said if profile.type)
+        told = dict.fromkeys(profile.description for profile in said if profile.description)
+        passages = dict.fromkeys(chain.from_iterable(profile.passages for profile in said))
+        kind = types.most_common(1)[0][0] if types else UNKNOWN
+        entities.append(EntityProfile(name, kind, "\n".join(told), tuple(passages)))
+    return entities
+
+
+def _entity_text(entity: Entity | EntityProfile) -> str:
+    return f"{entity.name}\n{entity.description}"
+
+
+def _relation_text(relation: RelationProfile) -> str:
+    return f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"
+
+
+def _write_tables(folder, entities, relations, row, passage_row) -> None:
+    write_table(
+        folder / "entities.parquet",
+        name=[entity.name for entity in entities],
+        type=[entity.type for entity in entities],
+        description=[entity.description for entity in entities],
+    )
+    write_table(
+        folder / "relations.parquet",
+        source=np.array([row[relation.source] for relation in relations], dtype=np.int32),
+        target=np.array([row[relation.target] for relation in relations], dtype=np.int32),
+        label=pa.array([relation.label for relation in relations], pa.string()),
+        description=pa.array([relation.description for relation in relations], pa.string()),
+        keywords=pa.array([list(relation.keywords) for relation in relations], pa.list_(pa.string())),
+        weight=np.array([1.0 if r.weight is None else r.weight for r in relations], dtype=np.float32),
+    )
+    for what, items in (("entity", entities), ("relation", relations)):
+        links = [(at, passage_row[passage]) for at, item in enumerate(items) for passage in item.passages]
+        rows = np.array(links, dtype=np.int32).reshape(-1, 2)
+        write_table(folder / f"{what}_passages.parquet", **{what: rows[:, 0], "passage": rows[:, 1]})
+
+
+def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+    found = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
+    found.data[:] = 1.0
+    return _sorted(found)
+
+
+def _sorted(found: sp.csr_array) -> sp.csr_array:
+    found.sort_indices()
+    return found
