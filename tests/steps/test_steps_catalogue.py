@@ -18,19 +18,23 @@ from workbench.steps import (
     choose_relations,
     community_report,
     directions,
+    dot_rules,
     dual_thoughts,
     enough,
     fact_filter,
+    fallback_query,
     generation,
     global_map,
     global_reduce,
     graph_action,
     graph_records,
     judge,
+    judge_paths,
     missing_evidence,
     named_entities,
     next_thought,
     reasoning_chain,
+    select_regions,
     summarise,
     triples,
     verify,
@@ -72,6 +76,22 @@ MAKE = {
     "dual_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
     "reasoning_chain": lambda text: reasoning_chain.Input(text, ((text, text),), (text,)),
     "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
+    "select_regions": lambda text: select_regions.Input(
+        text, text, ((text, text, 3),), ((text, (text,), (text,), text),), ((text, text),)
+    ),
+    "dot_rules": lambda text: dot_rules.Input(
+        text, text, ((text, text, text),), text, ((text, text, 3),), ((text, (text,), (text,), text),), 3
+    ),
+    "judge_paths": lambda text: judge_paths.Input(
+        text,
+        dot_rules.Output.model_construct(
+            query_constraints=text, intermediate_rules=[text], terminal_rules=[text], allowed_types=[text],
+            initial_query=text,
+        ),
+        (text,),
+        (judge_paths.PathShown(text, text, (text, text), (text, text), (((text, True),),), 0.5),),
+    ),
+    "fallback_query": lambda text: fallback_query.Input(text, text, (text,), (text,), 2),
 }
 STEPS = catalogue()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
