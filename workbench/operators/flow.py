@@ -1,0 +1,214 @@
+"""Flow-based pruning: the most reliable of all short paths between some nodes (PathRAG, arXiv 2502.14902).
+
+A unit of resource leaves the first node of an ordered pair and is split among the nodes that follow on the pair's
+simple paths, decaying by alpha at each further edge; what is too little flows no further. A path is worth the average
+over its edges. Two forms differ in what is averaged (spec B4):
+
+    edges    the released code, normative here: flow over the edges; what is at most `threshold` is not passed on
+    nodes    the paper's formula: resource of the nodes, the first node's 1 included; passed on if each share of it
+             is at least `threshold`
+
+Between hubs there are too many paths to list. Which nodes lead from s to t, and how many paths there are, is read off
+the numbers of common neighbours. Where so many nodes follow s that nothing flows beyond them, as nearly everywhere,
+all paths of one length are worth the same, so the first few do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench.errors import SettingError
+
+FORMS = ("edges", "nodes")
+HOPS = 3  # at most
+
+Nodes = tuple[int, ...]
+
+
+class Flow(NamedTuple):
+    """`paths` (rows of nodes) best first, with their `scores`. `counts`: simple paths of 1, 2 and 3 edges over all
+    ordered pairs. `bounded`: ordered pairs of whose paths only the first `limit` were looked at."""
+
+    paths: list[Nodes]
+    scores: list[float]
+    counts: tuple[int, int, int]
+    bounded: int
+
+
+def flow_paths(
+    adjacency: sp.csr_array,
+    nodes: Sequence[int],
+    *,
+    alpha: float = 0.8,
+    threshold: float = 0.3,
+    hops: int = 3,
+    keep: int = 15,
+    limit: int = 10_000,
+    form: str = "edges",
+) -> Flow:
+    """The best simple paths of at most `hops` edges between any two of the distinct `nodes`.
+
+    `adjacency` is symmetric, ones, sorted indices, no self-loops. Of paths over one set of nodes the best is taken, so
+    each counts once for both directions; fewer than `keep` are taken where half of the paths are fewer. Paths of equal
+    scores stand in the order of `nodes`, then the shorter first, then by rows. A pair with more than `limit` paths is
+    judged by that many, in the same order.
+    """
+    if form not in FORMS:
+        raise SettingError(f"form={form!r} is unknown; choose {' or '.join(FORMS)}")
+    if hops not in range(1, HOPS + 1):
+        raise SettingError(f"hops={hops!r}; it should be 1, 2 or 3")
+    pairs = _Pairs(adjacency, nodes, hops)
+    lively, idle = [], []
+    for pair in pairs.connected():
+        share = 1 / pairs.following[pair]
+        flows = share > threshold if form == "edges" else share >= threshold
+        worth = share if form == "edges" else 1.0  # of a path of one edge if nothing flows on
+        (lively if flows else idle).append((worth, pair))
+    pool: list[tuple[float, tuple[int, int], int, Nodes]] = []
+    bounded = 0
+    for _, pair in lively:
+        paths = list(islice(pairs.paths(pair), limit))
+        bounded += sum(pairs.counts[:, *pair]) > limit
+        scores = (_by_edges if form == "edges" else _by_nodes)(paths, alpha, threshold)
+        pool += _distinct([(-score, pair, at, path) for at, (score, path) in enumerate(zip(scores, paths))], keep)
+    pool = _distinct(pool, keep)
+    for worth, pair in sorted(idle, key=lambda one: (-one[0] / pairs.shortest(one[1]), one[1])):
+        if len(pool) == keep and -pool[-1][0] > worth / pairs.shortest(pair):
+            break
+        paths = _first_distinct(pairs.paths(pair), keep)
+        pool = _distinct([*pool, *((-worth / (len(path) - 1), pair, at, path) for at, path in paths)], keep)
+    counts = tuple(int(count) for count in pairs.counts.sum(axis=(1, 2)))
+    best = pool[: min(keep, sum(count // 2 for count in counts))]
+    return Flow([path for *_, path in best], [-score for score, *_ in best], counts, bounded)
+
+
+class _Pairs:
+    """The simple paths between some nodes. A pair is (position of s, position of t) in `nodes`.
+
+    counts     int (3, q, q): how many paths of 1, 2, 3 edges
+    following  int (q, q): how many nodes follow s on the paths to t
+    """
+
+    def __init__(self, adjacency: sp.csr_array, nodes: Sequence[int], hops: int):
+        self._adjacency, self._nodes, self._hops = adjacency, np.array(nodes, dtype=np.int64), hops
+        q = len(nodes)
+        self.counts = np.zeros((HOPS, q, q), dtype=np.int64)
+        self.following = np.zeros((q, q), dtype=np.int64)
+        self._leads: list[np.ndarray] = []  # of s: (neighbours, q), whether a path of two or three edges goes through
+        beside = adjacency[self._nodes].T.tocsr()  # (n, q): is the row a neighbour of t?
+        shared = (adjacency @ beside).tocsr() if hops > 2 else None  # (n, q): common neighbours with t
+        joined = beside[self._nodes].toarray().astype(np.int64)
+        for s in range(q):
+            near = self._near(self._nodes[s])
+            other = near[:, None] != self._nodes
+            two = beside[near].toarray().astype(np.int64) if hops > 1 else np.zeros(other.shape, np.int64)
+            # s itself is a common neighbour of its neighbours and of t, where it is joined to t.
+            three = (shared[near].toarray().astype(np.int64) - joined[s]) * other if hops > 2 else np.zeros_like(two)
+            leads = (two > 0) | (three > 0)
+            self.counts[:, s] = joined[s], two.sum(axis=0), three.sum(axis=0)
+            self.following[s] = leads.sum(axis=0) + joined[s]
+            self._leads.append(leads)
+        self.counts[:, range(q), range(q)] = 0
+        self.following[range(q), range(q)] = 0
+        self._sets: dict[int, frozenset[int]] = {}
+
+    def connected(self) -> list[tuple[int, int]]:
+        return [(s, t) for s, t in np.argwhere(self.following).tolist()]
+
+    def shortest(self, pair: tuple[int, int]) -> int:
+        return 1 + int(np.argmax(self.counts[:, *pair] > 0))
+
+    def paths(self, pair: tuple[int, int]) -> Iterator[Nodes]:
+        """The shorter first, those of one length by rows."""
+        s, t = (int(self._nodes[end]) for end in pair)
+        ones, twos, threes = self.counts[:, *pair].tolist()
+        through = self._near(s)[self._leads[pair[0]][:, pair[1]]].tolist()
+        if ones:
+            yield s, t
+        if twos:
+            yield from ((s, a, t) for a in through if a in self._set(t))
+        if threes:
+            for a in through:
+                yield from ((s, a, b, t) for b in sorted(self._set(a) & self._set(t)) if b != s)
+
+    def _near(self, node: int) -> np.ndarray:
+        return self._adjacency.indices[self._adjacency.indptr[node] : self._adjacency.indptr[node + 1]]
+
+    def _set(self, node: int) -> frozenset[int]:
+        if node not in self._sets:
+            self._sets[node] = frozenset(self._near(node).tolist())
+        return self._sets[node]
+
+
+def _by_edges(paths: Sequence[Nodes], alpha: float, threshold: float) -> list[float]:
+    """Spec B4, code form, step 3, for the paths of one ordered pair. Successors are visited in the order of their rows:
+    an edge may be reached as a second and as a third one, and then the order decides (trap 16)."""
+    start, end = paths[0][0], paths[0][-1]
+    after = _successors(paths)
+    flow: dict[tuple[int, int], float] = defaultdict(float)
+    for a in after[start]:
+        flow[start, a] += 1 / len(after[start])
+        if a == end or not flow[start, a] > threshold:
+            continue
+        for b in after[a]:
+            flow[a, b] += flow[start, a] * alpha / len(after[a])
+            if b == end or not flow[a, b] > threshold:
+                continue
+            for c in after[b]:
+                flow[b, c] += flow[a, b] * alpha / len(after[b])
+    return [sum(flow[edge] for edge in pairwise(path)) / (len(path) - 1) for path in paths]
+
+
+def _by_nodes(paths: Sequence[Nodes], alpha: float, threshold: float) -> list[float]:
+    """Spec B4, paper form, for the paths of one ordered pair; the successors of a node are those on these paths.
+
+    The formula defines resources by each other where two inner nodes follow each other; here they arrive in waves, one
+    an edge, as far as the paths are long, and add up."""
+    start, end = paths[0][0], paths[0][-1]
+    after = _successors(paths)
+    resource: dict[int, float] = defaultdict(float, {start: 1.0})
+    wave = {start: 1.0}
+    for _ in range(max(map(len, paths)) - 1):
+        arriving: dict[int, float] = defaultdict(float)
+        for node in sorted(wave):
+            share = wave[node] / len(after[node]) if node != end else 0.0
+            if node != end and share >= threshold:
+                for b in after[node]:
+                    arriving[b] += alpha * share
+        for node, amount in arriving.items():
+            resource[node] += amount
+        wave = arriving
+    return [sum(resource[node] for node in path) / (len(path) - 1) for path in paths]
+
+
+def _successors(paths: Sequence[Nodes]) -> dict[int, list[int]]:
+    found: dict[int, set[int]] = defaultdict(set)
+    for path in paths:
+        for a, b in pairwise(path):
+            found[a].add(b)
+    return {node: sorted(nodes) for node, nodes in found.items()}
+
+
+def _distinct(pool: list[tuple], keep: int) -> list[tuple]:
+    """The best `keep` over different sets of nodes, best first."""
+    found: dict[frozenset[int], tuple] = {}
+    for scored in sorted(pool):
+        found.setdefault(frozenset(scored[-1]), scored)
+        if len(found) == keep:
+            break
+    return list(found.values())
+
+
+def _first_distinct(paths: Iterator[Nodes], keep: int) -> list[tuple[int, Nodes]]:
+    """As many paths over different sets of nodes, with their positions."""
+    found: dict[frozenset[int], tuple[int, Nodes]] = {}
+    for at, path in enumerate(paths):
+        found.setdefault(frozenset(path), (at, path))
+        if len(found) == keep:
+            break
+    return list(found.values())
