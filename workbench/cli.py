@@ -58,6 +58,9 @@ Judge = Annotated[str | None, typer.Option(help="the engine that judges answers,
 Encoder = Annotated[
     str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
 ]
+Layers = Annotated[
+    str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, and typed of a graph of triples")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
@@ -118,7 +121,7 @@ def index(
     max_tokens: MaxTokens = None,
     max_calls: MaxCalls = None,
     encoder: Encoder = None,
-    layers: Annotated[str, typer.Option(help="comma-separated")] = "passages,facts,synonyms",
+    layers: Layers = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
@@ -136,11 +139,10 @@ def index(
         if not equals or not dot:
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
-    kinds = [name.strip() for name in layers.split(",")]
     limits = _limits(max_money, max_tokens, max_calls)
     loaded = wb.load(data, offline=offline or None, **_pairs("--read", read))
     built = wb.Index.build(
-        loaded, _engine(engine, record, limits), folder, encoder=encoder, layers=kinds, settings=chosen
+        loaded, _engine(engine, record, limits), folder, encoder=encoder, layers=_names(layers), settings=chosen
     )
     rows = [
         {
@@ -377,7 +379,7 @@ def estimate(
         Path | None, typer.Option("--out", "-o", help="index or run; what is done there already does not count")
     ] = None,
     encoder: Encoder = None,
-    layers: Annotated[str, typer.Option(help="of an index: comma-separated")] = "passages,facts,synonyms",
+    layers: Layers = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked")] = None,
@@ -395,9 +397,8 @@ def estimate(
 
     runner, sampled = _engine(engine, record), {} if sample is None else {"sample": sample}
     if questions is None:
-        kinds = [name.strip() for name in layers.split(",")]
         loaded = wb.load(data, **_pairs("--read", read))
-        found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=kinds, **sampled)
+        found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
     else:
         opened = wb.Index.open(data)
         found = wb.estimate_run(
@@ -505,6 +506,10 @@ def _through(how: str, file: Path, command: list[str]) -> None:
         raise typer.Exit(code)
 
 
+def _names(given: str | None) -> list[str] | None:
+    return [name.strip() for name in given.split(",")] if given else None
+
+
 def _pairs(option: str, given: list[str] | None) -> dict[str, Any]:
     """What an option that is given as key=value, perhaps several times, says."""
     pairs = [pair.partition("=") for pair in given or ()]
@@ -549,6 +554,10 @@ def _evidence(evidence, with_trace: bool) -> dict:
             {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
         ],
         "entities": [{"name": e.name, "score": score} for e, score in evidence.entities],
+        "paths": [
+            {"nodes": list(p.nodes), "relations": list(p.relations), "passages": list(p.passages), "score": score}
+            for p, score in evidence.paths
+        ],
         "reports": [{"id": r.id, "title": r.title, "text": r.text, "score": score} for r, score in evidence.reports],
         "selected": evidence.selected,
     }

@@ -45,7 +45,7 @@ def estimate_build(
     folder: str | Path | None = None,
     *,
     encoder: Encoder | str | None = None,
-    layers: Iterable[str] = DEFAULT_LAYERS,
+    layers: Iterable[str] | None = None,
     seed: int = 0,
 ) -> Estimate:
     """What `Index.build(data, engine, folder, layers=layers)` takes.
@@ -55,7 +55,7 @@ def estimate_build(
     length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts that it has to encode.
     How many summaries and reports are written is not known before the clusters are: a range is given, with its reason,
     for all of them, even if some stand already. `folder` and `encoder` are by default those of `Index.build`."""
-    kinds = closure(set(layers))
+    kinds = closure(set(layers or DEFAULT_LAYERS))
     data = data if isinstance(data, Dataset) else load(data)
     engine = known_engine(engine)
     check_sample(sample=sample, least=0)
