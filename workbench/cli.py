@@ -59,7 +59,7 @@ Encoder = Annotated[
     str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
 ]
 Layers = Annotated[
-    str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, and typed of a graph of triples")
+    str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, or typed of triples")
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
