@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.data.graph import GoldGraph, read_graph
+from workbench.data.graph import GoldGraph, Schema, read_graph, read_schema
 from workbench.data.lines import objects, once, rows, string, strings, value
 from workbench.data.origin import Origin, read_origin
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.data.schemas import covering
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
 from workbench.text import storable
@@ -39,7 +40,7 @@ class Dataset(Record):
 
     `triples` are a ready graph, which may stand without a corpus; `origin` says where all of it comes from. `profiles`
     are what an index made elsewhere knows of its entities and relations; `left_out` says, in words, what of it could
-    not be taken over.
+    not be taken over. `schema` is what the graph or the triples speak of.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Dataset(Record):
     origin: Origin | None = None
     profiles: Profiles | None = None
     left_out: tuple[str, ...] = ()
+    schema: Schema | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -88,17 +90,32 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
     seen: dict[str, str] = {}
     for path in sorted(folder.glob("questions*.jsonl")):
         questions += read_questions(path, known, seen, answer_set=bare)
+    gold = read_graph(graph, known) if graph.is_dir() else None
+    facts = tuple(read_triples(triples)) if triples.exists() else ()
     return Dataset(
         name=name or folder.resolve().name,
         passages=tuple(passages),
         questions=tuple(questions),
         extractions=tuple(read_extractions(openie, known)) if openie.exists() else None,
         folder=folder,
-        graph=read_graph(graph, known) if graph.is_dir() else None,
-        triples=tuple(read_triples(triples)) if triples.exists() else (),
+        graph=gold,
+        triples=facts,
         origin=read_origin(origin) if origin.exists() else None,
+        schema=_schema(folder / "schema.json", facts, gold),
         **(read_profiles(profiles) if profiles.exists() else {}),
     )
+
+
+def _schema(path: Path, triples: tuple[Triple, ...], gold: GoldGraph | None) -> Schema | None:
+    """The schema in the folder; else the bundled one that covers the triples; else that of the gold graph."""
+    labels = dict.fromkeys(triple.relation for triple in triples)
+    if not path.exists():
+        return covering(labels) or (gold.schema if gold else None)
+    schema = read_schema(path)
+    missing = labels.keys() - {relation.name for relation in schema.relations}
+    if missing:
+        raise DataError(f"{path} has no relation {min(missing)!r}, which triples.tsv has; add it to 'relations'")
+    return schema
 
 
 def read_corpus(path: Path) -> list[Passage]:
@@ -143,12 +160,13 @@ def read_questions(
             Question(
                 id=question_id,
                 question=string(row, "question", where),
-                answers=strings(row, "answers", where) or _answer(row, where),
+                answers=strings(row, "answers", where) or _one(row, "answer", where),
                 type=value(row, "type", where, str) or value(row, "qtype", where, str),
                 hops=value(row, "hops", where, int, int(named_hops[1]) if named_hops else None),
                 support=support,
                 decomposition=objects(row, "decomposition", where) or None,
                 answer_set=value(row, "answer_set", where, bool, answer_set),
+                start=strings(row, "start", where) or _one(row, "topic_entity", where),
             )
         )
     return questions
@@ -214,7 +232,7 @@ def _tuples(row: dict) -> dict:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
 
 
-def _answer(row: dict, where: str) -> tuple[str, ...]:
-    """A single `answer`, for files that have no list of them."""
-    answer = value(row, "answer", where, str)
-    return () if answer is None else (answer,)
+def _one(row: dict, name: str, where: str) -> tuple[str, ...]:
+    """A field that holds a single text where another could hold a list of them."""
+    found = value(row, name, where, str)
+    return () if found is None else (found,)

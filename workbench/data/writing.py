@@ -55,6 +55,8 @@ def write_folder(dataset: Dataset, folder: str | Path) -> Path:
         _write(part / "openie.jsonl", rows)
     if dataset.graph is not None:
         _write_graph(dataset.graph, part / "graph")
+    if dataset.schema is not None and not (dataset.graph and dataset.schema == dataset.graph.schema):
+        _text(part / "schema.json", json.dumps(asdict(dataset.schema), ensure_ascii=False, indent=1) + "\n")
     if dataset.profiles is not None:
         kept = {**asdict(dataset.profiles), "left_out": dataset.left_out}
         _text(part / "profiles.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")

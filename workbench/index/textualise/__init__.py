@@ -1,0 +1,139 @@
+"""Textualisation: a graph of triples becomes a corpus and profiles (DotRAG on MetaQA, spec 9.3).
+
+    data = textualise(wb.load("metaqa"), wb.engine("rules"), "texts/metaqa")
+
+Each entity gets an article, or several where it has many relations; then a type and a description; then each triple
+gets a sentence, from the article of its subject. What an engine writes is checked name by name and asked for again with
+what it lacks; what it lacks in the end is added by the template writer, which is the rule body of the same Steps and
+writes everything with `rules`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+
+from tqdm.auto import tqdm
+
+from workbench.data import Dataset
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.data.schemas import bare, covering
+from workbench.errors import DataError, SettingError
+from workbench.index.store import Store
+from workbench.index.textualise.facts import Facts, Shard
+from workbench.index.textualise.induced import induced
+from workbench.index.textualise.log import Log, same_work, writable
+from workbench.index.textualise.markup import plain
+from workbench.index.textualise.writers import Row, Writers
+from workbench.llm.engine import Engine
+from workbench.records import Passage
+from workbench.rules.articles import words
+from workbench.steps import describe_entity, describe_relations, write_article
+from workbench.text import text_hash
+
+__all__ = ["induced", "textualise"]
+
+GROUP = 64  # texts asked for together
+STEPS = (write_article.STEP, describe_entity.STEP, describe_relations.STEP)
+
+
+def textualise(
+    data: Dataset,
+    engine: Engine,
+    folder: str | Path,
+    *,
+    shard: int = 25,
+    template_above: int = 500,
+    attempts: int = 4,
+    progress: bool = True,
+) -> Dataset:
+    """The data set with passages (one article each), profiles of all entities and relations, and a schema.
+
+    An article tells at most `shard` triples. Entities with more than `template_above` of them are written about by the
+    template; of others the engine is asked up to `attempts` times for a text. In `folder`, `marked.jsonl` keeps the
+    articles with their marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`; the last line
+    of an id counts). Texts are kept as they are written, so a run that was stopped goes on; what failed is asked again.
+
+    Raises :class:`DataError` for data without triples or with passages of its own, and for names that cannot be marked;
+    :class:`IndexFault` where the folder cannot be written, or holds texts that were made of something else.
+    """
+    settings = {"shard": shard, "template_above": template_above, "attempts": attempts}
+    _check(data, settings)
+    labels = {triple.relation for triple in data.triples}
+    schema = data.schema or covering(labels) or bare(labels)
+    facts, folder = Facts.of(data.triples, schema), Path(folder)
+    shards = facts.shards(shard)
+    writers = Writers(facts, schema, engine, template_above, attempts)
+    made_of = {
+        "triples": text_hash(json.dumps(facts.triples)),
+        "schema": text_hash(json.dumps(asdict(schema))),
+        "engine": engine.name,
+        "steps": [step.identity for step in STEPS],
+        **settings,
+    }
+
+    def written(name: str, wanted: Sequence[Shard], write: Callable[[Sequence[Shard]], Iterable[Row]]) -> dict:
+        """Rows by id: those that are kept, and what `write` gives for the others, kept as it comes."""
+        log = Log(folder / f"{name}.jsonl", "id")
+        left = [one for one in wanted if "failure" in log.rows.get(one.id, {"failure": "not asked"})]
+        with tqdm(total=len(left), desc=f"write {name}", disable=not progress or not left) as bar:
+            for start in range(0, len(left), GROUP):
+                group = left[start : start + GROUP]
+                log.add(write(group))
+                bar.update(len(group))
+        return log.rows
+
+    with writable(folder), Store(folder).lock():
+        same_work(folder, made_of)
+        articles = written("marked", shards, writers.articles)
+        firsts = [one for one in shards if one.number == 1]
+        entities = written("entities", firsts, partial(writers.entities, articles=articles))
+        telling = [one for one in shards if facts.told_by(one)]
+        relations = written("relations", telling, partial(writers.relations, articles=articles))
+    return replace(
+        data,
+        passages=tuple(Passage(one.id, plain(one.central), plain(articles[one.id]["text_marked"])) for one in shards),
+        profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations)),
+        schema=schema,
+    )
+
+
+def _check(data: Dataset, settings: dict[str, int]) -> None:
+    for name, value in settings.items():
+        if type(value) is not int or value < 1:
+            raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
+    if not data.triples:
+        raise DataError(f"{data.name!r} has no triples to write about; it needs a triples.tsv")
+    if data.passages:
+        raise DataError(
+            f"{data.name!r} has {len(data.passages):,} passages of its own, which articles would replace; "
+            "textualise a data set that has triples alone"
+        )
+
+
+def _entities(shards: Sequence[Shard], rows: dict[str, Row]) -> tuple[EntityProfile, ...]:
+    own = defaultdict(list)
+    for one in shards:
+        own[one.central].append(one.id)
+    found = (rows[ids[0]] for ids in own.values())
+    return tuple(
+        EntityProfile(row["name"], row["type"], row["description"], tuple(ids)) for row, ids in zip(found, own.values())
+    )
+
+
+def _relations(facts: Facts, shards: Sequence[Shard], rows: dict[str, Row]) -> tuple[RelationProfile, ...]:
+    """One per triple, in their order, with the articles that state it: the subject's, then the object's."""
+    stating: dict[int, list[str]] = defaultdict(list)
+    told: dict[int, str] = {}
+    for one in shards:
+        for row in one.rows:
+            stating[row].insert(0 if facts.triples[row][0] == one.central else 1, one.id)
+        told.update(map(tuple, rows[one.id]["told"] if one.id in rows else ()))
+    return tuple(
+        RelationProfile(plain(subject), plain(obj), told[row], (words(label),), 1.0, tuple(stating[row]), label)
+        for row, (subject, label, obj) in enumerate(facts.triples)
+    )

@@ -1,0 +1,168 @@
+"""Who writes: the engine, whose texts are checked here, and the template for what it does not write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from workbench.data.graph import Schema
+from workbench.index.textualise.facts import UNKNOWN, Facts, Shard
+from workbench.index.textualise.markup import mentions, plain, topics, without_strangers
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.step import Result, Step
+from workbench.rules import articles as template
+from workbench.steps import describe_entity, describe_relations, write_article
+
+TEMPLATE = "template"
+Row = dict[str, Any]
+
+
+class Writers:
+    """`articles`, `entities` and `relations` take a group of shards and give a row for each, to be kept under its id.
+    A row with a `failure` holds what the template wrote instead."""
+
+    def __init__(self, facts: Facts, schema: Schema, engine: Engine, template_above: int, attempts: int):
+        self.facts, self.schema, self.engine = facts, schema, engine
+        self.template_above, self.attempts = template_above, attempts
+        self._rules = RulesEngine()
+
+    @cached_property
+    def _relations(self) -> template.Relations:
+        return tuple((r.name, r.head, r.tail, r.definition) for r in self.schema.relations)
+
+    # -- articles -----------------------------------------------------------------------------------------------------
+
+    def articles(self, group: Sequence[Shard]) -> Iterator[Row]:
+        """Each mentions its topic and every name that it should, by its own words or by added sentences."""
+        texts, failures = dict.fromkeys((shard.id for shard in group), ""), {}
+        pending = list(group)
+        for attempt in range(self.attempts):
+            asked = [self._article(shard, texts[shard.id], attempt) for shard in pending]
+            for shard, result in zip(pending, self._ask(write_article.STEP, pending, asked)):
+                failures[shard.id] = result.failure
+                written = result.value.text if result.value else ""
+                # Of two the one that lacks less: a model that mends one name may lose another.
+                texts[shard.id] = min(texts[shard.id], written, key=lambda text: len(self._lacking(shard, text)))
+            pending = [shard for shard in pending if self._lacking(shard, texts[shard.id])]
+            if not pending:
+                break
+        around = {name: self.facts.neighbours(name, self.facts.rows[name]) | {name} for name in _centrals(group)}
+        for shard in group:
+            text, strangers = without_strangers(texts[shard.id], around[shard.central])
+            writer = self._writer(shard) if text else TEMPLATE
+            added = self._added(shard, text)
+            text = " ".join(filter(None, (text, *added)))
+            row = {"id": shard.id, "central": plain(shard.central), "text_marked": text, "writer": writer}
+            row |= {"repaired": bool(added), "hallucinated": strangers}
+            yield row | _failed(None if texts[shard.id] else failures[shard.id])
+
+    def _article(self, shard: Shard, earlier: str, attempt: int) -> write_article.Input:
+        missing = tuple(sorted(self._lacking(shard, earlier))) if attempt else ()
+        triples, kind = self.facts.of_rows(shard.rows), self.facts.types[shard.central]
+        return write_article.Input(shard.central, kind, triples, self._relations, earlier, missing)
+
+    def _lacking(self, shard: Shard, text: str) -> set[str]:
+        lacking = self.facts.neighbours(shard.central, shard.rows) - mentions(text)
+        return lacking if shard.central in topics(text) else lacking | {shard.central}
+
+    def _added(self, shard: Shard, text: str) -> list[str]:
+        """A sentence for each triple whose name is lacking; where only the topic is, the first triple's."""
+        if not (lacking := self._lacking(shard, text)):
+            return []
+        rows = [row for row in shard.rows if self.facts.neighbours(shard.central, [row]) & lacking]
+        triples = self.facts.of_rows(rows or shard.rows[:1])
+        return [template.sentence(triple, self._relations, shard.central) for triple in triples]
+
+    # -- entities -----------------------------------------------------------------------------------------------------
+
+    def entities(self, group: Sequence[Shard], articles: Mapping[str, Row]) -> Iterator[Row]:
+        """Of entities by their first shards: name, type, description. The relations settle the type; of the model's,
+        only one that no relation can settle (MetaQA's `theme`) goes before."""
+        asked = [self._entity(shard, articles[shard.id]["text_marked"]) for shard in group]
+        for shard, value, result in zip(group, asked, self._ask(describe_entity.STEP, group, asked)):
+            kind, said = value.type, plain(result.value.description).strip() if result.value else ""
+            if said and result.value.type in (self._free_types if kind != UNKNOWN else self._types):
+                kind = result.value.type
+            writer = self._writer(shard) if said else TEMPLATE
+            said = said or plain(template.description(value.name, value.triples, self._relations))
+            row = {"id": shard.id, "name": plain(shard.central), "type": kind, "description": said, "writer": writer}
+            yield row | _failed(result.failure)
+
+    def _entity(self, shard: Shard, article: str) -> describe_entity.Input:
+        name = shard.central
+        kind, types = self.facts.types[name], tuple((t.name, t.definition) for t in self.schema.entity_types)
+        triples = self.facts.of_rows(self.facts.rows[name])
+        return describe_entity.Input(name, article, kind, types, triples, self._relations)
+
+    @cached_property
+    def _types(self) -> set[str]:
+        return {kind.name for kind in self.schema.entity_types}
+
+    @cached_property
+    def _free_types(self) -> set[str]:
+        """Types that stand at no relation's end."""
+        return self._types - {name for relation in self.schema.relations for name in (*relation.head, *relation.tail)}
+
+    # -- relations ----------------------------------------------------------------------------------------------------
+
+    def relations(self, group: Sequence[Shard], articles: Mapping[str, Row]) -> Iterator[Row]:
+        """Of each triple of which a shard's entity is the subject: its row and a sentence that names both ends."""
+        told: dict[str, dict[int, str]] = {shard.id: {} for shard in group}
+        failures: dict[str, str | None] = {}
+        pending = {shard: self.facts.told_by(shard) for shard in group}
+        for _ in range(self.attempts):
+            asked = [
+                describe_relations.Input(
+                    shard.central, articles[shard.id]["text_marked"], self.facts.of_rows(rows), self._relations
+                )
+                for shard, rows in pending.items()
+            ]
+            for shard, result in zip(list(pending), self._ask(describe_relations.STEP, list(pending), asked)):
+                failures[shard.id] = result.failure
+                told[shard.id] |= self._sentences(pending[shard], result)
+                pending[shard] = [row for row in pending[shard] if row not in told[shard.id]]
+            pending = {shard: rows for shard, rows in pending.items() if rows}
+            if not pending:
+                break
+        for shard in group:
+            left = [row for row in self.facts.told_by(shard) if row not in told[shard.id]]
+            writer = self._writer(shard) if told[shard.id] else TEMPLATE
+            failure = None if told[shard.id] else failures[shard.id]
+            for row in left:
+                told[shard.id][row] = plain(template.sentence(self.facts.triples[row], self._relations))
+            sentences = sorted(told[shard.id].items())
+            yield {"id": shard.id, "told": sentences, "writer": writer, "repaired": len(left)} | _failed(failure)
+
+    def _sentences(self, rows: Sequence[int], result: Result) -> dict[int, str]:
+        """Row → sentence, where the reply has exactly one for its number, and that one names both ends."""
+        said = result.value.descriptions if result.value else []
+        once = {number for number, times in Counter(one.id for one in said).items() if times == 1}
+        found = {rows[one.id - 1]: one.description for one in said if one.id in once and 1 <= one.id <= len(rows)}
+        subject_and_object = {row: {self.facts.triples[row][0], self.facts.triples[row][2]} for row in found}
+        return {row: plain(text).strip() for row, text in found.items() if subject_and_object[row] <= mentions(text)}
+
+    # -- who writes ---------------------------------------------------------------------------------------------------
+
+    def _by_template(self, shard: Shard) -> bool:
+        return self.engine.name == self._rules.name or len(self.facts.rows[shard.central]) > self.template_above
+
+    def _writer(self, shard: Shard) -> str:
+        return TEMPLATE if self._by_template(shard) else self.engine.name
+
+    def _ask(self, step: Step, shards: Sequence[Shard], inputs: Sequence[Any]) -> list[Result]:
+        results: dict[int, Result] = {}
+        for engine, by_template in ((self._rules, True), (self.engine, False)):
+            mine = [at for at, shard in enumerate(shards) if self._by_template(shard) is by_template]
+            if mine:
+                results.update(zip(mine, engine.run(step, [inputs[at] for at in mine])))
+        return [results[at] for at in range(len(inputs))]
+
+
+def _centrals(group: Sequence[Shard]) -> set[str]:
+    return {shard.central for shard in group}
+
+
+def _failed(failure: str | None) -> Row:
+    return {"failure": failure} if failure else {}
