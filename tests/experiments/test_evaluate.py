@@ -19,6 +19,7 @@ from workbench.records import Evidence
 FIELDS = set(
     [
         "question_id",
+        "hops",
         "method",
         "ranking",
         "nodes",

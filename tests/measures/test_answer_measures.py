@@ -276,7 +276,7 @@ def test_the_judge_is_no_part_of_what_an_answer_took():
 def test_every_measure_is_named_where_one_is_unknown():
     with pytest.raises(SettingError) as error:
         measures.measure("rouge")
-    for name in [*measures.ANSWER, *measures.EVIDENCE, "recall@k", "ndcg@k", "all_gold@k", "seconds"]:
+    for name in [*measures.ANSWER, *measures.EVIDENCE, *measures.NODES, "recall@k", "ndcg@k", "all_gold@k", "seconds"]:
         assert name in str(error.value)
     assert all(callable(measures.measure(name)) for name in DEFAULT)
     with pytest.raises(SettingError, match=r"Run.table\(seconds=True\)"):
@@ -290,5 +290,6 @@ def test_where_nobody_read_no_answer_is_measured(name):
 
 def test_every_measure_is_explained():
     text = (Path(__file__).parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")
-    for name in [*(f"{base}@k" for base in measures.RANKING), *measures.ANSWER, *measures.EVIDENCE, "seconds"]:
-        assert f"`{name}`" in text
+    ranking = [f"{base}@k" for base in measures.RANKING]
+    for name in [*ranking, *measures.ANSWER, *measures.EVIDENCE, *measures.NODES, "seconds"]:
+        assert f"`{name}`" in text, name

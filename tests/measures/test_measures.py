@@ -19,6 +19,9 @@ from workbench.measures import (
     em,
     f1,
     ndcg,
+    node_f1,
+    node_precision,
+    node_recall,
     recall,
     seconds,
     tokens,
@@ -30,7 +33,8 @@ RANKING = ["a", "b", "c", "d", "e"]
 
 
 MODULES = [
-    abstained, accuracy, accuracy_thesis, all_gold, cost, coverage, em, f1, ndcg, recall, seconds, tokens, words,
+    abstained, accuracy, accuracy_thesis, all_gold, cost, coverage, em, f1, ndcg, node_f1, node_precision, node_recall,
+    recall, seconds, tokens, words,
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -23,7 +24,7 @@ from workbench import measures as measures_
 from workbench import tokens
 from workbench.errors import EngineError, SettingError
 from workbench.experiments.run import Run, read_rows, trace_name
-from workbench.index.index import versions
+from workbench.index.index import Index, versions
 from workbench.index.store import key_of, write_atomically
 from workbench.llm.engine import Engine, break_off, engine
 from workbench.llm.meter import collect
@@ -43,7 +44,7 @@ def evaluate(
     reader: Reader | None = None,
     out: str | Path | None = None,
     *,
-    measures: Sequence[str] = measures_.DEFAULT,
+    measures: Sequence[str] | None = None,
     k: int | None = None,
     budget: int | None = None,
     trace: str = "full",
@@ -54,6 +55,8 @@ def evaluate(
 ) -> Run:
     """Run every method (and the reader, if one is given) over the questions, and return the run.
 
+    `measures` are by default `workbench.measures.DEFAULT`, and where the answers of questions are sets and an index has
+    the graph to find them in (the layer `typed`) those of nodes as well.
     `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by
     default as many as the engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine
     that cannot go on stops the run; the same call goes on where it stopped. `out` is by default a folder in `runs/`
@@ -68,6 +71,9 @@ def evaluate(
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
         raise SettingError("evaluate needs at least one question and one method")
+    if measures is None:
+        of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
+        measures = [*measures_.DEFAULT, *(measures_.NODES if of_nodes else ())]
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
     config = plan.config(questions)
     folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
@@ -125,6 +131,10 @@ class Plan:
         measures = _measurable(measures, reader, judge)
         return cls(methods, reader, judge, measures, k or max(20, measures_.deepest(measures)), budget, trace)
 
+    @cached_property
+    def graph(self) -> Index | None:
+        return graph_of(self.methods)
+
     @property
     def retrieving(self) -> list[Engine]:
         """Those of the methods and of their backbones."""
@@ -150,9 +160,11 @@ class Plan:
         """One question. It is asked by its text; its gold is looked at only when the scores are taken."""
         trace = Trace("ids" if self.trace == "off" else self.trace)  # timings are read off it even if it is not kept
         evidence = retrieved = shown = answer = failure = None
+        resolved = None if self.graph is None else []
         with collect() as usage:
             try:
                 evidence = self.methods[name].retrieve(question.question, self.k, budget=self.budget, trace=trace)
+                resolved = resolved if self.graph is None else nodes_of(evidence, self.graph)
                 retrieved, shown = _contexts(self.reader, evidence)
                 answer = self.reader.read(question.question, evidence, trace=trace) if self.reader else None
                 failure = answer.failure if answer else None
@@ -168,14 +180,17 @@ class Plan:
                 context=retrieved.text if retrieved else None,
                 context_tokens=retrieved.tokens if retrieved else None,
                 read=(len(shown.passages) if shown else 0) if self.reader else None,
+                nodes=evidence.nodes if evidence else [],
+                resolved=resolved,
             )
             judgement = self.ask_judge(question, measured, trace)
         measured = replace(measured, usage=usage.as_dict(seconds=False), verdict=judgement and judgement["verdict"])
         row = {
             "question_id": question.id,
+            "hops": question.hops,
             "method": name,
             "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
-            "nodes": evidence.nodes if evidence else [],
+            "nodes": list(measured.nodes),
             "context": f"{text_hash(shown.text)}.txt" if shown else None,
             "context_tokens": measured.context_tokens,
             "answer": answer.text if answer else None,
@@ -228,6 +243,17 @@ class Plan:
             "trace": self.trace,
             "versions": versions(*(asked.name for asked in self.engines)),
         }
+
+
+def graph_of(methods: Mapping[str, Method]) -> Index | None:
+    """The index whose graph says, for all the methods alike, which nodes a passage stands for; None without one."""
+    return next((method.index for method in methods.values() if "typed" in method.index.manifest["layers"]), None)
+
+
+def nodes_of(evidence: Evidence, graph: Index) -> list[str]:
+    """Names of the nodes that the passages stand for, of those that the method chose where it did."""
+    rows = [graph.passages.row[passage.id] for passage, _ in evidence.passages[: evidence.selected]]
+    return [graph.typed.names[node] for node in graph.typed.nodes_of(rows)]
 
 
 # Of a layer; how much work it was does not matter.

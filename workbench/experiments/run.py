@@ -54,8 +54,8 @@ class Run(Record):
 
     @cached_property
     def rows(self) -> list[dict]:
-        """The rows of results.jsonl: question_id, method, ranking, nodes, context, context_tokens, answer, abstained,
-        scores, judge, failure, fallback, usage."""
+        """The rows of results.jsonl: question_id, hops, method, ranking, nodes, context, context_tokens, answer,
+        abstained, scores, judge, failure, fallback, usage."""
         return read_rows(self.folder / "results.jsonl")
 
     def frame(self) -> pd.DataFrame:

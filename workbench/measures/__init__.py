@@ -6,7 +6,7 @@ catalogue."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.errors import SettingError
@@ -20,6 +20,9 @@ from workbench.measures import (
     em,
     f1,
     ndcg,
+    node_f1,
+    node_precision,
+    node_recall,
     recall,
     tokens,
 )
@@ -32,7 +35,8 @@ class Outcome:
 
     `abstained` is what the reader said of itself, `failed` that the question broke. `context` is the retrieved text
     before any compression, `read` how many passages the reader was shown, `usage` Step → calls, tokens, money.
-    `verdict` is the judge's, None where it was not asked."""
+    `verdict` is the judge's, None where it was not asked. `nodes` are the names of the method's own nodes, `resolved`
+    of those that its passages stand for; None where no graph says so."""
 
     ranking: Sequence[str]
     answer: str | None = None
@@ -43,6 +47,8 @@ class Outcome:
     read: int | None = None
     usage: Mapping[str, Mapping] = field(default_factory=dict)
     verdict: str | None = None
+    nodes: Sequence[str] = ()
+    resolved: Collection[str] | None = None
 
     @property
     def said(self) -> str | None:
@@ -75,6 +81,19 @@ def _abstained(question: Question, outcome: Outcome) -> float:
     return float(not outcome.failed and (outcome.abstained or abstained.is_abstention(outcome.answer)))
 
 
+def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Measure:
+    """A measure (nodes, gold) → value, where the answers are a set of nodes. `own`: of the method's nodes alone;
+    `start`: the entity at which the question starts is gold as well."""
+
+    def measured(question: Question, outcome: Outcome) -> float | None:
+        if outcome.resolved is None or not (question.answer_set and question.answers):
+            return None
+        nodes = {*outcome.nodes, *(() if own else outcome.resolved)}
+        return float(taken(nodes, {*question.answers, *(question.start if start else ())}))
+
+    return measured
+
+
 RANKING = {"recall": recall.recall, "ndcg": ndcg.ndcg, "all_gold": all_gold.all_gold}  # (ranking, gold, k) -> value
 ANSWER: dict[str, Measure] = {  # need a reader
     "em": lambda q, o: em.exact_match(o.answer, q.answers) if q.answers else None,
@@ -98,6 +117,18 @@ EVIDENCE: dict[str, Measure] = {  # need none
     "tokens": lambda q, o: tokens.tokens(o.usage),
     "cost": lambda q, o: cost.cost(o.usage),
 }
+NODES: dict[str, Measure] = {  # need none, but a graph and answers that are a set of its nodes
+    f"{name}{reading}": _of_nodes(taken, **what)
+    for reading, what in (("", {"start": True}), (":answers", {}), (":nodes", {"own": True}))
+    for name, taken in (
+        ("node_recall", node_recall.node_recall),
+        ("node_precision", node_precision.node_precision),
+        ("node_f1", node_f1.node_f1),
+    )
+} | {
+    "node_count": _of_nodes(lambda nodes, _: len(nodes)),
+    "node_count:nodes": _of_nodes(lambda nodes, _: len(nodes), own=True),
+}
 DEFAULT = (
     "recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10", "all_gold@5", "em", "f1", "accuracy", "coverage",
     "abstained", "abstained:answerable", "abstained:unanswerable", "read", "context_tokens", "tokens", "cost",
@@ -115,15 +146,15 @@ def measure(name: str) -> Measure:
         )
     if name in ANSWER:
         return lambda question, outcome: None if outcome.answer is None else ANSWER[name](question, outcome)
-    if name in EVIDENCE:
-        return EVIDENCE[name]
+    if name in EVIDENCE or name in NODES:
+        return (EVIDENCE | NODES)[name]
     if name == "seconds":
         raise SettingError(
             "seconds differ from run to run and are no measure of a row; Run.table(seconds=True) has them as a column"
         )
     raise SettingError(
         f"no measure is called {name!r}; there are {', '.join(f'{base}@k' for base in RANKING)}, "
-        f"{', '.join([*ANSWER, *EVIDENCE])}, and seconds as a column of Run.table(seconds=True)"
+        f"{', '.join([*ANSWER, *EVIDENCE, *NODES])}, and seconds as a column of Run.table(seconds=True)"
     )
 
 
