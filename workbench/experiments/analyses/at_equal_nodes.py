@@ -1,0 +1,58 @@
+"""Which answers are among as many nodes as one method returns: precision and recall at like size (DotRAG, spec 9.2 and
+trap 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.errors import SettingError
+from workbench.experiments.analyses.base import Analysis, asked, cautions, known_methods, mean_of
+from workbench.experiments.run import Run
+from workbench.measures.node_f1 import node_f1
+from workbench.measures.node_precision import node_precision
+from workbench.measures.node_recall import node_recall
+from workbench.records import Question
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AtEqualNodes(Analysis):
+    """Rows: hops, method, n (questions), nodes (how many of its nodes were looked at), recall, precision, f1 (of the
+    answers); all are means."""
+
+
+def at_equal_nodes(
+    run: Run, questions: Iterable[Question], reference: str | None = None, *, methods: Iterable[str] | None = None
+) -> AtEqualNodes:
+    """For each question the first n nodes of every method, n being how many `reference` returned (by default the first
+    method of the run that is a `dotrag`). Passages do not count, so methods without nodes of their own are left out."""
+    reference = reference or next((name for name in run.methods if name.partition("[")[0] == "dotrag"), None)
+    if reference is None:
+        raise SettingError(f"the run {run.folder} has no dotrag; name the method whose nodes are counted: reference=…")
+    known_methods(run, [reference])
+    gold = {one: asked_ for one, asked_ in asked(run, questions).items() if asked_.answer_set and asked_.answers}
+    found = {(row["question_id"], row["method"]): list(dict.fromkeys(row["nodes"])) for row in run.rows}
+    chosen = [name for name in known_methods(run, methods) if any(found.get((one, name)) for one in gold)]
+    rows = []
+    for hops in sorted({question.hops for question in gold.values()}, key=lambda hops: (hops is None, hops)):
+        for name in chosen:
+            pairs = [
+                (found[one, name][: len(found[one, reference])], question.answers)
+                for one, question in gold.items()
+                if question.hops == hops and (one, name) in found and (one, reference) in found
+            ]
+            rows.append(
+                {
+                    "hops": hops,
+                    "method": name,
+                    "n": len(pairs),
+                    "nodes": mean_of(len(nodes) for nodes, _ in pairs),
+                    "recall": mean_of(node_recall(*pair) for pair in pairs),
+                    "precision": mean_of(node_precision(*pair) for pair in pairs),
+                    "f1": mean_of(node_f1(*pair) for pair in pairs),
+                }
+            )
+    notes = [f"Of each question as many nodes as {reference} returned."]
+    if without := [name for name in known_methods(run, methods) if name not in chosen]:
+        notes.append(f"Without nodes of their own: {', '.join(without)}.")
+    return AtEqualNodes(f"Answers among as many nodes as {reference} has", tuple(rows), (*cautions(run), *notes))
