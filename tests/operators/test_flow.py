@@ -1,4 +1,4 @@
-"""Flow-based pruning: the worked example, both forms by hand, and a plain reading of the definition on random graphs."""
+"""Flow-based pruning: the worked example, both forms by hand, a plain reading of the definition on random graphs."""
 
 from __future__ import annotations
 

@@ -11,14 +11,15 @@ from workbench.reading.direct import Direct
 from workbench.reading.global_search import Global
 from workbench.reading.local_context import Local
 from workbench.reading.render import render
+from workbench.reading.structured import Structured
 from workbench.spec import parse_spec
 
 if TYPE_CHECKING:
     from workbench.index import Index
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Global, Local)}
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Global, Local, Structured)}
 
-__all__ = ["READERS", "Direct", "Global", "Local", "Reader", "reader", "render"]
+__all__ = ["READERS", "Direct", "Global", "Local", "Reader", "Structured", "reader", "render"]
 
 
 def reader(

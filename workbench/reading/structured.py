@@ -1,0 +1,192 @@
+"""Reader `structured`: entities, relations, paths and passages of the evidence in one context, a short answer.
+
+    lightrag   blocks of JSON lines and a list of references (lightrag-hku 1.5.7, spec A5.5)
+    tables     CSV; paths stand last, and of these the best, number 1, next to the question (PathRAG, spec B6)
+    paths      paths in words, then passages, as DotRAG reads them; for any method: facts are paths of one edge
+
+Entities, relations and paths have shares of the budget, each filled in the order of the evidence; passages have what is
+left. A reference is a document: passages of one title share its number, and one without a title has none."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.reading.direct import Direct
+from workbench.reading.render import Context
+from workbench.records import Evidence, Passage, Path, Triple
+
+INVERSE = "⁻¹"  # on a relation that a path follows against its direction
+PARALLEL = " / "  # between relations of one hop
+_BETWEEN = "\n\n"  # blocks
+
+
+class Structured(Direct):
+    """Reads at most `budget` tokens, of which `entities`, `relations` and `paths` are shares."""
+
+    name = "structured"
+
+    def __init__(
+        self,
+        engine: Engine | None = None,
+        *,
+        layout: str = "lightrag",
+        budget: int = 12_000,
+        entities: float = 0.2,
+        relations: float = 0.25,
+        paths: float = 0.25,
+    ):
+        given = {"layout": layout, "budget": budget, "entities": entities, "relations": relations, "paths": paths}
+        if layout not in LAYOUTS:
+            raise SettingError(f"layout={layout!r} is unknown; choose {', '.join(LAYOUTS)}")
+        if not isinstance(budget, int) or budget < 1:
+            raise SettingError(f"budget={budget!r}; it should be a whole number of tokens from 1 on")
+        for name in ("entities", "relations", "paths"):
+            if not isinstance(given[name], int | float) or not 0 <= given[name] <= 1:
+                raise SettingError(f"{name}={given[name]!r}; it should be a share of the budget, from 0 to 1")
+        if entities + relations + paths > 1:
+            raise SettingError(f"entities={entities!r}, relations={relations!r} and paths={paths!r} are more than 1")
+        self.engine, self.budget = engine or RulesEngine(), budget
+        self.layout, self.entities, self.relations, self.paths = layout, entities, relations, paths
+        changed = [f"{name}={value}" for name, value in given.items() if value != _DEFAULTS[name]]
+        self.label = f"structured[{','.join(changed)}]" if changed else "structured"
+
+    def context(self, evidence: Evidence) -> Context:
+        """What `read` shows to the engine."""
+        passages = tuple(passage for passage, _ in evidence.passages[: evidence.selected])
+        before, write, after = LAYOUTS[self.layout](self, evidence)
+        left = self.budget - sum(tokens.count(block + _BETWEEN) for block in before + after if block)
+        many = _fitting(passages, write, left)
+        text = _joined([*before, write(passages[:many]), *after])
+        return Context(text, tokens.count(text), passages[:many])
+
+    def _block(self, name: str, head: str, lines: Iterable[str], tail: str = "", *, turned: bool = False) -> str:
+        """As many lines as fit into a share of the budget, the last of them first if `turned`; empty if none does."""
+        used, shown = tokens.count(head + "\n") + tokens.count(tail + _BETWEEN), []
+        for line in lines:
+            used += tokens.count(line + "\n")
+            if used > self.budget * getattr(self, name):
+                break
+            shown.append(line)
+        return "\n".join([head, *(reversed(shown) if turned else shown), tail]).rstrip("\n") if shown else ""
+
+
+Layout = tuple[list[str], Callable[[Sequence[Passage]], str], list[str]]
+
+
+def _lightrag(reader: Structured, evidence: Evidence) -> Layout:
+    entities = (_json(entity=e.name, type=e.type, description=e.description) for e, _ in evidence.entities)
+    relations = (_json(entity1=f.subject, entity2=f.object, description=_said(f)) for f, _ in evidence.facts)
+    before = [
+        reader._block("entities", "Knowledge Graph Data (Entity):\n\n```json", entities, "```"),
+        reader._block("relations", "Knowledge Graph Data (Relationship):\n\n```json", relations, "```"),
+    ]
+    return before, _referenced, []
+
+
+def _referenced(passages: Sequence[Passage]) -> str:
+    if not passages:
+        return ""
+    numbers = _references(passages)
+    shown = (_json(reference_id=str(numbers.get(p.title, "")), content=p.content) for p in passages)
+    listed = (f"[{number}] {_line(title)}" for title, number in numbers.items())
+    return "\n".join(
+        [
+            "Document Chunks (each entry refers to the Reference Document List):\n\n```json", *shown, "```\n",
+            "Reference Document List:\n\n```", *listed, "```",
+        ]
+    )  # fmt: skip
+
+
+def _references(passages: Iterable[Passage]) -> dict[str, int]:
+    """Title → number: the most frequent first, then the one that comes first."""
+    return {title: at for at, (title, _) in enumerate(Counter(p.title for p in passages if p.title).most_common(), 1)}
+
+
+def _tables(reader: Structured, evidence: Evidence) -> Layout:
+    entities = (_row(at, e.name, e.type, e.description) for at, (e, _) in enumerate(evidence.entities, 1))
+    relations = (_row(at, *fact.members) for at, (fact, _) in enumerate(evidence.facts, 1))
+    paths = (_row(at, _told(path)) for at, (path, _) in enumerate(evidence.paths, 1))
+    before = [
+        reader._block("entities", "-----Entities-----\n```csv\nid,entity,type,description", entities, "```"),
+        reader._block("relations", "-----Relationships-----\n```csv\nid,source,relation,target", relations, "```"),
+    ]
+    after = [reader._block("paths", "-----Paths-----\n```csv\nid,context", paths, "```", turned=True)]
+    return before, _table_of_sources, after
+
+
+def _table_of_sources(passages: Sequence[Passage]) -> str:
+    rows = [_row(at, passage.content) for at, passage in enumerate(passages, 1)]
+    return "\n".join(["-----Sources-----\n```csv\nid,content", *rows, "```"]) if rows else ""
+
+
+def _paths(reader: Structured, evidence: Evidence) -> Layout:
+    edges = (Path((f.subject, f.object), (f.relation,)) for f, _ in evidence.facts)
+    told = [_told(path) for path, _ in evidence.paths] or map(_told, edges)
+    lines = (f"{at}. {path}" for at, path in enumerate(told, 1))
+    return [reader._block("paths", "-----Paths-----", lines)], _sources, []
+
+
+def _sources(passages: Sequence[Passage]) -> str:
+    return "-----Sources-----\n" + "\n\n".join(passage.content for passage in passages) if passages else ""
+
+
+LAYOUTS: dict[str, Callable[[Structured, Evidence], Layout]] = {
+    "lightrag": _lightrag,
+    "tables": _tables,
+    "paths": _paths,
+}
+_DEFAULTS = Structured.__init__.__kwdefaults__
+
+
+def _fitting(passages: Sequence[Passage], write: Callable[[Sequence[Passage]], str], budget: int) -> int:
+    """How many of the first passages can be written in so many tokens."""
+    few, many = 0, len(passages)
+    while few < many:
+        middle = (few + many + 1) // 2
+        fits = tokens.count(write(passages[:middle]) + _BETWEEN) <= budget
+        few, many = (middle, many) if fits else (few, middle - 1)
+    return few
+
+
+def _told(path: Path) -> str:
+    """Its nodes, then what joins them: "a → b → c: a directed by b; c directed by b"."""
+    hops = (_hop(a, said, b) for (a, b), said in zip(pairwise(path.nodes), path.relations))
+    return f"{_line(' → '.join(path.nodes))}: {'; '.join(hops)}."
+
+
+def _hop(start: str, relations: str, end: str) -> str:
+    said = (
+        Triple(end, one.removesuffix(INVERSE), start) if one.endswith(INVERSE) else Triple(start, one, end)
+        for one in relations.split(PARALLEL)
+    )
+    return "; ".join(map(_said, said))
+
+
+def _said(fact: Triple) -> str:
+    return _line(f"{fact.subject} {fact.relation.replace('_', ' ')} {fact.object}")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _json(**cells: str) -> str:
+    return json.dumps(cells, ensure_ascii=False)
+
+
+def _row(*cells: object) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(_line(str(cell)) for cell in cells)
+    return out.getvalue()
+
+
+def _joined(blocks: Iterable[str]) -> str:
+    return _BETWEEN.join(block for block in blocks if block)
