@@ -1,0 +1,218 @@
+"""DotRAG connects the dots: a model writes what a path must state to answer the question, a search finds such paths.
+
+Follows "DotRAG" (the paper; no code of it is public). A question is divided into DOTs (divisions of thought), one for
+each of its concepts; each has anchors in the graph, a region around them, and rules of its own:
+
+    DOTs = select(question)                                    1  neighbourhood selection
+    for each DOT, independent of the others:
+        rules         = build_rules(question, DOT)             2  neighbourhood construction
+        region, store = build_region(DOT, rules)
+        for t in 1..t_max:                                     3  neighbourhood search
+            candidates = find(queries)                            nodes of the store similar to the queries
+            paths      = draw(candidates)                         the shortest from the anchors to them
+            verdicts   = judge(paths)                             complete, partial, irrelevant, by the rules
+            kept       = keep(paths, verdicts)                    none that another one goes on from
+            queries    = follow_ups(verdicts) or fall_back()      of the partial paths, or in another direction
+    evidence = aggregate(kept paths of all DOTs)               4  path aggregation
+
+Each stage is a file of this folder. What the paper leaves open is a setting. Decided here as well:
+
+- Both readings of the prefix rule are one: the shorter path goes, unless it is complete and the longer one partial. So
+  what is kept does not depend on the order in which paths are found.
+- A name of the question that is the name of a node needs no similarity, and then only nodes of that name are anchors.
+- Where a reply cannot be used, the search goes on by what stands in `Settings` or in the Step, and the evidence says so
+  (`fallback`). An engine that cannot go on at all (`EngineError`) stops it, as it does everywhere.
+
+Left out: the answer, which is a reader's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from workbench.errors import SettingError
+from workbench.methods.base import Method
+from workbench.methods.dotrag.aggregation import aggregate
+from workbench.methods.dotrag.construction import admitted, build_region, build_rules
+from workbench.methods.dotrag.parts import Dot, Ground, KeptPath
+from workbench.methods.dotrag.search import Search
+from workbench.methods.dotrag.selection import select, show
+from workbench.records import Evidence
+from workbench.trace import Trace
+
+
+class Found(NamedTuple):
+    """What the search of a DOT kept, and what failed in it, in words."""
+
+    kept: list[KeptPath]
+    notes: list[str]
+
+
+class DotRAG(Method):
+    """Paths of the typed graph that satisfy rules which a model writes for the question."""
+
+    name = "dotrag"
+    paper = "DotRAG: division of thought over a graph"
+    layers = ("passages", "typed")
+    steps = ("select_regions", "dot_rules", "judge_paths", "fallback_query")
+    scale = "cosine"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """From the paper: `h_max`, `t_max`, `max_concepts`, and that most others exist. Their values, and what the
+        paper does not speak of (numbers of open points, O1 to O19, as in docs/dotrag.md), are ours.
+
+        h_max, max_region   hops of a region from its anchors; a hop that would make it larger than so many entities is
+                            left out (none: no limit)
+        t_max               iterations of search per DOT
+        max_concepts        names of the question that become DOTs, at most 3
+        broad               the DOTs of a broad question: `both` names and topics, or topics alone: `high` (O2)
+        exact_anchor        a node of the very name is always an anchor; `exact_alone`: and then the only one
+        tau, k_high         least cosine of a name and an anchor; anchors of a topic
+        max_sources         anchors of a DOT (none: no limit)
+        filter_anchors      whether anchors must be of an allowed type where some are (O10)
+        first_query         the first search: from the `rules`, or the `question` (O3)
+        queries_max         follow-up queries used in one iteration (none: all) (O4)
+        same_query          the cosine from which two queries are the same (none: by their words alone)
+        candidates          nodes per query; `relation_boost`: by their relations as well (O5)
+        evaluated           no candidate again: what a path was `judged` to, or whatever was `retrieved` (O9)
+        paths_per_pair      shortest paths from an anchor to a candidate
+        path_len_max        edges of a path (none: h_max) (O6)
+        cap                 paths judged in one iteration, those to the most similar candidates
+        judge_batch         paths in one call; what is missing is asked for again at most `retries` times
+        prefixes            whether a path that another one goes on from is dropped: `drop`, `keep` (O8)
+        parallel            of several relations of a pair, `all` are told, or the `best` (O19)
+        description_chars   of each relation's description
+        stop_on_complete    end a DOT once it has a complete path; not for comparisons with the paper
+        without_paths       where no path was kept, the passages of the `anchors`, or `dense` ranking (O17)
+        chunks              passages of the evidence; a smaller k of `retrieve` makes it fewer
+        chunk_tokens        cl100k tokens of these passages together"""
+
+        profile: str = "workbench"
+        h_max: int = 3
+        t_max: int = 3
+        max_concepts: int = 3
+        tau: float = 0.6
+        k_high: int = 5
+        max_sources: int | None = 5
+        candidates: int = 10
+        paths_per_pair: int = 3
+        cap: int = 30
+        queries_max: int | None = 5
+        judge_batch: int = 10
+        path_len_max: int | None = None
+        chunks: int = 10
+        chunk_tokens: int = 4000
+        max_region: int | None = 20_000
+        exact_anchor: bool = True
+        exact_alone: bool = True
+        filter_anchors: bool = False
+        relation_boost: bool = False
+        stop_on_complete: bool = False
+        broad: str = "both"
+        first_query: str = "rules"
+        evaluated: str = "judged"
+        prefixes: str = "drop"
+        parallel: str = "all"
+        without_paths: str = "anchors"
+        same_query: float | None = None
+        description_chars: int = 300
+        retries: int = 2
+
+        def __post_init__(self):
+            for name, least in _WHOLE.items():
+                value = getattr(self, name)
+                if value is None and name in _OPTIONAL:
+                    continue
+                if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                    raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
+            if self.max_concepts > 3:
+                raise SettingError(f"max_concepts={self.max_concepts}; the Step select_regions names 3 at most")
+            for name in ("tau", "same_query"):
+                value = getattr(self, name)
+                if not ((value is None and name == "same_query") or _is_cosine(value)):
+                    raise SettingError(f"{name}={value!r}; it should be a cosine from -1 to 1")
+            for name, known in _CHOICES.items():
+                if getattr(self, name) not in known:
+                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose {' or '.join(known)}")
+            for name in _FLAGS:
+                if not isinstance(getattr(self, name), bool):
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be true or false")
+
+    # `paper` leaves out what is an addition of ours.
+    profiles: Mapping[str, Mapping[str, Any]] = {
+        "workbench": {},
+        "paper": {"exact_anchor": False, "max_sources": None, "queries_max": None, "max_region": None},
+    }
+
+    def prepare(self) -> None:
+        self._ground = Ground(self.index, self.engine, self.settings)
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        dots, notes = select(self._ground, question, trace)
+        kept: list[KeptPath] = []
+        for dot, found in zip(dots, self.connect(question, dots, trace)):
+            kept += found.kept
+            notes += [f"DOT {dot.number}: {note}" for note in found.notes]
+        evidence = aggregate(self._ground, question, self.label, dots, kept, k, trace)
+        notes += [evidence.fallback] if evidence.fallback else []
+        return replace(evidence, fallback="; ".join(notes) or None)
+
+    def connect(self, question: str, dots: Sequence[Dot], trace: Trace) -> list[Found]:
+        """Stages 2 and 3 of every DOT, in the order of their numbers: side by side where the engine takes several calls
+        at once. Each has a trace of its own, so that events come in the same order either way."""
+        traces = [Trace(trace.level) for _ in dots]
+        workers = min(getattr(self.engine, "workers", 1), len(dots))
+        try:
+            if workers > 1:
+                with ThreadPoolExecutor(workers) as pool:
+                    return list(pool.map(self.explore, [question] * len(dots), dots, traces))
+            return [self.explore(question, dot, own) for dot, own in zip(dots, traces)]
+        finally:
+            for own in traces:
+                _graft(trace, own)
+
+    def explore(self, question: str, dot: Dot, trace: Trace) -> Found:
+        """Stages 2 and 3 of one DOT."""
+        ground = self._ground
+        with trace.span("CHAIN", "dot", dot=dot.number, concept=dot.concept, level=dot.level) as span:
+            show(ground, dot, trace)
+            rules, failure = build_rules(ground, question, dot, trace)
+            dot = admitted(ground, dot, rules)
+            region, store = build_region(ground, dot, rules, trace)
+            search = Search(ground, question, dot, rules, region, store)
+            reason = search.run(trace)
+            span.set(reason=reason, kept=len(search.kept))
+        notes = [f"its rules are general ones ({failure})"] * bool(failure) + search.notes
+        return Found(list(search.kept.values()), notes)
+
+
+def _graft(trace: Trace, branch: Trace) -> None:
+    """Append the events of another trace, below the event that is now open."""
+    first = len(trace)
+    for event in branch:
+        parent = trace._parent if event.parent is None else event.parent + first
+        trace._events.append(replace(event, id=event.id + first, parent=parent))
+
+
+def _is_cosine(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
+
+
+# Whole numbers, and the least that each may be.
+_WHOLE = dict.fromkeys(
+    ("h_max", "t_max", "max_concepts", "k_high", "max_sources", "candidates", "paths_per_pair", "cap", "queries_max",
+     "judge_batch", "path_len_max", "chunks", "chunk_tokens", "max_region", "description_chars"), 1,
+) | {"retries": 0}  # fmt: skip
+_OPTIONAL = ("max_sources", "queries_max", "path_len_max", "max_region")  # they may be None
+_FLAGS = ("exact_anchor", "exact_alone", "filter_anchors", "relation_boost", "stop_on_complete")
+_CHOICES = {
+    "broad": ("both", "high"),
+    "first_query": ("rules", "question"),
+    "evaluated": ("judged", "retrieved"),
+    "prefixes": ("drop", "keep"),
+    "parallel": ("all", "best"),
+    "without_paths": ("anchors", "dense"),
+}

@@ -1,0 +1,105 @@
+"""Entities of the typed graph that a text names, letter by letter."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from workbench.index.typed import TypedLayer
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+class _Lookup(NamedTuple):
+    """Entity rows by the folded tokens of their names; and the lengths, in tokens, of the names that begin with one,
+    longest first."""
+
+    rows: dict[tuple[str, ...], list[int]]
+    lengths: dict[str, list[int]]
+
+
+_lookups: WeakKeyDictionary[TypedLayer, _Lookup] = WeakKeyDictionary()
+
+
+def named(typed: TypedLayer, question: str) -> list[tuple[str, int]]:
+    """(span, entity row) of the names that stand in a question, in its order, each span as the question writes it.
+
+    Names begin and end with a word or a sign; of those that overlap, the longest counts. A span stands for the entities
+    of exactly that name; only where there are none, for those whose names differ in case or width. Punctuation is no
+    name, and function words ("it", "who") only as the graph writes them, beginning with a capital."""
+    lookup = _lookup(typed)
+    tokens = [(token.start(), token.end(), _fold(token[0])) for token in _TOKEN.finditer(question)]
+    folded = [fold for _, _, fold in tokens]
+    met = []
+    for at, first in enumerate(folded):
+        for length in lookup.lengths.get(first, ()):
+            rows = lookup.rows.get(tuple(folded[at : at + length])) if at + length <= len(tokens) else None
+            if rows is not None:
+                span = question[tokens[at][0] : tokens[at + length - 1][1]]
+                rows = _as_written(typed, span, rows)
+                if _says(typed, span, rows[0]):
+                    met.append((at, length, span, rows))
+    taken = [False] * len(tokens)
+    kept = []
+    for at, length, span, rows in sorted(met, key=lambda one: (-one[1], one[0])):
+        if not any(taken[at : at + length]):
+            taken[at : at + length] = [True] * length
+            kept.append((at, span, rows))
+    return [(span, row) for _, span, rows in sorted(kept) for row in rows]
+
+
+def exact(typed: TypedLayer, name: str) -> list[int]:
+    """Rows of the entities of that name, else of those whose names differ in case or width, else of the name without
+    the brackets around it; ascending."""
+    for text in (name, name.strip(" []<>")):
+        rows = _lookup(typed).rows.get(tuple(_folded_tokens(text)))
+        if rows is not None:
+            return _as_written(typed, text, rows)
+    return []
+
+
+def _as_written(typed: TypedLayer, span: str, rows: list[int]) -> list[int]:
+    """Those of exactly that name, or all if there are none."""
+    written = " ".join(span.split())
+    return [row for row in rows if " ".join(typed.names[row].split()) == written] or rows
+
+
+def _says(typed: TypedLayer, span: str, row: int) -> bool:
+    if all(unicodedata.category(c)[0] in "PZ" for c in span):
+        return False
+    if any(word not in _function_words() for word in _folded_tokens(span)):
+        return True
+    return span == typed.names[row] and span != span.lower()
+
+
+def _lookup(typed: TypedLayer) -> _Lookup:
+    if typed not in _lookups:
+        rows, lengths = defaultdict(list), defaultdict(set)
+        for row, name in enumerate(typed.names):
+            tokens = tuple(_folded_tokens(name))
+            if tokens:
+                rows[tokens].append(row)
+                lengths[tokens[0]].add(len(tokens))
+        longest_first = {first: sorted(found, reverse=True) for first, found in lengths.items()}
+        _lookups[typed] = _Lookup(dict(rows), longest_first)
+    return _lookups[typed]
+
+
+def _folded_tokens(text: str) -> Iterator[str]:
+    return (_fold(token) for token in _TOKEN.findall(text))
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(STOP_WORDS)

@@ -1,0 +1,85 @@
+"""The shortest simple paths between two nodes of an undirected graph, all edges alike.
+
+Yen's algorithm in Lawler's form: the best path is taken, and what is left of the paths is parted by where they leave
+it, so that none is met twice. The search for the best path of a part grows from both ends, always at the smaller one,
+and compares the two fronts from the smaller one: a hub is looked up and not walked through. Each search sees an edge at
+most twice, and there are at most 1 + (k - 1)·longest of them, whatever the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Set
+from heapq import heappop, heappush
+
+import scipy.sparse as sp
+
+
+class SimplePaths:
+    """Paths in a graph: a square, symmetric csr_array without self-loops. Neighbours are read as they are met and kept
+    as long as this object."""
+
+    def __init__(self, graph: sp.csr_array):
+        self._indptr, self._indices = graph.indptr, graph.indices
+        self._sets: dict[int, set[int]] = {}
+
+    def shortest(self, start: int, end: int, k: int, longest: int) -> list[tuple[int, ...]]:
+        """At most `k` paths of 1 to `longest` edges as tuples of nodes, shorter ones first, equally long ones in the
+        order of their nodes. None where `start` is `end`."""
+        found: list[tuple[int, ...]] = []
+        parts: list[tuple] = []  # (length, best path, how many nodes all paths of the part share, where none goes next)
+        self._offer(parts, (start,), set(), end, longest)
+        while parts:
+            _, path, shared, closed = heappop(parts)
+            found.append(path)
+            if len(found) == k:
+                break
+            for at in range(shared, len(path)):
+                self._offer(parts, path[:at], {path[at]} | (closed if at == shared else set()), end, longest)
+        return found
+
+    def _offer(self, parts: list, begin: tuple[int, ...], closed: set[int], end: int, longest: int) -> None:
+        """Put the part of the paths that start with `begin` and go on to no node of `closed` among the others."""
+        rest = self._rest(begin, closed, end, longest - len(begin) + 1) if begin[-1] != end else None
+        if rest is not None:
+            heappush(parts, (len(begin) + len(rest), begin + rest, len(begin), closed))
+
+    def _rest(self, begin: tuple[int, ...], closed: set[int], end: int, most: int) -> tuple[int, ...] | None:
+        """The shortest continuation of `begin` to `end`, of at most `most` edges; of several the first."""
+        first = self._near(begin[-1]) - closed
+        first.difference_update(begin)
+        if most >= 1 and end in first:
+            return (end,)
+        front, back = [first], [{end}]  # nodes by their distance: 1, 2, … from the beginning; 0, 1, … from the end
+        while front[-1] and back[-1] and (length := len(front) + len(back)) <= most:
+            if self._touching(front[-1], back[-1]):
+                return self._first(front, back)
+            if length < most:
+                side = min(front, back, key=lambda levels: len(levels[-1]))
+                grown = set().union(*map(self._near, side[-1]))
+                grown.difference_update(begin, *side)
+                side.append(grown)
+            else:
+                break
+        return None
+
+    def _first(self, front: list[Set[int]], back: list[Set[int]]) -> tuple[int, ...]:
+        """The first of the paths through all levels, of which the last two touch."""
+        levels = back[::-1]
+        for level in reversed(front):
+            levels.insert(0, self._touching(level, levels[0]))
+        path = [min(levels[0])]
+        for level in levels[1:]:
+            path.append(min(self._near(path[-1]) & level))
+        return tuple(path)
+
+    def _touching(self, nodes: Collection[int], others: Collection[int]) -> set[int]:
+        """Those of `nodes` with a neighbour among `others`."""
+        if len(nodes) <= len(others):
+            return {node for node in nodes if not self._near(node).isdisjoint(others)}
+        return set().union(*(self._near(other) & nodes for other in others))
+
+    def _near(self, node: int) -> set[int]:
+        found = self._sets.get(node)
+        if found is None:
+            found = set(self._indices[self._indptr[node] : self._indptr[node + 1]].tolist())
+            self._sets[node] = found
+        return found
