@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,8 @@ SEED = 0  # of the resampling
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One score of a table. `p` is that of the paired test against the static backbone in the same run."""
+    """One score of a table. `p` is that of the paired test in the same run against the static backbone, or what else
+    the paper's terms name as the baseline."""
 
     table: str
     backbone: str
@@ -82,7 +84,7 @@ def tables(paper: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables
     source = published.paper(paper)
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
-        found = [Measured(run, label, place) for label in run.methods if (place := _place(source.terms, run, label))]
+        found = [Measured(run, label, place) for label in run.methods for place in _places(source.terms, run, label)]
         measurements += found
         if left := [label for label in run.methods if label not in {one.label for one in found}]:
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
@@ -112,13 +114,14 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 
 class Place(NamedTuple):
     """Where a method of a run belongs in a paper's tables; the settings that its numbers were got with, and the layers
-    that a model wrote."""
+    that a model wrote; of how many hops the questions are, where only some of a run's are meant."""
 
     backbone: str
     method: str
     data: str
     asked: Mapping[str, Any]
     written: Sequence[str]
+    hops: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +132,16 @@ class Measured:
     label: str
     place: Place
 
+    @cached_property
+    def rows(self) -> list[dict]:
+        mine = [row for row in self.run.rows if row["method"] == self.label]
+        return [row for row in mine if self.place.hops in (None, row.get("hops"))]
+
     def scores(self, measure: str) -> dict[str, float]:
-        return self.run.scores(measure, self.label) if measure in self.run.measures else {}
+        if measure not in self.run.measures:
+            return {}
+        ids = {row["question_id"] for row in self.rows}
+        return {one: score for one, score in self.run.scores(measure, self.label).items() if one in ids}
 
     def mean(self, measure: str) -> tuple[float, float]:
         """With half the width of its interval."""
@@ -156,31 +167,46 @@ class Measured:
                 yield f"{layer}: made by rules, not by a model"
         if config["data"]["name"] != (expected := terms["data"][self.place.data]):
             yield f"split and corpus: {config['data']['name']}, there {expected}"
-        if (n := config["questions"]["n"]) != terms["questions"]:
+        n = config["questions"]["n"] if self.place.hops is None else len(self.rows)
+        if n != terms["questions"]:
             yield f"questions: {n:,}, there {terms['questions']:,}"
         for key, value in self.place.asked.items():
             if str(ours := described["settings"].get(key)).lower() != str(value):
                 yield f"{key}: {ours}, there {value}"
-        rows = [row for row in self.run.rows if row["method"] == self.label]
-        if len(rows) < n:
-            yield f"unfinished: {len(rows):,} of {n:,} questions asked"
-        if failed := sum(row["failure"] is not None for row in rows):
+        if len(self.run.rows) < (whole := config["questions"]["n"] * len(self.run.methods)):
+            yield f"unfinished: {len(self.run.rows):,} of {whole:,} questions asked"
+        if failed := sum(row["failure"] is not None for row in self.rows):
             yield f"failures: {failed:,} questions broke and count as 0"
+        if sizes := self.scores(terms.get("size", "")).values():
+            passages = np.mean([len(row["ranking"]) for row in self.rows])
+            yield f"{np.mean([*sizes]):.0f} nodes and {passages:.0f} passages a question; there it is not said"
 
 
-def _place(terms: Mapping[str, Any], run: Run, label: str) -> Place | None:
-    described = run.config["methods"][label]
+def _places(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
+    """One, none, or where the tables are by hops one for each number of hops that the run's questions have."""
+    place = _place(terms, run.config["methods"][label])
+    if place and "hops" in terms:
+        found = {row.get("hops") for row in run.rows}
+        yield from (place._replace(data=data, hops=hops) for data, hops in terms["hops"].items() if hops in found)
+    elif place:
+        name = run.config["data"]["name"].lower()
+        yield from (place._replace(data=data) for data in terms["data"] if name.startswith(data))
+
+
+def _place(terms: Mapping[str, Any], described: Mapping[str, Any]) -> Place | None:
+    """The row of a method, of no data yet."""
     name, settings = described["label"].partition("[")[0], described["settings"]
-    backbones = {one["name"]: one for one in terms["backbones"]}
-    backbone = backbones.get(name) or backbones.get(str(settings.get("backbone")).partition("[")[0])
-    data = next((data for data in terms["data"] if run.config["data"]["name"].lower().startswith(data)), None)
-    if not backbone or not data:
-        return None
+    backbones = {one["name"]: one for one in terms.get("backbones", ())}
     if name in backbones:
-        return Place(backbone["called"], "Original", data, {}, backbone["written"])
+        return Place(backbones[name]["called"], "Original", "", {}, backbones[name]["written"])
+    backbone = backbones.get(str(settings.get("backbone")).partition("[")[0])
+    if backbones and not backbone:
+        return None
+    backbone = backbone or {"called": "", "written": ()}
     for known in terms["methods"]:
         if known["name"] == name and all(settings.get(key) == value for key, value in known.get("is", {}).items()):
-            return Place(backbone["called"], known["called"], data, known["asked"], backbone["written"])
+            written = (*backbone["written"], *known.get("written", ()))
+            return Place(backbone["called"], known["called"], "", known.get("asked", {}), written)
     return None
 
 
@@ -194,7 +220,7 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     for one in found:
         ours, tolerance = one.mean(row.measure)
         why = (*one.differences(source.terms), *([row.note] if row.note else []))
-        base = (row.backbone, "Original", row.data)
+        base = (row.backbone, source.terms.get("baseline", "Original"), row.data)
         static = next((other for other in measurements if other.run is one.run and other.place[:3] == base), one)
         yield replace(
             cell,
