@@ -104,7 +104,8 @@ HOSTILE = [
 ]  # fmt: skip
 
 each_step = pytest.mark.parametrize("step", STEPS.values(), ids=STEPS.keys())
-each_rule = pytest.mark.parametrize("step", [STEPS[name] for name in STEPS if name not in WITHOUT_RULE], ids=str)
+RULES = {name: step for name, step in STEPS.items() if name not in WITHOUT_RULE}
+each_rule = pytest.mark.parametrize("step", RULES.values(), ids=RULES.keys())
 
 
 def test_every_step_is_tested():
