@@ -39,7 +39,8 @@ def type_of(name: str, noun: str, types: Sequence[tuple[str, str]] = ()) -> str:
     >>> type_of("Mira", "novelist"), type_of("Mira", "town", [("settlement", "A city or town.")])
     ('person', 'settlement')
     """
-    noun, named = noun.casefold(), [] if noun == "person" else _heads(name)
+    noun = noun.casefold()
+    named = _heads(name, person=noun == "person")
     said = [noun, _kind(noun)] if noun not in KINDS else []
     words = [*said, *named, *(kind for kind in map(_kind, named) if kind != "person"), noun, _figure(name)]
     fitting = (_fit(word, types) for word in words if word)
@@ -69,17 +70,18 @@ def _kind(noun: str) -> str:
     return "" if kind == "other" else kind
 
 
-def _heads(name: str) -> list[str]:
-    """The words of a name that may say what it is: the last in a bracket at its end, the last before "of", the first.
+def _heads(name: str, person: bool = False) -> list[str]:
+    """The words of a name that may say what it is: the last in a bracket at its end; and, of what is not taken for a
+    person (Lake is a surname too), the last before "of" and the first.
 
     >>> _heads("Steadfast (expedition ship)"), _heads("University of Vennick"), _heads("Vennick")
     (['ship', 'steadfast'], ['university'], [])
     """
     bare, _, added = name.casefold().partition("(")
-    words, inside = re.findall(r"\w+", bare.partition(" of ")[0]), re.findall(r"\w+", added)
-    if not inside and len(words) < 2 and " of " not in bare:
-        return []  # nothing but the name
-    return list(dict.fromkeys([*inside[-1:], *words[-1:], *words[:1]]))
+    inside, words = re.findall(r"\w+", added)[-1:], re.findall(r"\w+", bare.partition(" of ")[0])
+    if person or not (inside or len(words) > 1 or " of " in bare):
+        return inside
+    return list(dict.fromkeys([*inside, *words[-1:], *words[:1]]))
 
 
 def _figure(name: str) -> str:

@@ -49,7 +49,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,80}>")
 _WIDE = {0x3000: " ", **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}}
 _APOSTROPHE = re.compile(r"(?<=\w)[‘’](?=\w)")
-_TYPOGRAPHIC = re.compile(r"[“”„‟‘’‚‛«»‹›]")
+_TYPOGRAPHIC = re.compile(r"[“”„‟‘’‚‛«»‹›]|``|''")
 _QUOTES = "\"'`*_"
 _NO_TYPE = set("'()<>|/\\")
 
