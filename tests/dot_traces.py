@@ -144,8 +144,8 @@ def nothing_trace() -> Trace:
     trace = Trace()
     with trace.span("CHAIN", "dotrag", question="Who painted the fog?", k=10, budget=None) as root:
         with trace.span("CHAIN", "select regions") as span:
-            span.set(anchors=[], topics=["Who painted the fog?"], routing=0, named=[], failure="no answer could be read",
-                     accepted=[["high", "Who painted the fog?"]])  # fmt: skip
+            topics = ["Who painted the fog?"]
+            span.set(anchors=[], topics=topics, routing=0, accepted=[["high", *topics]], named=[], failure="no answer")
         with trace.span("CHAIN", "dot", dot=0, concept="Who painted the fog?", level="high") as dot:
             with trace.span("RETRIEVER", "anchors") as span:
                 span.set(weak=True, exact=[], types={"Fog": "theme"})

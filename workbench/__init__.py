@@ -47,6 +47,7 @@ __all__ = [
     "reader",
     "replay",
     "tables",
+    "trace_dots",
     "write_folder",
 ]
 
@@ -63,3 +64,10 @@ def replay(source, questions=(), **settings):
     from workbench.views.player import Player
 
     return Player(source, questions, **settings)
+
+
+def trace_dots(source, questions=(), **settings):
+    """Widgets to watch DotRAG search, live or saved; see :class:`workbench.views.dot_tracer.Tracer`."""
+    from workbench.views.dot_tracer import Tracer
+
+    return Tracer(source, questions, **settings)

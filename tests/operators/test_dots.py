@@ -122,7 +122,7 @@ def test_methods_beside_one_another():
 def test_a_question_for_which_nothing_was_kept():
     shown = dots(nothing_trace())
     assert (shown.no_paths, shown.final, shown.chunks, shown.nodes) == (True, (), (), ())
-    assert (shown.fallback, shown.failure) == ("no path was kept", "no answer could be read")
+    assert (shown.fallback, shown.failure) == ("no path was kept", "no answer")
     assert shown.dots[0].region.relaxed and shown.dots[0].region.truncated
     assert shown.dots[0].iterations[0].candidates == shown.dots[0].paths == ()
 

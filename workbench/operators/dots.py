@@ -6,13 +6,18 @@ nor engine is needed. The events are those of `workbench.methods.dotrag`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from workbench.errors import DataError, SettingError
+from workbench.index import Index
+from workbench.operators.neighbourhood import Edge, Node, Subgraph
+from workbench.operators.region import region
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
 
@@ -277,8 +282,12 @@ class Beside(Record):
     @property
     def common(self) -> frozenset[str]:
         """The nodes that more than one of the methods found."""
-        seen = [node for one in self.found for node in dict.fromkeys(one.nodes)]
-        return frozenset(node for node in seen if seen.count(node) > 1)
+        return _shared(one.nodes for one in self.found)
+
+    @property
+    def common_passages(self) -> frozenset[str]:
+        """The ids of the passages that more than one of the methods found."""
+        return _shared(one.passages for one in self.found)
 
     def frame(self) -> pd.DataFrame:
         """A row per method: how much it found, how many nodes it shares with another, how many of the gold it has."""
@@ -333,6 +342,38 @@ def dots(source: Trace | Evidence, gold: Sequence[str] = ()) -> Dots:
         raise DataError(
             f"the trace of {root.step} is not as dotrag writes it ({type(error).__name__}: {error}); record it again"
         ) from error
+
+
+def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
+    """The region of a DOT, which a trace tells only the size of, computed again from the graph of the index. Rows are
+    those of the layer `typed`. Of more than `most` nodes those near the anchors stay, well-connected ones first.
+
+    Raises SettingError for a DOT that has no region, or whose anchors the index does not have."""
+    row = index.typed.row
+    strange = [anchor.name for anchor in dot.anchors if anchor.name not in row]
+    if dot.region is None or dot.rules is None or strange:
+        why = f"no node of the index is called {strange[0]!r}" if strange else "its search broke before there was one"
+        raise SettingError(f"DOT {dot.number} has no region to draw: {why}")
+    part = region(
+        index.typed, [row[anchor.name] for anchor in dot.anchors], dot.rules.types, len(dot.region.hops) - 1, None
+    )
+    degrees = index.typed.degrees[part.rows]
+    shown = np.lexsort((part.rows, -degrees, part.hops))[:most]
+    names, inside = index.typed.names, part.graph[shown][:, shown].tocoo()
+    nodes = (
+        Node(
+            int(part.rows[at]),
+            "phrase",
+            names[part.rows[at]],
+            names[part.rows[at]],
+            int(part.hops[at]),
+            int(degrees[at]),
+        )
+        for at in shown
+    )
+    ends = zip(inside.row.tolist(), inside.col.tolist())
+    edges = (Edge(source, target, "relation", 1.0) for source, target in ends if source < target)
+    return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(shown))
 
 
 def _final(made: Dots, said: Sequence[Mapping]) -> Iterator[JudgedPath]:
@@ -425,6 +466,12 @@ def _settled(iterations: Sequence[Iteration]) -> Iterator[Iteration]:
 
 def _candidates(dot: Dot) -> Iterator[Candidate]:
     return (candidate for iteration in dot.iterations for candidate in iteration.candidates)
+
+
+def _shared(lists: Iterable[Sequence[str]]) -> frozenset[str]:
+    """What is in more than one of the lists."""
+    times = Counter(name for names in lists for name in set(names))
+    return frozenset(name for name, count in times.items() if count > 1)
 
 
 def _part(trace: Trace, event: Event, step: str) -> Event | None:

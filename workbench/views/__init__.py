@@ -7,6 +7,7 @@ from workbench.views import analyses as _analyses
 from workbench.views import card as _card
 from workbench.views import data as _data
 from workbench.views import doctor as _doctor
+from workbench.views import dots as _dots
 from workbench.views import estimate as _estimate
 from workbench.views import graph as _graph
 from workbench.views import index as _index
@@ -19,4 +20,19 @@ from workbench.views import trace as _trace
 from workbench.views.base import html, text
 
 __all__ = ["html", "text"]
-del _analyses, _card, _data, _doctor, _estimate, _graph, _index, _profiles, _records, _replay, _run, _tables, _trace
+del (
+    _analyses,
+    _card,
+    _data,
+    _doctor,
+    _dots,
+    _estimate,
+    _graph,
+    _index,
+    _profiles,
+    _records,
+    _replay,
+    _run,
+    _tables,
+    _trace,
+)

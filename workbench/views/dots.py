@@ -1,0 +1,385 @@
+"""The look of DOTs: what was read out of the question, then each DOT with its rules, region and iterations, then what
+was kept of them all. The picture of a DOT is in `dot_figures`.
+
+Titles and texts of passages are not in a trace; a view that is given `passages`, by id, shows them, else ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.operators.dots import Beside, Dot, Dots, DotsDiff, Hop, Iteration, JudgedPath, Region, Rules
+from workbench.records import Passage
+from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.views.records import passage_line
+
+SHOWN = 10  # candidates, paths and chunks that a view lists unfolded
+LINE = 300  # characters of a rule, a reason or a query
+ENDED = {
+    "t_max": "all iterations were made",
+    "exhausted": "no further candidate was found",
+    "no_query": "no further query was left",
+    "complete": "a complete path was found",
+}
+Passages = Mapping[str, Passage]
+
+
+@text.register
+def _(shown: Dots) -> str:
+    lines = [f"DOTs of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
+    lines += [f"  {text(dot)}" for dot in shown.dots]
+    lines += [f"  ! {clean(note, LINE)}" for note in notes(shown)]
+    lines += [f"  {path.label} {path.confidence:.2f}: {clean(chain(path), LINE)}" for path in shown.final[:SHOWN]]
+    return "\n".join(lines)
+
+
+@html.register
+def _(shown: Dots) -> str:
+    return page(whole(shown))
+
+
+@text.register
+def _(dot: Dot) -> str:
+    anchors = ", ".join(clean(anchor.name, 60) for anchor in dot.anchors[:5]) or "no anchor"
+    size = f"{dot.region.nodes:,} nodes" if dot.region else "no region"
+    return (
+        f"DOT {dot.number} of {clean(dot.concept, 100)!r} ({clean(dot.level, 20)}): from {anchors}; {size}; "
+        f"{len(dot.iterations)} iterations, {len(dot.paths):,} paths, {len(dot.kept)} kept"
+    )
+
+
+@html.register
+def _(dot: Dot) -> str:
+    return page(dot_heading(dot), setting_part(dot), *(_folded(one) for one in dot.iterations))
+
+
+@text.register
+def _(one: Iteration) -> str:
+    queries = "; ".join(clean(query, 160) for _, query in one.queries)
+    return (
+        f"Iteration {one.number}: {queries or 'no query'}; {len(one.candidates):,} candidates, "
+        f"{len(one.paths):,} paths, {len(one.kept)} kept so far"
+    )
+
+
+@html.register
+def _(one: Iteration) -> str:
+    return page(iteration_part(one))
+
+
+@text.register
+def _(path: JudgedPath) -> str:
+    said = f"{clean(path.label, 40)} {path.confidence:.2f}" if path.label else "not judged"
+    return f"JudgedPath {clean(path.id, 40)} ({said}, {clean(path.fate, 40)}): {clean(chain(path), 400)}"
+
+
+@html.register
+def _(path: JudgedPath) -> str:
+    return page(path_part(path))
+
+
+@text.register
+def _(diff: DotsDiff) -> str:
+    if not diff:
+        return "DotsDiff: no difference"
+    lines = [f"DotsDiff from {clean(diff.before, NAME)} to {clean(diff.after, NAME)}"]
+    for dot in diff.dots[:SHOWN]:
+        moved = [
+            f"{sign}{clean(name, 60)}" for sign, names in (("+", dot.gained), ("-", dot.lost)) for name in names[:5]
+        ]
+        sizes = [" ".join(map(str, sizes)) or "none" for sizes in (dot.before, dot.after)]
+        lines.append(f"  {clean(dot.concept, 100)}: nodes per hop {' → '.join(sizes)} {' '.join(moved)}".rstrip())
+    for sign, paths in (("+", diff.gained), ("-", diff.lost)):
+        lines += [f"  {sign} {clean(chain(path), LINE)}" for path in paths[:SHOWN]]
+    return "\n".join(lines)
+
+
+@html.register
+def _(diff: DotsDiff) -> str:
+    return page(diff_part(diff))
+
+
+@text.register
+def _(beside: Beside) -> str:
+    lines = [f"Beside one another, for {clean(beside.question, 200)!r}"]
+    for one in beside.found:
+        shared = len(beside.common.intersection(one.nodes))
+        counts = (
+            f"{len(one.passages):,} passages, {len(one.nodes):,} nodes ({shared:,} shared), {len(one.paths):,} paths"
+        )
+        lines.append(f"  {clean(one.method, NAME)}: {counts}")
+    return "\n".join(lines)
+
+
+@html.register
+def _(beside: Beside) -> str:
+    return page(beside_part(beside))
+
+
+# -- parts of a page ---------------------------------------------------------------------------------------------------
+
+
+def whole(shown: Dots, passages: Passages | None = None) -> str:
+    """All of it; the DOTs are folded."""
+    parts = (details(dot_heading(dot), setting_part(dot), *map(_folded, dot.iterations)) for dot in shown.dots)
+    return heading(shown) + selection_part(shown) + "".join(parts) + end_part(shown, passages)
+
+
+def heading(shown: Dots) -> str:
+    """The question, the method, and what must be known before the rest is believed."""
+    bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in notes(shown))
+    return f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{bad}"
+
+
+def notes(shown: Dots) -> list[str]:
+    """Why it fell back, failed or found no path."""
+    nothing = ["no path was kept: the passages are those of the anchors"] if shown.no_paths else []
+    return [*nothing, *dict.fromkeys(said for said in (shown.fallback, shown.failure) if said)]
+
+
+def selection_part(shown: Dots) -> str:
+    """The concepts of the question, and the nodes that each anchors."""
+    described = {concept.span: concept for concept in shown.concepts}
+    rows = []
+    for dot in shown.dots:
+        concept = described.get(dot.concept)
+        what = (
+            f"{concept.description} ({concept.type})" if concept and concept.type else concept and concept.description
+        )
+        rows.append(
+            (dot.number, dot.level, clean(dot.concept, NAME), clean(what or "", LINE), _anchors(dot, shown.gold))
+        )
+    named = ", ".join(f"{span} ({kind})" for span, kind in shown.named)
+    said = "routed by the named entities" if shown.routing else "routed by named entities and topics"
+    said += f"; names of the graph in the question: {named}" if named else ""
+    return f"<p><b>concepts</b> <span class='q'>{esc(said, LINE)}</span></p>" + table(
+        ["DOT", "level", "concept", "what it is", "anchors (similarity)"], rows
+    )
+
+
+def dot_heading(dot: Dot) -> str:
+    tags = "".join(
+        f" <span class='tag'>{esc(tag, 40)}</span>" for tag in (dot.level, *(["weak anchor"] if dot.weak else []))
+    )
+    ended = f" <span class='q'>{esc(ENDED.get(dot.reason, dot.reason), LINE)}</span>" if dot.reason else ""
+    bad = f" <span class='bad'>{esc(dot.failure, LINE)}</span>" if dot.failure else ""
+    return f"<b>DOT {dot.number}: {esc(dot.concept, NAME)}</b>{tags}{ended}{bad}"
+
+
+def setting_part(dot: Dot) -> str:
+    """The rules of a DOT and the size of its region."""
+    return (_rules(dot.rules) if dot.rules else "") + (_region(dot.region) if dot.region else "")
+
+
+def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
+    """What was searched for, found and judged."""
+    queries = "".join(
+        f"<p><span class='tag'>{esc(origin, 40)}</span> {esc(query, LINE)}</p>" for origin, query in one.queries[:SHOWN]
+    )
+    repeated = f"<p class='q'>asked before: {esc('; '.join(one.repeated), LINE)}</p>" if one.repeated else ""
+    left_out = f"; {one.excluded:,} nodes were judged before" if one.excluded else ""
+    found = [
+        (_node(node.name, gold), clean(node.type, 80), node.similarity, node.query + 1,
+         "no path" if node.name in one.without else "")
+        for node in one.candidates
+    ]  # fmt: skip
+    paths = sorted(one.paths, key=lambda path: (path.id not in one.kept, path.fate == "cut", -path.confidence))
+    judged = [
+        (clean(path.id, 40), _verdict(path), _fate(path, one), Markup(_folded_path(path, gold))) for path in paths
+    ]
+    return (
+        (f"<p class='bad'>{esc(one.failure, LINE)}</p>" if one.failure else "")
+        + queries
+        + repeated
+        + f"<p><b>candidates</b> <span class='q'>{len(found):,}{left_out}</span></p>"
+        + _long(["node", "type", "similarity", "query", ""], found, "candidates")
+        + f"<p><b>paths</b> <span class='q'>{len(judged):,}</span></p>"
+        + _long(["path", "verdict", "", "anchor to candidate"], judged, "paths")
+    )
+
+
+def path_part(path: JudgedPath, gold: Sequence[str] = ()) -> str:
+    """One path: as a chain, in sentences, and what the judge said of it."""
+    return (
+        f"<p><span class='tag'>{esc(path.id, 40)}</span> {_verdict(path)} "
+        f"<span class='q'>{esc(path.fate, 40)}</span></p><p>{_chain(path, gold)}</p><p>{esc(path.passage)}</p>"
+        + _reasons(path)
+    )
+
+
+def end_part(shown: Dots, passages: Passages | None = None) -> str:
+    """The accepted paths as sentences, and the passages."""
+    known = passages or {}
+    paths = [
+        (
+            clean(path.id, 40),
+            _verdict(path),
+            Markup(f"{_chain(path, shown.gold)}<p class='q'>{esc(path.passage, 600)}</p>"),
+        )
+        for path in shown.final
+    ]
+    chunks = [
+        (rank, score, Markup(passage_line(known[name])) if name in known else clean(name, NAME))
+        for rank, (name, score) in enumerate(shown.chunks, 1)
+    ]
+    return (
+        f"<p><b>accepted paths</b> <span class='q'>{len(paths):,}, best first</span></p>"
+        + _long(["path", "verdict", "what it says"], paths, "paths")
+        + f"<p><b>passages</b> <span class='q'>{len(chunks):,}</span></p>"
+        + _long(["rank", "similarity", "passage"], chunks, "passages")
+    )
+
+
+def diff_part(diff: DotsDiff) -> str:
+    """What another setting changes."""
+    asked = (
+        f"<p><span class='tag'>{esc(diff.before, NAME)}</span> → <span class='tag'>{esc(diff.after, NAME)}</span></p>"
+    )
+    if not diff:
+        return f"{asked}<p class='q'>regions, anchors and paths are the same</p>"
+    dots = [
+        (clean(dot.concept, NAME), *(_sizes(sizes) for sizes in (dot.before, dot.after)), *map(_names, dot[3:]))
+        for dot in diff.dots
+    ]
+    paths = [
+        (sign, _verdict(path), Markup(_chain(path)))
+        for sign, some in (("+", diff.gained), ("–", diff.lost))
+        for path in some
+    ]
+    return (
+        asked
+        + table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots)
+        + f"<p><b>paths</b> <span class='q'>{len(diff.gained)} gained, {len(diff.lost)} lost</span></p>"
+        + (_long(["", "verdict", "path"], paths, "paths") if paths else "")
+    )
+
+
+def beside_part(beside: Beside, passages: Passages | None = None) -> str:
+    """What each method found, in columns; what another found as well is bold."""
+    known, common, common_passages = passages or {}, beside.common, beside.common_passages
+
+    def passage(name: str) -> Markup:
+        title = short(known[name].title or known[name].text, 80) if name in known else name
+        return Markup(_bold(esc(title, NAME), name in common_passages))
+
+    columns = {
+        "passages": [[passage(name) for name in one.passages] for one in beside.found],
+        "nodes": [
+            [Markup(_bold(_node(name, beside.gold), name in common)) for name in dict.fromkeys(one.nodes)]
+            for one in beside.found
+        ],
+        "paths": [[clean(" → ".join(path), LINE) for path in one.paths] for one in beside.found],
+    }
+    names = [clean(one.method, NAME) for one in beside.found]
+    counts = [
+        (name, len(one.passages), len(one.nodes), len(common.intersection(one.nodes)), len(one.paths))
+        for name, one in zip(names, beside.found)
+    ]
+    parts = [table(["method", "passages", "nodes", "shared nodes", "paths"], counts)]
+    for what, lists in columns.items():
+        longest = max(map(len, lists), default=0)
+        rows = [(at + 1, *(some[at] if at < len(some) else "" for some in lists)) for at in range(min(longest, SHOWN))]
+        parts.append(details(f"{what}, the first {len(rows)}", table(["", *names], rows), open=what == "nodes"))
+    return "".join(parts) + "<p class='q'>bold: found by another method as well</p>"
+
+
+def chain(path: JudgedPath) -> str:
+    """A path on one line, with the relations and where they point."""
+    hops = (f" {hop_says(hop)} {node}" for hop, node in zip(path.relations, path.nodes[1:]))
+    return (path.nodes[0] if path.nodes else "") + "".join(hops)
+
+
+def hop_says(relations: Hop) -> str:
+    """The relations of one hop: `—directed_by→`, or `←directed_by—` against their direction."""
+    return " / ".join(f"—{label}→" if forward else f"←{label}—" for label, forward in relations)
+
+
+# -- smaller parts -----------------------------------------------------------------------------------------------------
+
+
+def _folded(one: Iteration) -> str:
+    return details(
+        f"<b>iteration {one.number}</b> <span class='q'>{len(one.paths):,} paths</span>", iteration_part(one)
+    )
+
+
+def _rules(rules: Rules) -> str:
+    lists = (("on the way", rules.intermediate), ("at the end", rules.terminal))
+    rows = [(what, Markup(_list(said))) for what, said in lists]
+    return (f"<p class='bad'>{esc(rules.failure, LINE)}</p>" if rules.failure else "") + table(
+        ["rules", ""],
+        [("it looks for", clean(rules.constraints, LINE)), *rows, ("types", clean(", ".join(rules.types), LINE))],
+    )
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{esc(text, LINE)}</li>' for text in texts[:SHOWN])}</ul>" if texts else ""
+
+
+def _region(region: Region) -> str:
+    said = [f"{region.nodes:,} nodes, {region.edges:,} edges", f"nodes per hop: {_sizes(region.hops)}"]
+    if region.pruned:
+        said.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
+    said += ["types were not filtered, for too little was left"] if region.relaxed else []
+    said += ["cut, for it grew too large"] if region.truncated else []
+    return f"<p><b>region</b> <span class='q'>{esc('; '.join(said), LINE)}</span></p>"
+
+
+def _anchors(dot: Dot, gold: Sequence[str]) -> Markup:
+    shown = (
+        f"{_node(anchor.name, gold)} <span class='q'>{'exact' if anchor.exact else number(anchor.similarity)}</span>"
+        for anchor in dot.anchors[:SHOWN]
+    )
+    weak = " <span class='tag'>weak</span>" if dot.weak else ""
+    return Markup(", ".join(shown) + weak)
+
+
+def _folded_path(path: JudgedPath, gold: Sequence[str]) -> str:
+    return details(_chain(path, gold), f"<p>{esc(path.passage, 600)}</p>", _reasons(path))
+
+
+def _reasons(path: JudgedPath) -> str:
+    after = f"<p>asks next: {esc(path.next_question, LINE)}</p>" if path.next_question else ""
+    return (f"<p class='q'>{esc(path.justification, LINE)}</p>" if path.justification else "") + after
+
+
+def _chain(path: JudgedPath, gold: Sequence[str] = ()) -> str:
+    parts = [_node(path.nodes[0], gold)] if path.nodes else []
+    for hop, node in zip(path.relations, path.nodes[1:]):
+        parts.append(f"<span class='q'>{esc(hop_says(hop), 120)}</span> {_node(node, gold)}")
+    return " ".join(parts)
+
+
+def _verdict(path: JudgedPath) -> Markup:
+    if not path.label:
+        return Markup("<span class='q'>not judged</span>")
+    said = f"{esc(path.label, 40)} {path.confidence:.2f}"
+    return Markup(f"<b>{said}</b>" if path.kept else said)
+
+
+def _fate(path: JudgedPath, one: Iteration) -> str:
+    """What became of a path in an iteration, and later."""
+    if path.id in one.kept:
+        return "kept" if path.kept else f"kept, later {clean(path.fate, 40)}"
+    return clean(one.dropped.get(path.id, path.fate), 40)
+
+
+def _node(name: str, gold: Sequence[str]) -> Markup:
+    return Markup(esc(name, NAME) + (" <span class='tag'>gold</span>" if name in gold else ""))
+
+
+def _names(names: Sequence[str]) -> str:
+    return clean(", ".join(names), LINE)
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return " + ".join(f"{size:,}" for size in sizes) or "none"
+
+
+def _bold(shown: str, bold: bool) -> str:
+    return f"<b>{shown}</b>" if bold else shown
+
+
+def _long(headers: Sequence[str], rows: Sequence[Sequence], what: str) -> str:
+    """A table, whose further rows are folded."""
+    more = rows[SHOWN:]
+    return table(headers, rows[:SHOWN]) + (details(f"{len(more):,} more {what}", table(headers, more)) if more else "")
