@@ -18,7 +18,8 @@ from workbench.trace import Trace
 SPECS = [
     *METHODS, "hipporag2[profile=paper]", "hipporag2[filter=identity]", "ircot[profile=original]",
     "irgs[profile=original]", "tog[backbone=dense,scale=minmax]", "think_on_graph[unfinished=keep]",
-    "raptor[mode=traversal]",
+    "raptor[mode=traversal]", "lightrag[mode=hybrid,pick=weight]", "lightrag[mode=naive]",
+    "lightrag[profile=early,mode=hybrid]", "pathrag[profile=paper]",
 ]  # fmt: skip
 QUESTIONS = (
     "Who designed the bridge over the river at Vennick?",

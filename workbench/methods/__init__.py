@@ -8,15 +8,19 @@ from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.base import Method
+from workbench.methods.ball import Ball
 from workbench.methods.bdtr import BDTR
 from workbench.methods.bm25 import BM25
 from workbench.methods.dense import Dense
+from workbench.methods.dotrag import DotRAG
 from workbench.methods.gcot import GCoT
 from workbench.methods.graph_cot import GraphCoT
 from workbench.methods.graphrag import GraphRAG
 from workbench.methods.hipporag2 import HippoRAG2
 from workbench.methods.ircot import IRCoT
 from workbench.methods.irgs import IRGS
+from workbench.methods.lightrag import LightRAG
+from workbench.methods.pathrag import PathRAG
 from workbench.methods.raptor import RAPTOR
 from workbench.methods.think_on_graph import ThinkOnGraph
 from workbench.methods.tog import ToG
@@ -25,7 +29,8 @@ from workbench.spec import parse_spec
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
-        Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR,
+        Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR, LightRAG,
+        PathRAG, DotRAG, Ball,
     )
 }  # fmt: skip
 

@@ -1,0 +1,89 @@
+"""The ball: everything within a few edges of the entities that a question names. What a method gains over it, it gains
+by choosing.
+
+An entity is linked by its name in the question; where none is named, by its similarity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.methods.base import Method
+from workbench.operators.anchors import named
+from workbench.operators.region import region
+from workbench.operators.similarity import top
+from workbench.records import Evidence, ranked
+from workbench.trace import Trace
+
+TRACED = 10  # entities that an event of the trace lists
+
+
+class Ball(Method):
+    """Entities by distance, then by similarity to the question; their passages by similarity."""
+
+    name = "ball"
+    paper = "none: the graph around the question's entities"
+    layers = ("passages", "typed")
+    scale = "cosine"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """hops             how far from the linked entities
+        sources, tau     where none is named: how many are linked by similarity, and the least cosine
+        most             at most so many entities; the trace says how many were left out"""
+
+        hops: int = 2
+        sources: int = 5
+        tau: float = 0.6
+        most: int = 20_000
+
+        def __post_init__(self):
+            for name, least in (("hops", 0), ("sources", 1), ("most", 1)):
+                if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from {least} on")
+            if not isinstance(self.tau, int | float) or not -1 <= self.tau <= 1:
+                raise SettingError(f"tau={self.tau!r}; it should be a cosine, from -1 to 1")
+
+    def prepare(self) -> None:
+        self._typed, self._passages = self.index.typed, self.index.passages
+        self._vectors = np.asarray(self._passages.vectors)
+        self._types = frozenset(self._typed.types)
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        typed = self._typed
+        cosines = typed.entity_vectors @ self.index.encode_query(question, "entities")
+        linked, fallback = self.link(question, cosines, trace)
+        with trace.span("CHAIN", "ball", hops=self.settings.hops) as span:
+            part = region(typed, linked, self._types, self.settings.hops, None)
+            order = np.lexsort((part.rows, -cosines[part.rows], part.hops))
+            nodes = part.rows[order][: self.settings.most]
+            span.set(sizes=part.sizes(), kept=len(nodes), left_out=len(order) - len(nodes))
+            span.score((typed.names[row], cosines[row]) for row in nodes[:TRACED].tolist())
+        rows = np.unique(typed.stated[nodes].indices)
+        near = self._vectors[rows] @ self.index.encode_query(question, "passages")
+        best = top(near, k)
+        return Evidence(
+            question,
+            self.label,
+            self.scale,
+            ranked([self._passages.passages[row] for row in rows[best].tolist()], near[best]),
+            entities=ranked([typed.entities[row] for row in nodes.tolist()], cosines[nodes]),
+            fallback=fallback,
+        )
+
+    def link(self, question: str, cosines: np.ndarray, trace: Trace) -> tuple[list[int], str | None]:
+        """Rows of the entities around which the ball is, and why, if none is named or similar enough."""
+        with trace.span("RETRIEVER", "link names") as span:
+            spans = named(self._typed, question)
+            linked, fallback = list(dict.fromkeys(row for _, row in spans)), None
+            if not linked:
+                near = top(cosines, self.settings.sources)
+                linked = near[cosines[near] >= self.settings.tau].tolist()
+                if not linked:
+                    linked = near[:1].tolist()
+                    fallback = f"the nearest entity, since none is named and none has a cosine of {self.settings.tau}"
+            span.set(named={words: self._typed.names[row] for words, row in spans})
+            span.score((self._typed.names[row], cosines[row]) for row in linked)
+        return linked, fallback

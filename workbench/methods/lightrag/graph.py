@@ -1,0 +1,142 @@
+"""The typed graph as LightRAG reads it: one undirected edge for each pair of entities, ranked by its ends' degrees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench import tokens
+from workbench.index import Index
+from workbench.operators.similarity import top
+from workbench.records import Triple
+
+SEPARATOR = "<SEP>"  # between descriptions that stand together
+
+
+class EdgeGraph:
+    """An edge stands for all relations that join two different entities, and has their descriptions, keywords, weights
+    and passages together.
+
+    ends     int (p, 2), rows of entities, the lower first; edges are sorted by them
+    ranks    int (p,), the degrees of both ends added up
+    weights  float64 (p,)
+    """
+
+    def __init__(self, index: Index):
+        self.typed, self.passages = index.typed, index.passages.passages
+        typed, n = self.typed, len(self.typed.names)
+        apart = np.flatnonzero(typed.sources != typed.targets)
+        ends = np.sort(np.c_[typed.sources, typed.targets][apart].astype(np.int64), axis=1)
+        keys = ends[:, 0] * n + ends[:, 1]
+        order = np.argsort(keys, kind="stable")
+        keys, first = np.unique(keys[order], return_index=True)
+        self._relations, self._bounds = apart[order], np.r_[first, len(order)]
+        self.ends = np.c_[keys // max(n, 1), keys % max(n, 1)]
+        self.ranks = typed.degrees[self.ends].sum(axis=1)
+        self.weights = np.add.reduceat(typed.weights[self._relations].astype(np.float64), first)
+        numbers = np.arange(len(keys))
+        joined = (np.ones(2 * len(keys)), (self.ends.T.ravel(), np.r_[numbers, numbers]))
+        self._incident = sp.coo_array(joined, shape=(n, len(keys))).tocsr()
+        self._described = typed.stated.T.tocsr()  # (passages, n)
+
+    # -- search -------------------------------------------------------------------------------------------------------
+
+    def nearest_entities(self, query: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the k entities closest to a vector, best first, and their cosines, all of at least `least`."""
+        return _nearest(self.typed.entity_vectors @ query, k, least)
+
+    def nearest_edges(self, query: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.ndarray]:
+        """The same of edges. An edge is as close as the closest of its relations."""
+        cosines = (self.typed.relation_vectors @ query)[self._relations]
+        return _nearest(np.maximum.reduceat(cosines, self._bounds[:-1]), k, least)
+
+    def edges_of(self, entities: Sequence[int]) -> np.ndarray:
+        """All edges of some entities, by (rank, weight), the highest first."""
+        return self.by_rank(np.unique(self._incident[list(entities)].indices))
+
+    def by_rank(self, edges: np.ndarray) -> np.ndarray:
+        return edges[np.lexsort((edges, -self.weights[edges], -self.ranks[edges]))]
+
+    def ends_of(self, edges: Iterable[int]) -> list[int]:
+        """The entities that edges join, by first appearance."""
+        return list(dict.fromkeys(self.ends[list(edges)].ravel().tolist()))
+
+    # -- what a row holds ---------------------------------------------------------------------------------------------
+
+    def relations(self, edge: int) -> list[int]:
+        """Rows of the relations of an edge."""
+        return self._relations[self._bounds[edge] : self._bounds[edge + 1]].tolist()
+
+    def description(self, edge: int) -> str:
+        return SEPARATOR.join(dict.fromkeys(self.typed.told[row] for row in self.relations(edge)))
+
+    def keywords(self, edge: int) -> str:
+        return ",".join(sorted({word for row in self.relations(edge) for word in self.typed.keywords[row]}))
+
+    def name(self, edge: int) -> str:
+        return " – ".join(self.typed.names[row] for row in self.ends[edge].tolist())
+
+    def triples(self, edge: int) -> list[Triple]:
+        """Its relations in their own directions, with the passages that state them."""
+        typed = self.typed
+        return [
+            Triple(
+                typed.names[typed.sources[row]],
+                typed.labels[row] or ", ".join(typed.keywords[row]),
+                typed.names[typed.targets[row]],
+                tuple(self.passages[passage].id for passage in _row(typed.relation_stated, row)),
+            )
+            for row in self.relations(edge)
+        ]
+
+    def entity_line(self, row: int) -> str:
+        """One line of JSON, as the context of the current LightRAG shows an entity."""
+        entity = self.typed.entities[row]
+        return _line(entity=entity.name, type=entity.type, description=entity.description)
+
+    def edge_line(self, edge: int) -> str:
+        one, two = (self.typed.names[row] for row in self.ends[edge].tolist())
+        return _line(entity1=one, entity2=two, description=self.description(edge))
+
+    def passage_line(self, row: int) -> str:
+        return _line(content=self.passages[row].content)
+
+    # -- passages -----------------------------------------------------------------------------------------------------
+
+    def passages_of_entity(self, row: int) -> list[int]:
+        return _row(self.typed.stated, row)
+
+    def passages_of_edge(self, edge: int) -> list[int]:
+        return sorted({passage for row in self.relations(edge) for passage in _row(self.typed.relation_stated, row)})
+
+    def neighbours_sharing(self, row: int, passage: int) -> int:
+        """How many neighbours of an entity are described from a passage."""
+        near, described = (_row(matrix, at) for matrix, at in ((self.typed.adjacency, row), (self._described, passage)))
+        return len(np.intersect1d(near, described, assume_unique=True))
+
+
+def leading(texts: Iterable[str], budget: int, joint: str = "") -> int:
+    """How many of the first texts fit into so many tokens, with `joint` between them."""
+    used = number = 0
+    for number, text in enumerate(texts, 1):
+        if used + tokens.count(text) > budget:
+            return number - 1
+        used += tokens.count(text + joint)
+    return number
+
+
+def _nearest(cosines: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.ndarray]:
+    rows = top(cosines, k)
+    rows = rows[cosines[rows] >= least]
+    return rows, cosines[rows]
+
+
+def _row(matrix: sp.csr_array, at: int) -> list[int]:
+    return matrix.indices[matrix.indptr[at] : matrix.indptr[at + 1]].tolist()
+
+
+def _line(**cells: str) -> str:
+    return json.dumps(cells, ensure_ascii=False)

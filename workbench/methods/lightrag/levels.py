@@ -1,0 +1,56 @@
+"""The two levels of a question: its keywords, and what is close to them (spec A5.1, A5.2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workbench.index import Index
+from workbench.llm.engine import Engine
+from workbench.methods.lightrag.graph import EdgeGraph
+from workbench.operators.anchors import named
+from workbench.steps import keywords as step
+from workbench.trace import Trace
+
+TRACED = 10  # of what was found
+
+
+class Keywords(NamedTuple):
+    """The keywords of each level as one string, since they are encoded as one (trap 1); why there are none, if the Step
+    failed."""
+
+    high: str
+    low: str
+    failure: str | None = None
+
+
+def keywords_of(question: str, index: Index, engine: Engine, trace: Trace) -> Keywords:
+    """One call of the Step `keywords`."""
+    typed, labels = index.typed, set(index.typed.labels)
+    relations = tuple((r.name, r.head, r.tail, r.definition) for r in typed.schema.relations if r.name in labels)
+    spans = tuple((span, typed.types[row]) for span, row in named(typed, question))
+    (result,) = engine.run(step.STEP, [step.Input(question, spans, relations)], trace=trace)
+    if result.failure:
+        return Keywords("", "", result.failure)
+    return Keywords(", ".join(result.value.high_level), ", ".join(result.value.low_level))
+
+
+def low_level(words: str, index: Index, graph: EdgeGraph, k: int, least: float, trace: Trace) -> list[int]:
+    """The k entities closest to the words, best first; none to no words."""
+    if not words:
+        return []
+    with trace.span("RETRIEVER", "low level", keywords=words) as span:
+        rows, cosines = graph.nearest_entities(index.encode_query(words, "entities"), k, least)
+        span.set(found=len(rows))
+        span.score((graph.typed.names[row], cosine) for row, cosine in zip(rows[:TRACED].tolist(), cosines))
+    return rows.tolist()
+
+
+def high_level(words: str, index: Index, graph: EdgeGraph, k: int, least: float, trace: Trace) -> list[int]:
+    """The k edges closest to the words, best first; none to no words."""
+    if not words:
+        return []
+    with trace.span("RETRIEVER", "high level", keywords=words) as span:
+        rows, cosines = graph.nearest_edges(index.encode_query(words, "relations"), k, least)
+        span.set(found=len(rows))
+        span.score((graph.name(edge), cosine) for edge, cosine in zip(rows[:TRACED].tolist(), cosines))
+    return rows.tolist()

@@ -1,0 +1,154 @@
+"""LightRAG: entities close to the concrete keywords of a question, relations close to its broad ones, and the passages
+that both come from.
+
+Follows "LightRAG: Simple and Fast Retrieval-Augmented Generation" (arXiv 2410.05779) as its code does (lightrag-hku
+1.5.7: profile `current`) or did in early 2025 (`early`); spec A2, A3, A5. The code fills a context and ranks no
+passages: they stand here in the order in which it takes them, as do entities and relations. Parallel relations are one
+edge, as in its graph.
+
+Left out: reranking, the mode without retrieval, keywords given by the caller. In the early code `mix` was two contexts
+side by side; that profile does without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.methods.base import Method
+from workbench.methods.lightrag import classic
+from workbench.methods.lightrag.chunks import PICKS, interleaved, picked
+from workbench.methods.lightrag.found import SCALE, Found, evidence
+from workbench.methods.lightrag.graph import EdgeGraph, leading
+from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
+from workbench.operators.similarity import top
+from workbench.records import Evidence
+from workbench.trace import Trace
+
+LEVELS = {  # mode: what is searched for
+    "naive": (),
+    "local": ("low",),
+    "global": ("high",),
+    "hybrid": ("high", "low"),
+    "mix": ("high", "low"),
+}
+SHORT = 50  # characters; a shorter question without keywords is its own keyword
+SPARE = 200  # tokens of the prompt that stay free
+
+
+class LightRAG(Method):
+    """Searches on two levels, merged in turns, and the passages behind what they find."""
+
+    name = "lightrag"
+    paper = "LightRAG (arXiv 2410.05779)"
+    layers = ("passages", "typed")
+    steps = ("keywords",)
+    scale = SCALE
+    profiles = {
+        "current": {},
+        "early": {"mode": "global", "top_k": 60, "entity_tokens": 4000, "relation_tokens": 4000},
+    }
+
+    @dataclass(frozen=True)
+    class Settings:
+        """mode               naive: passages close to the question; local: entities; global: relations; hybrid: both;
+                           mix: all three
+        top_k, least       how many entities and relations are searched for, of which cosine at least
+        entity_tokens, relation_tokens   caps of what is shown; what is cut brings no passage (trap 3)
+
+        Of `current` alone: `chunk_top_k` passages at most; `related` and `pick` (vector, weight): how many an entity or
+        edge brings, and which; `total_tokens` of the prompt, of which the instructions have `prompt_tokens`. Of `early`
+        alone: `text_tokens`, the cap of the passages of each side."""
+
+        profile: str = "current"
+        mode: str = "mix"
+        top_k: int = 40
+        least: float = 0.2
+        entity_tokens: int = 6000
+        relation_tokens: int = 8000
+        chunk_top_k: int = 20
+        related: int = 5
+        pick: str = "vector"
+        total_tokens: int = 30_000
+        prompt_tokens: int = 1000
+        text_tokens: int = 4000
+
+        def __post_init__(self):
+            modes = [mode for mode in LEVELS if (self.profile, mode) != ("early", "mix")]
+            for name, choice in (("mode", modes), ("pick", PICKS)):
+                if getattr(self, name) not in choice:
+                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose {', '.join(choice)}")
+            for name in ("top_k", "chunk_top_k", "related"):
+                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
+            for name in ("entity_tokens", "relation_tokens", "total_tokens", "prompt_tokens", "text_tokens"):
+                if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number of tokens from 0 on")
+            if not isinstance(self.least, int | float) or not -1 <= self.least <= 1:
+                raise SettingError(f"least={self.least!r}; it should be a cosine, from -1 to 1")
+
+    def prepare(self) -> None:
+        self._vectors = np.asarray(self.index.passages.vectors)
+        self._graph = EdgeGraph(self.index)
+        self._current = self.settings.profile == "current"
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        words, failure = self.keywords(question, trace)
+        # The early code gave up where one of the lists was empty.
+        if words and not (any if self._current else all)(words.values()):
+            why = f"nothing is retrieved: {failure or 'the question has no keywords'}"
+            return Evidence(question, self.label, self.scale, (), fallback=why)
+        chosen = self.settings
+        low = low_level(words.get("low", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
+        high = high_level(words.get("high", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
+        with trace.span("CHAIN", "context") as span:
+            found = self.merged(question, low, high) if self._current else self.early(question, low, high)
+            span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))
+        return evidence(question, self.label, self._graph, found, k)
+
+    def keywords(self, question: str, trace: Trace) -> tuple[dict[str, str], str | None]:
+        """The keywords of each level that the mode searches, and why there are none, if their Step failed."""
+        levels = LEVELS[self.settings.mode]
+        if not levels:
+            return {}, None
+        found = keywords_of(question, self.index, self.engine, trace)
+        if self._current and not found.high and not found.low and len(question) < SHORT:
+            found = found._replace(low=question)
+        return {level: getattr(found, level) for level in levels}, found.failure
+
+    def merged(self, question: str, low: Sequence[int], high: Sequence[int]) -> Found:
+        """Profile `current` (spec A5.2 to A5.4), from entities (`low`) and edges (`high`), best first."""
+        graph, chosen = self._graph, self.settings
+        entities = interleaved(low, graph.ends_of(high))
+        entities = entities[: leading(map(graph.entity_line, entities), chosen.entity_tokens, "\n")]
+        edges = interleaved(graph.edges_of(low).tolist(), high)
+        edges = edges[: leading(map(graph.edge_line, edges), chosen.relation_tokens, "\n")]
+        cosines = self._cosines(question)
+        direct = top(cosines, chosen.chunk_top_k).tolist() if chosen.mode in ("naive", "mix") else []
+        of_entities = [graph.passages_of_entity(row) for row in entities]
+        of_entities = picked(of_entities, cosines, chosen.related, chosen.pick)
+        of_edges = [[row for row in graph.passages_of_edge(edge) if row not in of_entities] for edge in edges]
+        of_edges = picked(of_edges, cosines, chosen.related, chosen.pick)
+        passages = interleaved(direct, of_entities, of_edges)[: chosen.chunk_top_k]
+        told = "\n".join([*map(graph.entity_line, entities), *map(graph.edge_line, edges), question])
+        left = chosen.total_tokens - chosen.prompt_tokens - SPARE - tokens.count(told)
+        return Found(entities, edges, passages[: leading(map(graph.passage_line, passages), left, "\n")])
+
+    def early(self, question: str, low: Sequence[int], high: Sequence[int]) -> Found:
+        """Profile `early` (spec A5.7): what the high level finds stands before what the low level does."""
+        graph, chosen = self._graph, self.settings
+        if chosen.mode == "naive":
+            nearest = top(self._cosines(question), chosen.top_k).tolist()
+            return Found([], [], classic.fitting(graph, nearest, chosen.text_tokens))
+        caps = chosen.relation_tokens, chosen.entity_tokens, chosen.text_tokens
+        sides = (
+            classic.global_side(graph, high, *caps),
+            classic.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens),
+        )
+        return Found(*(list(dict.fromkeys([*one, *other])) for one, other in zip(*sides)))
+
+    def _cosines(self, question: str) -> np.ndarray:
+        return self._vectors @ self.index.encode_query(question, "passages")
