@@ -151,9 +151,9 @@ def test_a_large_region_and_its_search_are_quick():
     region(typed, [0], ["t"])  # builds what the layer keeps
     best = np.inf
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()  # others may be at work beside
         found: Region = region(typed, [0], ["t"])
         Store(typed, found).search(typed.entity_vectors[:1], 10)
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.process_time() - started)
     assert len(found.rows) > 11_000
     assert best < 0.1
