@@ -12,6 +12,7 @@ from tiny import PASSAGES, QUESTIONS, TinyEncoder, TinyEngine, tiny_dataset
 import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
+from workbench.data.profiles import Profiles
 from workbench.errors import SettingError
 from workbench.experiments.estimate import (
     ASSUMED,
@@ -29,8 +30,8 @@ from workbench.index import communities, extractions, leiden
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine, Recorded
 from workbench.llm.record import Recording
-from workbench.records import Passage
-from workbench.steps import summarise
+from workbench.records import Passage, Triple
+from workbench.steps import entity_relations, summarise
 
 DATA = replace(tiny_dataset(), extractions=None)
 
@@ -235,6 +236,26 @@ def test_reports_are_estimated_by_the_facts_that_there_will_be(meridian_index):
     clusters = leiden.hierarchy(len(facts.phrases), graph.pairs, graph.weights, max_size=10, seed=chosen.seed)
     taken = sum(len(cluster.members) >= chosen.min_members for cluster in clusters)
     assert len(facts.facts) * REPORTS.low < taken < len(facts.facts) * REPORTS.high
+
+
+def test_profiles_are_asked_for_once_and_for_what_was_missed():
+    estimate, costs = build_costs(chat(), 0, layers=["typed"])
+    prompts = [entity_relations.STEP.prompt(entity_relations.Input(p.title, p.text)) for p in DATA.passages]
+    cost = costs["entity_relations"]
+    assert cost.calls == exactly(2 * len(DATA.passages))
+    assert cost.prompt_tokens == exactly(2 * sum(tokens.count(m["content"]) for p in prompts for m in p))
+    assert cost.completion_tokens.low < cost.completion_tokens.value < cost.completion_tokens.high
+    assert "assumed" in repr(estimate)
+    given = replace(DATA, profiles=Profiles())
+    assert "entity_relations" not in build_costs(chat(), 0, data=given, layers=["typed"])[1]
+
+
+def test_a_graph_of_triples_costs_an_article_and_a_description_of_each_entity():
+    triples = tuple(Triple(f"film {n}", "directed_by", "Ana Holm") for n in range(30))
+    estimate, costs = build_costs(chat(), 0, data=Dataset("films", (), triples=triples))
+    assert (costs["write_article"].calls.low, costs["describe_entity"].calls.value) == (32, 31)  # she has two articles
+    assert costs["describe_relations"].calls == exactly(30)
+    assert costs["describe_relations"].completion_tokens.value == 25 * 30 and "32 are wanted" in repr(estimate)
 
 
 def test_what_the_rules_write_costs_no_money_and_a_time_that_is_not_known():

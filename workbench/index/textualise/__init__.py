@@ -20,6 +20,7 @@ from pathlib import Path
 from tqdm.auto import tqdm
 
 from workbench.data import Dataset
+from workbench.data.graph import Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import bare, covering
 from workbench.errors import DataError, SettingError
@@ -38,6 +39,7 @@ from workbench.text import text_hash
 __all__ = ["induced", "textualise"]
 
 GROUP = 64  # texts asked for together
+SHARD, HUB, ATTEMPTS = 25, 500, 4  # triples of an article; above so many the template writes; articles asked for
 STEPS = (write_article.STEP, describe_entity.STEP, describe_relations.STEP)
 
 
@@ -46,9 +48,9 @@ def textualise(
     engine: Engine,
     folder: str | Path,
     *,
-    shard: int = 25,
-    template_above: int = 500,
-    attempts: int = 4,
+    shard: int = SHARD,
+    template_above: int = HUB,
+    attempts: int = ATTEMPTS,
     progress: bool = True,
 ) -> Dataset:
     """The data set with passages (one article each), profiles of all entities and relations, and a schema.
@@ -63,9 +65,7 @@ def textualise(
     """
     settings = {"shard": shard, "template_above": template_above, "attempts": attempts}
     _check(data, settings)
-    labels = {triple.relation for triple in data.triples}
-    schema = data.schema or covering(labels) or bare(labels)
-    facts, folder = Facts.of(data.triples, schema), Path(folder)
+    (facts, schema), folder = facts_of(data), Path(folder)
     shards = facts.shards(shard)
     writers = Writers(facts, schema, engine, template_above, attempts)
     made_of = {
@@ -100,6 +100,14 @@ def textualise(
         profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations)),
         schema=schema,
     )
+
+
+def facts_of(data: Dataset) -> tuple[Facts, Schema]:
+    """The triples of a data set by entity, and the schema that they are read by: its own, a bundled one that has all
+    its relations, or their names alone."""
+    labels = {triple.relation for triple in data.triples}
+    schema = data.schema or covering(labels) or bare(labels)
+    return Facts.of(data.triples, schema), schema
 
 
 def _check(data: Dataset, settings: dict[str, int]) -> None:
