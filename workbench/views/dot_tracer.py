@@ -13,7 +13,7 @@ tracer.beside()                                  # other methods on the same que
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +123,7 @@ class Tracer(Record):
             raise SettingError(f"{spec!r} is not among {', '.join(self._takes.methods)}")
         asked = self._takes.find(question)
         take = self._takes.take(asked, spec, self._given)  # before anything moves, so that an error leaves all be
-        self.changed = self._diff(asked, spec, take)
-        self._question, self._spec = asked, spec
+        self._question, self._spec, self.changed = asked, spec, self._diff(asked, spec, self._given)
         self._show(take)
         return self.shown
 
@@ -159,7 +158,7 @@ class Tracer(Record):
             raise SettingError(f"no setting {unknown[0]!r} can be moved; there are {there}")
         given = {name: value for name, value in (self._given | settings).items() if value != self._takes.settings[name]}
         take = self._takes.take(self._question, self._spec, given)
-        self._given, self.changed = given, self._diff(self._question, self._spec, take)
+        self._given, self.changed = given, self._diff(self._question, self._spec, given)
         self._show(take)
         return self.changed or self.shown.diff(self.shown)
 
@@ -371,10 +370,10 @@ class Tracer(Record):
         nodes = (node for dot in self.shown.dots for path in dot.paths for node in path.nodes)
         return types_of(self._takes.index, dict.fromkeys(nodes))
 
-    def _diff(self, question: Question, spec: str, take: Take) -> DotsDiff | None:
-        if not self._given and take.shown.method == self._takes.take(question, spec, {}).shown.method:
-            return None
-        return self._takes.take(question, spec, {}).shown.diff(take.shown)
+    def _diff(self, question: Question, spec: str, given: Mapping[str, Any]) -> DotsDiff | None:
+        """What the settings that were moved change; None where there are none."""
+        own, moved = (self._takes.take(question, spec, settings).shown for settings in ({}, given))
+        return own.diff(moved) if given else None
 
     def _end(self) -> str:
         said = f"<p><b>answer</b> {esc(self.answer)}</p>" if self.answer else ""

@@ -1,0 +1,580 @@
+"""The look of DOTs, their pictures, and the tracer without a browser; nothing in them is acted upon."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from html import unescape
+
+import numpy as np
+import pytest
+from dot_traces import NEXT, QUESTION, dot_trace, nothing_trace
+from hypothesis import given, settings
+from test_views import UNSHOWABLE, Checked, hostile
+from tiny import TinyEncoder
+
+import workbench as wb
+from workbench import methods
+from workbench.data import Dataset
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.errors import DataError, SettingError
+from workbench.index import Index
+from workbench.methods.base import Method
+from workbench.operators.dots import Beside, Dots, Found, dots, whole_region
+from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
+from workbench.trace import Trace
+from workbench.views.dot_figures import (
+    Drawing,
+    dot_data,
+    dot_figure,
+    dot_legend,
+    dot_page,
+    drawing,
+    marks,
+    path_drawing,
+)
+from workbench.views.dot_tracer import RegionGL
+from workbench.views.graph import theme_named
+
+CONTROL = "\x1b[2J\x00\x07\r\x9b31m\u202e\u2028\ud800"
+FILMS = {"Glass Harbour": "movie", "Salt Line": "movie", "Ilse Varn": "person", "Pia Norr": "person",
+         "Oskar Lind": "person", "Drama": "genre", "Fog": "theme"}  # fmt: skip
+TRIPLES = (
+    ("Glass Harbour", "directed_by", "Ilse Varn"), ("Salt Line", "directed_by", "Ilse Varn"),
+    ("Salt Line", "written_by", "Ilse Varn"), ("Glass Harbour", "starred_actors", "Pia Norr"),
+    ("Salt Line", "starred_actors", "Pia Norr"), ("Salt Line", "starred_actors", "Oskar Lind"),
+    ("Glass Harbour", "has_genre", "Drama"), ("Salt Line", "has_genre", "Drama"),
+)  # fmt: skip
+QUESTIONS = (
+    Question("q1", QUESTION, ("Oskar Lind", "Pia Norr"), start=("Glass Harbour",), answer_set=True),
+    Question("q2", "Who painted the fog?", ()),
+)
+
+
+def swapped(text: str, long: bool = False) -> Trace:
+    """A trace with a text in place of every name, label, rule and sentence in it."""
+    words = ("Glass Harbour", "Ilse Varn", "directed_by", "movie", "names the director", "films of one director",
+             "director of", "t_max", "A film.", "partial:", "Who starred")  # fmt: skip
+
+    def put(value):
+        if isinstance(value, str):
+            return text if long else re.sub("|".join(words), lambda _: text, value)
+        if isinstance(value, dict):
+            return {re.sub("|".join(words), lambda _: text, key): put(item) for key, item in value.items()}
+        return [put(item) for item in value] if isinstance(value, list | tuple) else value
+
+    keep = ("id", "label", "nodes", "relations")
+    events = []
+    for event in dot_trace():
+        inputs, outputs = put(dict(event.inputs)), put(dict(event.outputs))
+        if event.step == "aggregate":  # the ids of paths name others
+            outputs["paths"] = [
+                {**{name: one[name] for name in keep}, "confidence": 0.5} for one in event.outputs["paths"]
+            ]
+        if event.step == "keep":
+            outputs = {"kept": event.outputs["kept"], "dropped": put(event.outputs["dropped"])}
+        scores = tuple((put(name), score) for name, score in event.scores)
+        step = text if event.parent is None else event.step
+        events.append(replace(event, step=step, inputs=inputs, outputs=outputs, scores=scores))
+    return Trace(events=events)
+
+
+def things(text: str) -> list:
+    """One of each, with the text in every field that takes one."""
+    shown = replace(dots(swapped(text)), fallback=text, failure=text, gold=(text,))
+    dot = replace(shown.dots[0], failure=text, reason=text)
+    beside = Beside(text, (Found(text, (text,), (text,), ((text, text),)), Found(text, (text,), (text,))), (text,))
+    other = replace(shown, method=text, dots=(replace(dot, anchors=(), concept=text),), final=())
+    return [shown, dot, dot.iterations[1], replace(dot.iterations[0], failure=text), shown.final[0],
+            shown.diff(other), other.diff(shown), shown.diff(shown), beside]  # fmt: skip
+
+
+NAMES = [f"{type(thing).__name__}-{position}" for position, thing in enumerate(things("x"))]
+
+
+# -- what they say -----------------------------------------------------------------------------------------------------
+
+
+def said(thing) -> str:
+    return " ".join(" ".join(Checked(thing._repr_html_()).shown).split())
+
+
+def test_a_retrieval_says_what_happened():
+    shown = said(dots(dot_trace(), gold=["Oskar Lind"]))
+    for words in (
+        QUESTION, "routed by named entities and topics; names of the graph in the question: Glass Harbour (movie)",
+        "A film. (movie)", "exact", "DOT 1: films of one director", "weak anchor", "no further candidate was found",
+        "two answers could not be read", "names the director or a film of hers", "left out by type: genre 1",
+        "nodes per hop: 1 + 2 + 1 + 1", "partial:0.1.1", NEXT, "asked before: director of Glass Harbour",
+        "3 nodes were judged before", "no path", "kept, later superseded", "irrelevant 0.70", "not judged",
+        "ends at one who starred in it", "←directed_by— / ←written_by—", "So it is told.", "asks next", "salt-line",
+    ):  # fmt: skip
+        assert words in shown, words
+    assert shown.count("Oskar Lind gold") == 5
+    assert "no path was kept: the passages are those of the anchors" in said(dots(nothing_trace()))
+
+
+def test_a_passage_is_shown_where_it_is_known():
+    passage = Passage("salt-line", "Salt Line", "A film by Ilse Varn.")
+    tracer = wb.trace_dots(Evidence(QUESTION, "dotrag", "cosine", ranked([passage], [0.66]), trace=dot_trace()))
+    assert "A film by Ilse Varn." in tracer._ended.value and "glass-harbour" in tracer._ended.value
+
+
+def test_records_in_a_terminal():
+    shown = dots(dot_trace())
+    assert "complete 0.92: Glass Harbour —directed_by→ Ilse Varn ←directed_by— / ←written_by— Salt Line" in repr(shown)
+    assert repr(shown.dots[1]) == (
+        "DOT 1 of 'films of one director' (high): from Salt Line, Ilse Varn; 7 nodes; 1 iterations, 1 paths, 1 kept"
+    )
+    assert repr(shown.dots[0].iterations[0]).endswith("3 candidates, 3 paths, 1 kept so far")
+    assert repr(shown.path("0.1.3")).startswith("JudgedPath 0.1.3 (not judged, cut): Glass Harbour")
+    stricter = shown.diff(dots(dot_trace(tau=0.95)))
+    assert "films of one director: nodes per hop 2 4 1 → none -Salt Line -Ilse Varn" in repr(stricter)
+    assert repr(shown.diff(shown)) == "DotsDiff: no difference"
+    assert "the same" in said(shown.diff(shown)) and "0 gained, 1 lost" in said(stricter)
+
+
+def test_methods_side_by_side():
+    found = (Found("dotrag", ("p1", "p2"), ("x", "y"), (("x", "y"),)), Found("pathrag", ("p2",), ("y", "z")))
+    beside = Beside(QUESTION, found, gold=("z",))
+    html = beside._repr_html_()
+    assert "<b>y</b>" in html and "<b>p2</b>" in html and "<b>x</b>" not in html and "<b>p1</b>" not in html
+    assert "z gold" in said(beside) and "dotrag: 2 passages, 2 nodes (1 shared), 1 paths" in repr(beside)
+
+
+@settings(max_examples=25)
+@given(hostile)
+def test_no_text_is_acted_upon(text):
+    for thing in things(text):
+        shown = thing._repr_html_()
+        Checked(shown)
+        assert not UNSHOWABLE.search(shown)
+
+
+@pytest.mark.parametrize("position", range(len(NAMES)), ids=NAMES)
+def test_a_terminal_gets_no_control_characters(position):
+    assert not UNSHOWABLE.search(repr(things(CONTROL)[position]))
+
+
+@pytest.mark.parametrize("letter", ["a", "<", "\n", "東"])
+@pytest.mark.parametrize("position", range(len(NAMES)), ids=NAMES)
+def test_a_text_of_100_kb_stays_small(position, letter):
+    thing = things(letter * 100_000)[position]
+    shown = thing._repr_html_()
+    Checked(shown)
+    assert len(unescape(shown)) < 60_000  # a retrieval tells of four iterations
+    assert len(repr(thing)) < 10_000
+
+
+# -- the picture -------------------------------------------------------------------------------------------------------
+
+
+def places(drawn: Drawing) -> dict[str, tuple[float, float]]:
+    return {spot.name: (spot.x, spot.y) for spot in drawn.spots}
+
+
+def test_what_a_drawing_shows_and_where():
+    drawn = drawing(dots(dot_trace(), gold=["Oskar Lind"]))
+    assert {spot.name: (spot.role, spot.hop, spot.type) for spot in drawn.spots} == {
+        "Glass Harbour": ("anchor", 0, "movie"),
+        "Ilse Varn": ("kept", 1, "person"),
+        "Pia Norr": ("path", 1, "person"),
+        "Drama": ("path", 1, "genre"),
+        "Salt Line": ("kept", 2, "movie"),
+        "Oskar Lind": ("kept", 3, "person"),
+        "Quell": ("candidate", 4, "year"),
+    }
+    columns = {spot.hop: round(spot.x) for spot in drawn.spots}
+    assert columns == {hop: hop - 2 for hop in range(5)}
+    lines = {(drawn.spots[line.source].name, drawn.spots[line.target].name): line for line in drawn.lines}
+    assert {ends: line.status for ends, line in lines.items()} == {
+        ("Glass Harbour", "Ilse Varn"): "complete",
+        ("Glass Harbour", "Pia Norr"): "not kept",
+        ("Glass Harbour", "Drama"): "not kept",
+        ("Ilse Varn", "Salt Line"): "complete",
+        ("Salt Line", "Oskar Lind"): "complete",
+    }
+    assert lines["Glass Harbour", "Ilse Varn"].paths == ("0.1.1", "0.2.1", "0.2.2")
+    assert [spot.name for spot in drawn.spots if spot.gold] == ["Oskar Lind"]
+
+
+def test_nothing_moves_while_one_steps():
+    shown = dots(dot_trace())
+    first, second, end = (places(drawing(shown, 0, iteration)) for iteration in (0, 1, 2))
+    assert list(first) == ["Glass Harbour"] and list(second) == ["Glass Harbour", "Ilse Varn", "Pia Norr", "Drama"]
+    assert first.items() <= second.items() <= end.items()
+    partial = drawing(shown, 0, 1).lines[0]
+    assert (partial.status, partial.paths) == ("partial", ("0.1.1",))
+
+
+def test_a_hop_that_paths_walk_both_ways_is_one_line():
+    shown = dots(dot_trace())
+    one = shown.dots[0].iterations[0]
+    back = replace(one.paths[0], id="0.1.9", nodes=("Ilse Varn", "Glass Harbour"))
+    dot = replace(shown.dots[0], iterations=(replace(one, paths=(*one.paths, back)),))
+    drawn = drawing(replace(shown, dots=(dot,)))
+    assert len(drawn.lines) == 3 and drawn.lines[0].paths == ("0.1.1", "0.1.9")
+
+
+def many(n: int = 300) -> Dots:
+    """One DOT with n paths to n nodes, of which the last is kept, through three middles."""
+    shown = dots(dot_trace())
+    (one, _), path = shown.dots[0].iterations, shown.path("0.1.1")
+    paths = tuple(
+        replace(path, id=f"0.1.{at}", nodes=("Glass Harbour", f"middle {at % 3}", f"end {at}"), similarity=1 - at / n,
+                relations=path.relations * 2, fate="kept" if at == n - 1 else "irrelevant")
+        for at in range(n)
+    )  # fmt: skip
+    one = replace(one, paths=paths, kept=(f"0.1.{n - 1}",), candidates=())
+    return replace(shown, dots=(replace(shown.dots[0], iterations=(one,)),))
+
+
+def test_a_crowded_dot_shows_what_matters_most():
+    drawn = drawing(many(), limit=200)
+    assert len(drawn) == 200 and drawn.left_out == 104
+    assert [spot.name for spot in drawn.spots if spot.role in ("anchor", "kept")] == [
+        *("Glass Harbour", "middle 2"),
+        "end 299",
+    ]
+    assert "104 more had no room" in repr(drawn)
+    at = list(places(drawn).values())
+    assert len(set(at)) == 200
+    xs, ys = np.array(at).T
+    assert 1 < (np.ptp(xs) * 150 * 1.8) / (np.ptp(ys) * 38) < 3.5  # about as wide and high as its frame
+    labels = [node["label"] for node in dot_data(drawn)["nodes"] if node["label"]]
+    assert len(labels) == 45 and "end 299" in labels
+
+
+def test_one_path_alone():
+    shown = dots(dot_trace())
+    drawn = path_drawing(shown, shown.path("0.2.2"))
+    assert [spot.x for spot in drawn.spots] == [-1.5, -0.5, 0.5, 1.5] and {spot.y for spot in drawn.spots} == {0.0}
+    edges = dot_data(drawn)["edges"]
+    assert [(edge["label"], edge["arrows"]) for edge in edges] == [
+        ("directed_by", "to"), ("directed_by / written_by", "from"), ("starred_actors", "to"),
+    ]  # fmt: skip
+    assert {line.status for line in path_drawing(shown, shown.path("0.1.2")).lines} == {"not kept"}
+
+
+def test_each_type_has_its_own_mark():
+    names = [f"t{at}" for at in range(35)]
+    assert len(set(marks(names).values())) == 35 and marks(names[:3]) == dict(list(marks(names).items())[:3])
+    assert "t34" in dot_legend(names)
+    untyped = dot_data(drawing(dots(dot_trace(t_max=1)), types={"Pia Norr": ""}))["nodes"]
+    assert untyped[2]["color"]["background"] == "#777777" and "type not in the trace" in untyped[2]["says"]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # matplotlib has no letter for some of them
+@settings(max_examples=15)
+@given(hostile)
+def test_a_page_acts_upon_no_name(text):
+    shown = dots(swapped(text))
+    for drawn in (drawing(shown), path_drawing(shown, shown.final[0])):
+        made = dot_page(drawn)
+        script = re.search(r"<script>show\((.*)\);</script></body>", made, re.DOTALL).group(1)
+        assert "<" not in script and json.loads(script) == dot_data(drawn)
+        assert not UNSHOWABLE.search("".join(node["label"] + node["says"] for node in dot_data(drawn)["nodes"]))
+        assert dot_figure(drawn)._repr_png_()[:4] == b"\x89PNG"
+
+
+def test_a_page_needs_nothing_else_and_has_a_theme():
+    shown = dots(dot_trace())
+    light, dark = (dot_page(drawing(shown), theme=theme) for theme in ("light", "dark"))
+    assert "https://" not in re.sub(r"<!--.*?-->|/\*.*?\*/|//[^\n]*", "", light.partition("<body>")[0])[:2000]
+    assert f'"strokeColor": "{theme_named("dark").paper}"' in dark and dark != light
+    with pytest.raises(SettingError, match="theme='blue'"):
+        dot_page(drawing(shown), theme="blue")
+
+
+def test_the_same_drawing_gives_the_same_bytes(tmp_path):
+    first, second = (dot_figure(drawing(dots(dot_trace()))).save(tmp_path / f"{n}.png") for n in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    assert dot_figure(drawing(dots(nothing_trace()))).save(tmp_path / "c.svg").exists()
+
+
+# -- the tracer --------------------------------------------------------------------------------------------------------
+
+
+class Scripted(Method):
+    """Writes the trace by hand, as far as the settings let it."""
+
+    name, paper, scale = "dotrag", "", "cosine"
+    asked: list  # (question, settings), of all of them
+
+    @dataclass(frozen=True)
+    class Settings:
+        tau: float = 0.6
+        h_max: int = 3
+        t_max: int = 2
+
+        def __post_init__(self):
+            if self.h_max > 9:
+                raise SettingError(f"h_max={self.h_max}; <too> far")
+
+    def retrieve(self, question, k=10, *, budget=None, trace="full"):
+        Scripted.asked.append((question, self.settings))
+        changed = {name: getattr(self.settings, name) for name in ("tau", "h_max", "t_max")}
+        made = dot_trace(**changed) if question == QUESTION else nothing_trace()
+        if isinstance(trace, Trace):
+            trace._events, made = list(made.events), trace
+        shown = dots(made)
+        known = {passage.title: passage for passage in self.index.passages.passages}
+        entities = [Entity(name, "", "") for name in shown.nodes]
+        paths = [Path(path.nodes, ("",) * len(path.relations)) for path in shown.final]
+        passages = ranked([known["Salt Line"]], [0.66]) if shown.final else ()
+        return Evidence(question, self.label, "cosine", passages, ranked(entities, [1.0] * len(entities)), (),
+                        ranked(paths, [1.0] * len(paths)), trace=made)  # fmt: skip
+
+    def search(self, question, k, trace): ...
+
+
+class Other(Method):
+    name, paper, scale = "lightrag", "", "cosine"
+
+    def search(self, question, k, trace):
+        passage = self.index.passages.passages[0]
+        return Evidence(question, self.label, "cosine", ranked([passage], [1.0]), ranked([Entity("Salt Line")], [1.0]))
+
+
+class Reads:
+    label = name = "reads"
+    reads_index, steps, engine = False, (), None
+
+    def read(self, question, evidence, *, trace=None):
+        return Answer(question, "Oskar & Pia" if evidence.paths else "", abstained=not evidence.paths)
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory) -> Index:
+    folder = tmp_path_factory.mktemp("films")
+    passages = tuple(
+        Passage(name.casefold().replace(" ", "-"), name, f"{name} is a {kind}.") for name, kind in FILMS.items()
+    )
+    profiles = Profiles(
+        tuple(EntityProfile(p.title, FILMS[p.title], p.text, (p.id,)) for p in passages),
+        tuple(RelationProfile(s, t, f"{s} {label} {t}.", (label,), 1.0, (), label) for s, label, t in TRIPLES),
+    )
+    data = Dataset("films", passages, QUESTIONS, profiles=profiles)
+    return Index.build(data, None, folder / "i", encoder=TinyEncoder(), layers=["typed"], progress=False)
+
+
+@pytest.fixture
+def tracer(films, monkeypatch):
+    Scripted.asked = []
+    monkeypatch.setitem(methods.METHODS, "dotrag", Scripted)
+    monkeypatch.setitem(methods.METHODS, "lightrag", Other)
+    return wb.trace_dots(films, QUESTIONS, reader=Reads(), beside=("lightrag",))
+
+
+def test_it_begins_at_the_end_of_the_first_dot(tracer):
+    assert (tracer.dot, tracer.iteration, tracer.path, tracer.answer) == (0, 2, None, "Oskar & Pia")
+    assert tracer.shown.gold == ("Glass Harbour", "Oskar Lind", "Pia Norr")
+    assert "Oskar &amp; Pia" in tracer._ended.value and "Glass Harbour" in tracer._head.value
+    assert [label for label, _ in tracer._stage.options] == ["rules", "iteration 1", "iteration 2"]
+    assert [value for _, value in tracer._paths.options] == ["", "0.2.2", "0.1.1", "0.1.2", "0.2.1", "0.1.3"]
+    assert tracer._paths.options[1][0].startswith("✓ 0.2.2 complete 0.92: Glass Harbour —directed_by→ Ilse Varn")
+    assert repr(tracer).startswith("Tracer at DOT 0, iteration 2: DOTs of")
+
+
+def test_stepping(tracer):
+    assert tracer.step(0, 1) == tracer.shown.dots[0].iterations[0]
+    assert len(tracer.drawing) == 4 and tracer._stage.value == 1 and "director of Glass Harbour" in tracer._body.value
+    assert tracer.step(0, 0) == tracer.shown.dots[0] and len(tracer.drawing) == 1
+    assert tracer.step(1).number == 1 and tracer._dot.value == 1
+    for dot, iteration, message in ((7, None, "no DOT 7"), (0, 3, "no iteration 3; there are 0, 1, 2")):
+        with pytest.raises(SettingError, match=message):
+            tracer.step(dot, iteration)
+    assert tracer.dot == 1  # where it was
+    tracer._dot.value = 0
+    assert (tracer.dot, tracer.iteration) == (0, 2)
+    tracer._stage.value = 1
+    assert (tracer.iteration, len(tracer.drawing)) == (1, 4)
+
+
+def test_zooming(tracer):
+    assert tracer.zoom("1.1.1").nodes == ("Salt Line", "Pia Norr")
+    assert (tracer.dot, tracer.iteration, tracer._paths.value) == (1, 1, "1.1.1") and len(tracer.drawing) == 2
+    assert "starred in it" in tracer._card.value
+    assert tracer.zoom() is None and tracer._card.value == "" and len(tracer.drawing) == 3
+    tracer._dot.value = 0
+    tracer._paths.value = "0.1.2"
+    assert tracer.path.nodes == ("Glass Harbour", "Pia Norr") and tracer.iteration == 1
+    with pytest.raises(SettingError, match="no path '5'"):
+        tracer.zoom("5")
+    assert tracer.path.id == "0.1.2"
+
+
+def test_a_click_zooms_and_a_click_goes_back(tracer):
+    names = [spot.name for spot in tracer.drawing.spots]
+    tracer._frame.picked = names.index("Salt Line")
+    assert tracer.path.id == "0.2.2"  # the kept path through it, rather than the one that ends at it
+    tracer._frame.picked = 0
+    assert tracer.path is None
+    tracer._frame.picked = names.index("Drama")
+    assert tracer.path.id == "0.1.3"
+    tracer.zoom()
+    tracer._frame.picked = names.index("Quell")  # no path leads to it
+    assert tracer.path is None
+
+
+def test_settings_are_asked_for_once_and_told_apart(tracer):
+    assert {name: slider.value for name, slider in tracer._sliders.items()} == {"tau": 0.6, "h_max": 3, "t_max": 2}
+    fewer = tracer.set(h_max=1)
+    assert fewer.dots[0].after == (1, 2) and [path.id for path in fewer.lost] == ["0.2.2"]
+    assert tracer._sliders["h_max"].value == 1 and "1 gained, 1 lost" in tracer._ended.value
+    both = tracer.set(tau=0.95)
+    assert both.after == "dotrag[h_max=1,t_max=2,tau=0.95]" and both == tracer.changed
+    tracer._sliders["h_max"].value = 3
+    assert [s.h_max for _, s in Scripted.asked] == [3, 1, 1, 3]
+    asked = len(Scripted.asked)
+    tracer._sliders["h_max"].value = 1
+    assert len(Scripted.asked) == asked  # it had been asked before
+    assert not tracer.set(h_max=3, tau=0.6) and tracer.changed is None and tracer.drawing.name
+    assert tracer.set(t_max=8).after.endswith("t_max=8,tau=0.6]") and tracer._sliders["t_max"].max == 8
+
+
+def test_a_setting_that_cannot_be_is_refused(tracer):
+    with pytest.raises(SettingError, match="no setting 'colour' can be moved; there are tau, h_max, t_max"):
+        tracer.set(colour=1)
+    with pytest.raises(SettingError, match="too> far"):
+        tracer.set(h_max=10)
+    assert tracer.changed is None and tracer._sliders["h_max"].value == 3
+    tracer._sliders["h_max"].max = 20
+    tracer._sliders["h_max"].value = 10
+    assert "SettingError: h_max=10; &lt;too&gt; far" in tracer._said.value and tracer._sliders["h_max"].value == 3
+
+
+def test_asking(tracer):
+    assert tracer.ask("q2").no_paths and tracer.answer == "(abstained)"
+    assert "no path was kept" in tracer._head.value and tracer._asked.value == "q2: Who painted the fog?"
+    own = tracer.ask("Who was Ilse Varn?")
+    assert own.gold == () and tracer._asked.value == "Who was Ilse Varn?"
+    tracer._asked.value = f"q1: {QUESTION}"
+    assert tracer.shown.question == QUESTION and len(tracer.shown.dots) == 2
+    with pytest.raises(SettingError, match="not among dotrag"):
+        tracer.ask("q1", "ircot")
+    tracer.set(h_max=1)
+    tracer.ask("q2")
+    assert tracer.changed is not None and not tracer.changed  # asked with the moved setting, which changes nothing
+    asked = len(Scripted.asked)
+    tracer._asked.value = ""
+    assert len(Scripted.asked) == asked
+
+
+def test_the_whole_region(tracer, films):
+    part = tracer.region()
+    # Three hops from Glass Harbour through films and people, as the rules admit: neither the genre nor the theme.
+    assert {node.name: node.hop for node in part.nodes} == {
+        "Glass Harbour": 0, "Ilse Varn": 1, "Pia Norr": 1, "Salt Line": 2, "Oskar Lind": 3,
+    }  # fmt: skip
+    assert len(part.edges) == 5 and {films.typed.names[node.row] for node in part.nodes} == {n.name for n in part.nodes}
+    (drawn,) = tracer._picture.children
+    colours = {node["attributes"]["label"]: node["attributes"]["color"] for node in drawn.data["nodes"]}
+    assert colours["Glass Harbour"] == "#D55E00" and colours["Ilse Varn"] == colours["Pia Norr"] != colours["Salt Line"]
+    green = [edge for edge in drawn.data["edges"] if edge["attributes"]["color"] == "#009E73"]
+    assert len(green) == 3  # the hops of the kept path
+    tracer.step(0, 1)
+    assert tracer._picture.children == (tracer._frame,)
+    assert [n.name for n in tracer.region(1).nodes][:2] == [
+        "Salt Line",
+        "Ilse Varn",
+    ] and tracer.dot == 1  # of the anchors the best connected first
+    dot = tracer.shown.dots[0]
+    small = whole_region(films, dot, 2)
+    assert (len(small), small.left_out, len(small.edges)) == (2, 3, 1)
+    strange = replace(dot, anchors=(dot.anchors[0]._replace(name="Nowhere"),))
+    with pytest.raises(SettingError, match="no node of the index is called 'Nowhere'"):
+        whole_region(films, strange)
+    with pytest.raises(SettingError, match="its search broke"):
+        whole_region(films, replace(dot, region=None))
+
+
+def test_a_region_of_five_thousand_nodes_is_drawn(films):
+    rows = range(5_000)
+    part = whole_region(films, dots(dot_trace()).dots[0])
+    nodes = tuple(part.nodes[0]._replace(row=at, name=f"n{at}", label=f"n{at}", hop=min(at, 3)) for at in rows)
+    edges = tuple(part.edges[0]._replace(source=at // 2, target=at) for at in rows[1:])
+    drawn = RegionGL(replace(part, nodes=nodes, edges=edges), ["#0072B2"] * 5_000, ())
+    assert len(drawn.data["nodes"]) == 5_000 and drawn.data["nodes"][9]["attributes"]["color"] == "#0072B2"
+
+
+def test_other_methods_beside(tracer):
+    beside = tracer.beside()
+    assert [one.method for one in beside.found] == ["dotrag", "lightrag"] and beside.common == {"Salt Line"}
+    assert beside.frame().loc["dotrag", "gold nodes"] == 3 and "<b>Salt Line</b>" in tracer._others_said.value
+    tracer._compare.click()
+    tracer.ask("q2")
+    assert tracer._others_said.value == ""
+
+
+def test_a_saved_run_needs_neither_index_nor_engine(tracer, films, tmp_path):
+    scripted, other = (wb.method(spec, films) for spec in ("dotrag[h_max=1]", "lightrag"))
+    run = wb.evaluate(QUESTIONS, [scripted, other], out=tmp_path / "run", progress=False)
+    saved = wb.trace_dots(tmp_path / "run", QUESTIONS)
+    assert saved.shown.diff(tracer.shown) and saved.shown.gold and not saved._sliders and saved.answer == ""
+    assert saved.ask("q2").no_paths and saved.ask("q1").final
+    beside = saved.beside()
+    assert [one.method for one in beside.found] == ["dotrag[h_max=1]", "lightrag"] and beside.found[0].paths
+    assert wb.trace_dots(run).ask("q1").gold == ()
+    for act, message in (
+        (lambda: saved.set(tau=0.5), "no setting 'tau' can be moved; there are none"),
+        (saved.region, "tells only the size of a region; to draw it, give index="),
+        (lambda: saved.ask("what else?"), "the run has no question 'what else\\?'"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            act()
+    helped = wb.trace_dots(run, QUESTIONS, index=films)
+    assert "Salt Line is a movie." in helped._ended.value and helped.region().name == "Glass Harbour"
+
+
+def test_runs_without_dots(tracer, films, tmp_path):
+    plain = wb.evaluate(QUESTIONS, [wb.method("lightrag", films)], out=tmp_path / "plain", progress=False)
+    with pytest.raises(SettingError, match="has no dotrag; it has lightrag"):
+        wb.trace_dots(plain)
+    bare = wb.evaluate(QUESTIONS, [wb.method("dotrag", films)], out=tmp_path / "bare", trace="off", progress=False)
+    with pytest.raises(DataError, match="no trace of question 'q1' by dotrag; evaluate with trace='full'"):
+        wb.trace_dots(bare)
+    with pytest.raises(SettingError, match="give questions="):
+        wb.trace_dots(films)
+
+
+def test_a_trace_at_hand(films):
+    alone = wb.trace_dots(dot_trace(), QUESTIONS)
+    assert alone.shown.gold[0] == "Glass Harbour" and alone.ask("q1") == alone.shown
+    with pytest.raises(SettingError, match="a trace of one question only"):
+        alone.ask("q2")
+    with pytest.raises(SettingError, match="lightrag, pathrag beside it, give an index or a run"):
+        alone.beside()
+    assert wb.trace_dots(nothing_trace()).drawing.spots[0].name == "Fog"
+    assert "Ilse Varn" in wb.trace_dots(dot_trace(), index=films)._frame.page
+
+
+def test_a_question_without_dots_shows_what_there_is():
+    trace = nothing_trace()
+    events = [event for event in trace if event.step in ("dotrag", "select regions", "aggregate")]
+    tracer = wb.trace_dots(Trace(events=[replace(e, id=n, parent=0 if n else None) for n, e in enumerate(events)]))
+    assert tracer.drawing is None and tracer._picture.children == ()
+    assert "no answer" in tracer._head.value and tracer._repr_mimebundle_()["text/html"]
+    tracer._whole.disabled = False
+    tracer._whole.click()
+    assert "SettingError" in tracer._said.value
+
+
+@settings(max_examples=10)
+@given(hostile)
+def test_a_tracer_acts_upon_no_text(text):
+    tracer = wb.trace_dots(swapped(text))
+    tracer.zoom("0.2.2")
+    for part in (tracer._head, tracer._card, tracer._body, tracer._ended):
+        if part.value:
+            Checked(part.value)
+            assert not UNSHOWABLE.search(part.value)
+    for label, _ in (*tracer._paths.options, *tracer._dot.options):
+        assert not UNSHOWABLE.search(label)
+
+
+def test_a_notebook_gets_a_widget_and_a_page_without_a_kernel_gets_html(tracer):
+    bundle = tracer._repr_mimebundle_()
+    assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == tracer.widget.model_id
+    assert bundle["text/html"].count("<iframe") == 1 and "accepted paths" in bundle["text/html"]
