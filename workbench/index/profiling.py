@@ -27,7 +27,7 @@ from workbench.index.store import cut_torn_line
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.records import Passage
-from workbench.rules.kinds import KINDS
+from workbench.rules.kinds import KINDS, UNKNOWN
 from workbench.steps import entity_relations, fuse_descriptions
 from workbench.text import text_hash
 
@@ -276,6 +276,6 @@ def _schema(profiles: Profiles, kept: _Kept, types: Sequence[tuple[str, str]], d
     looked_for = types or entity_relations.TYPES
     if all(map(_by_rules, kept.used.values())):
         looked_for = [(name, definition) for name, definition in types if name in occurring]
-    more = sorted(occurring - {name for name, _ in looked_for})
+    more = sorted(occurring - {name for name, _ in looked_for} - {UNKNOWN})
     found = [*looked_for, *((name, KINDS.get(name, "")) for name in more)]
     return Schema(tuple(EntityType(*pair) for pair in found), (), description=description)

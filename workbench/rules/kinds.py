@@ -9,7 +9,7 @@ from functools import cache
 from workbench.rules.language import content_words
 from workbench.rules.relations import kind_of
 
-UNKNOWN = "unknown"
+UNKNOWN = "unknown"  # of which no type is known
 KINDS = {  # the rules' own types
     "person": "A human being, real or invented.",
     "place": "A country, region, settlement, natural feature, building or other spot.",
@@ -22,7 +22,6 @@ KINDS = {  # the rules' own types
     "nationality": "A nation, religion or other group that a person belongs to.",
     "date": "A day, month, year or period.",
     "number": "An amount, with what it counts or the unit it is in.",
-    UNKNOWN: "Something of which no type is known.",
 }
 _PARTS = re.compile(r"[,:;.()]| (?:or|and) ")
 _TURN = re.compile(r"\b(?:of|in|on|by|to|from|for|with|that|which|whether|as)\b")  # after it, other things are named

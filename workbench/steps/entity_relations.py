@@ -36,7 +36,7 @@ TYPES = (  # LightRAG's (spec A2), the definitions are ours
     ("Method", "A technique, a procedure, a process."),
     ("Content", "A work: a book, a film, a piece of music, a document."),
     ("Data", "A date, a number, a measurement, a statistic."),
-    ("Artifact", "A product: a tool, a machine, a vessel, an object that was made."),
+    ("Artifact", "A product: a tool, a machine, a ship, an object that was made."),
     ("NaturalObject", "Something found in nature: a mineral, a plant, a heavenly body."),
 )
 

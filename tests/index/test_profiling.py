@@ -1,0 +1,474 @@
+"""Profiles written by an engine: merged from what it says of passages, kept as it says it, gone with the passages."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny import TinyEncoder, files, tiny_dataset
+
+import workbench as wb
+from workbench import tokens
+from workbench.data import Dataset
+from workbench.data.graph import EntityType, Schema
+from workbench.data.profiles import EntityProfile, RelationProfile
+from workbench.errors import IndexFault
+from workbench.index import Index, profiling
+from workbench.llm.call import Reply
+from workbench.llm.meter import Meter
+from workbench.llm.parse import parse
+from workbench.llm.step import Result
+from workbench.records import Passage
+from workbench.steps import entity_relations, fuse_descriptions
+
+DATA = replace(tiny_dataset(), extractions=None)
+END = entity_relations.END
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch):
+    monkeypatch.setattr(profiling, "GROUP", 2)
+
+
+class Model:
+    """Says of a passage that its title is a Location told by its text, and related to the title before in the alphabet;
+    what it says goes through the parser. It may be told other replies by title, to fail on titles, or to break off."""
+
+    def __init__(
+        self,
+        name: str = "openai:one",
+        *,
+        says: dict[str, str] | None = None,
+        fails_on: Sequence[str] = (),
+        fail_at: int | None = None,
+        finish: str = "stop",
+    ):
+        self.name, self.says, self.fails_on, self.fail_at, self.finish = name, says or {}, fails_on, fail_at, finish
+        self.meter = Meter()
+        self.calls: list[list] = []
+
+    @property
+    def asked(self) -> list[str]:
+        """Titles of passages in the order in which they were first asked about."""
+        return [v.title for call in self.calls for v in call if isinstance(v, entity_relations.Input) and not v.found]
+
+    @property
+    def fused(self) -> list[fuse_descriptions.Input]:
+        return [value for call in self.calls for value in call if isinstance(value, fuse_descriptions.Input)]
+
+    def run(self, step, inputs, *, trace=None):
+        if len(self.calls) == self.fail_at:
+            raise KeyboardInterrupt("injected")
+        self.calls.append(list(inputs))
+        return [self._result(step, value) for value in inputs]
+
+    def _result(self, step, value) -> Result:
+        if isinstance(value, fuse_descriptions.Input):
+            if value.name in self.fails_on:
+                return Result(None, failure="told to fail")
+            return Result(step.output(description=f"{len(value.fragments)} of {value.name}"), parse="text")
+        if value.title in self.fails_on:
+            return Result(None, failure="told to fail")
+        text = self.says.get(value.title, _reply(value))
+        try:
+            output, level = parse(step, Reply(text, finish=self.finish))
+        except ValueError as error:
+            return Result(None, failure=str(error))
+        return Result(output, parse=level)
+
+
+def _reply(value) -> str:
+    entity = f"entity<|#|>{value.title}<|#|>Location<|#|>{value.text}"
+    return f"{entity}\nrelation<|#|>{value.title}<|#|>Meridian<|#|>place<|#|>{value.title} is there.\n{END}"
+
+
+def build(folder, engine=None, data=DATA, layers=("profiles",), **chosen) -> Index:
+    chosen = {"profiles": chosen} if chosen else {}
+    return Index.build(
+        data, engine, folder, encoder=TinyEncoder(), layers=layers, settings=chosen, progress=False
+    )  # fmt: skip
+
+
+def corpus(*texts: str) -> Dataset:
+    return Dataset("made", tuple(Passage(f"p{n}", f"T{n}", text) for n, text in enumerate(texts, 1)))
+
+
+def said(*lines: str) -> str:
+    return "\n".join([*lines, END])
+
+
+# -- what a model says becomes profiles -------------------------------------------------------------------------------
+
+
+def test_two_passages_worked_out_by_hand(tmp_path):
+    says = {
+        "T1": said("entity<|#|>Orsby<|#|>location<|#|>A town.", "entity<|#|>Nora<|#|>Person<|#|>Its founder.",
+                   "relation<|#|>Orsby<|#|>Nora<|#|>town, founding<|#|>She founded it."),
+        "T2": said("entity<|#|>Orsby<|#|>Event<|#|>A fair.", "entity<|#|>Nora<|#|>Seafarer<|#|>Its founder.",
+                   "relation<|#|>Nora<|#|>Orsby<|#|>birth<|#|>She was born there.",
+                   "relation<|#|>Nora<|#|>Quell<|#|>travel<|#|>She went there."),
+    }  # fmt: skip
+    index = build(tmp_path, Model(says=says), corpus("a", "b"))
+    assert index.profiles.entities == [
+        EntityProfile("Nora", "Person", "Its founder.", ("p1", "p2")),  # one vote each: the first stands
+        EntityProfile("Orsby", "Location", "A town.\nA fair.", ("p1", "p2")),
+        EntityProfile("Quell", "unknown", "She went there.", ("p2",)),
+    ]
+    assert index.profiles.relations == [
+        RelationProfile("Nora", "Quell", "She went there.", ("travel",), 1.0, ("p2",)),
+        RelationProfile("Orsby", "Nora", "She founded it.\nShe was born there.", ("birth", "founding", "town"), 2.0,
+                        ("p1", "p2")),
+    ]  # fmt: skip
+    layer = index.manifest["layers"]["profiles"]
+    assert layer["made_by"] == ["openai:one (entity_relations v1)"]
+    assert {"failures": 0, "cut": 0, "repaired": 0, "skipped": 0, "extracted": 2, "fused": 0}.items() <= layer.items()
+    assert [t.name for t in index.profiles.schema.entity_types] == [name for name, _ in entity_relations.TYPES]
+    assert not index.profiles.given and Index.open(tmp_path).profiles.profiles == index.profiles.profiles
+
+
+def test_passages_of_the_same_content_are_asked_about_once_and_both_are_named(tmp_path):
+    data = Dataset("made", (Passage("a", "T", "text"), Passage("b", "T", "text")))
+    model = Model()
+    index = build(tmp_path, model, data, gleanings=0)
+    assert model.asked == ["T"]
+    assert EntityProfile("T", "Location", "text", ("a", "b")) in index.profiles.entities
+    assert index.profiles.relations[0].weight == 2.0
+
+
+def test_the_rounds_are_as_many_as_the_settings_say(tmp_path):
+    for rounds in (0, 1, 3):
+        model = Model()
+        build(tmp_path / str(rounds), model, corpus("a"), gleanings=rounds)
+        assert len(model.calls) == 1 + rounds
+
+
+def test_types_come_from_the_settings_or_the_data_or_are_lightrag_s(tmp_path):
+    schema = Schema((EntityType("musical work", "An opera."),), (), (), "Of music.")
+    data = replace(corpus("a"), schema=schema)
+    says = {
+        "T1": said("entity<|#|>A<|#|>Musical Work<|#|>d", "entity<|#|>B<|#|>Person<|#|>d", "entity<|#|>C<|#|>x<|#|>d")
+    }
+    for name, chosen, wanted in (
+        ("data", {}, (("musical work", "An opera."),)),
+        ("settings", {"types": ("musical work", "Person", "boat")},
+         (("musical work", "An opera."), ("Person", dict(entity_relations.TYPES)["Person"]), ("boat", ""))),
+    ):  # fmt: skip
+        model = Model(says=says)
+        index = build(tmp_path / name, model, data, **chosen)
+        assert model.calls[0][0].types == wanted
+        defined = [(t.name, t.definition) for t in index.profiles.schema.entity_types]
+        assert defined[: len(wanted)] == list(wanted) and defined[-1][0] == "x"
+        assert index.profiles.schema.description == "Of music."
+        assert [e.type for e in index.profiles.entities] == ["musical work", "Person" if chosen else "person", "x"]
+    model = Model()
+    build(tmp_path / "none", model, corpus("a"))
+    assert model.calls[0][0].types == entity_relations.TYPES
+
+
+# -- hostile replies --------------------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "empty": "",
+    "binary": "\x00\x01\x89PNG\r\n\x1a\n\ufffd\udcff" * 50,
+    "prose": "I am sorry, I cannot do that.",
+    "wrong encoding": "entitÃ©<|#|>\xff\xfe<|#|>LocÃ¡tion<|#|>Ã",
+    "huge": "x" * 300_000,
+}
+
+
+@pytest.mark.parametrize("reply", HOSTILE.values(), ids=HOSTILE.keys())
+def test_what_cannot_be_read_is_a_failure_of_its_passage(tmp_path, reply):
+    index = build(tmp_path, Model(says={"T1": reply}), corpus("a", "b"))
+    assert [e.passages for e in index.profiles.entities] == [("p2",), ("p2",)]
+    assert index.manifest["layers"]["profiles"]["failures"] == 1
+    assert index.ensure(["typed"], progress=False).typed.names == ["Meridian", "T2"]
+
+
+def test_long_names_markup_and_injected_signs_do_no_harm(tmp_path):
+    long, script = "東" * 60_000, "<script>alert(1)</script>"
+    reply = said(
+        f"entity<|#|>{long}<|#|>Location<|#|>{script}",
+        f"entity<|#|>{script}Orsby<|#|>Location<|#|>A town <|#|> entity<|#|>Fake<|#|>Location<|#|>injected",
+        f"relation<|#|>{long}<|#|>Orsby\x00\u202e<|#|>{'k,' * 1000}<|#|>{'d ' * 5_000}",
+        "entity<|#|>" + "a" * 30_000 + "<|#|>" + "t" * 10_000 + "<|#|>d",
+    )
+    index = build(tmp_path, Model(says={"T1": reply}), corpus("a"), layers=("typed",))
+    assert all(len(name) <= 256 and len(name.encode()) <= 512 for name in index.typed.names)
+    assert "東" * 170 in index.typed.names and "Fake" in index.typed.names
+    assert all(
+        "<script>" not in html for html in (index.profiles._repr_html_(), index.profiles.entities[0]._repr_html_())
+    )
+
+
+def test_a_corpus_of_which_nothing_can_be_told_has_no_profiles(tmp_path):
+    index = build(tmp_path, Model(says={"T1": END}), corpus(""))
+    assert index.profiles.entities == index.profiles.relations == []
+    assert index.manifest["layers"]["profiles"]["failures"] == 0
+
+
+def test_replies_that_were_cut_or_half_read_are_counted(tmp_path):
+    index = build(tmp_path, Model(says={"T1": "junk\n" + _reply(DATA.passages[0])}, finish="length"), corpus("a", "b"))
+    layer = index.manifest["layers"]["profiles"]
+    assert (layer["cut"], layer["skipped"]) == (2, 2)  # of both rounds
+
+
+# -- descriptions -----------------------------------------------------------------------------------------------------
+
+
+def told(index: Index, name: str) -> str:
+    return next(entity.description for entity in index.profiles.entities if entity.name == name)
+
+
+def about(count: int, each: str = "Fragment {}.") -> tuple[Dataset, dict[str, str]]:
+    """Passages that each tell something of Orsby, and nothing else."""
+    data = corpus(*(str(n) for n in range(count)))
+    return data, {f"T{n}": said(f"entity<|#|>Orsby<|#|>Location<|#|>{each.format(n)}") for n in range(1, count + 1)}
+
+
+def test_descriptions_are_fused_from_as_many_fragments_as_the_settings_say(tmp_path):
+    data, says = about(3)
+    few, many = Model(says=says), Model(says=says)
+    assert told(build(tmp_path / "few", few, data, fragments=4), "Orsby") == "Fragment 1.\nFragment 2.\nFragment 3."
+    index = build(tmp_path / "many", many, data, fragments=3)
+    assert few.fused == [] and told(index, "Orsby") == "3 of Orsby"
+    assert many.fused == [fuse_descriptions.Input("Orsby", "entity", ("Fragment 1.", "Fragment 2.", "Fragment 3."))]
+    layer = index.manifest["layers"]["profiles"]
+    assert layer["fused"] == 1 and "openai:one (fuse_descriptions v1)" in layer["made_by"]
+
+
+def test_descriptions_are_fused_from_as_many_tokens_as_the_settings_say_but_never_one_alone(tmp_path):
+    data, says = about(2)
+    length = tokens.count("Fragment 1.\nFragment 2.")
+    assert told(build(tmp_path / "at", Model(says=says), data, summary_tokens=length), "Orsby") == "2 of Orsby"
+    below = build(tmp_path / "below", Model(says=says), data, summary_tokens=length + 1)
+    assert told(below, "Orsby") == "Fragment 1.\nFragment 2."
+    alone = Model(says=about(2, "The same.")[1])
+    assert told(build(tmp_path / "one", alone, data, summary_tokens=1, fragments=1), "Orsby") == "The same."
+    assert alone.fused == []
+
+
+def test_relations_are_fused_too(tmp_path):
+    says = {f"T{n}": said(f"relation<|#|>A<|#|>B<|#|>k<|#|>Fragment {n}.") for n in (1, 2)}
+    index = build(tmp_path, Model(says=says), corpus("a", "b"), fragments=2)
+    assert index.profiles.relations[0].description == "2 of A – B"
+    assert told(index, "A") == told(index, "B").replace("B", "A") == "2 of A"  # ends that only the relation tells of
+
+
+def test_more_fragments_than_fit_into_a_request_are_fused_in_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(profiling, "WINDOW", 3 * tokens.count("Fragment 1."))
+    data, says = about(7)
+    model = Model(says=says)
+    index = build(tmp_path, model, data, fragments=2)
+    assert [value.fragments for value in model.fused] == [
+        ("Fragment 1.", "Fragment 2.", "Fragment 3."), ("Fragment 4.", "Fragment 5.", "Fragment 6."),
+        ("3 of Orsby", "3 of Orsby"),  # the two are longer; the seventh waits for what comes of them
+        ("2 of Orsby", "Fragment 7."),
+    ]  # fmt: skip
+    assert told(index, "Orsby") == "2 of Orsby"
+
+
+@pytest.mark.parametrize(
+    ("lengths", "groups"),
+    [([5, 5, 5], [2, 1]), ([20, 20, 20], [2, 1]), ([4, 3, 3, 9], [3, 1]), ([1] * 25, [10, 10, 5]), ([30], [1]),
+     ([30, 30], [2]), ([1, 30, 1, 1], [2, 2])],
+)  # fmt: skip
+def test_groups_of_fragments(lengths, groups, monkeypatch):
+    monkeypatch.setattr(profiling, "WINDOW", 10)
+    fragments = tuple(" a" * length for length in lengths)
+    parts = profiling._groups(fragments)
+    assert [len(part) for part in parts] == groups and sum(parts, ()) == fragments
+
+
+def test_a_description_that_cannot_be_fused_keeps_its_fragments_and_is_asked_for_again(tmp_path):
+    data, says = about(2)
+    index = build(tmp_path, Model(says=says, fails_on=["Orsby"]), data, fragments=2)
+    assert told(index, "Orsby") == "Fragment 1.\nFragment 2."
+    assert index.manifest["layers"]["profiles"]["failures"] == 1
+    model = Model(says=says)
+    again = build(tmp_path, model, data)
+    assert told(again, "Orsby") == "2 of Orsby" and model.asked == [] and len(model.fused) == 1
+
+
+# -- a build that is stopped ------------------------------------------------------------------------------------------
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
+
+
+def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path):
+    data = replace(DATA, name="made")
+    whole = Model()
+    build(tmp_path / "whole", whole, data, fragments=2)
+    assert len(whole.asked) == len(DATA.passages) and whole.fused
+    for call in range(len(whole.calls)):
+        folder, stopped, second = tmp_path / str(call), Model(fail_at=call), Model()
+        with pytest.raises(KeyboardInterrupt):
+            build(folder, stopped, data, fragments=2)
+        build(folder, second, data, fragments=2)
+        assert written(folder) == written(tmp_path / "whole")
+        done = call // 2 * 2 if call < 2 * 4 else call  # the two rounds of a group are one piece of work
+        assert second.calls == whole.calls[done:]
+
+
+@pytest.mark.parametrize("cut", [1, 30, 200])
+def test_a_torn_last_line_costs_one_passage(tmp_path, cut):
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "torn", Model(fail_at=4), gleanings=1)  # two groups of two are done
+    (part,) = (tmp_path / "torn").glob("profiles-*.part/records.jsonl.part")
+    raw = part.read_bytes()
+    part.write_bytes(raw[:-cut])
+    lost = len(raw.splitlines()) - raw[:-cut].count(b"\n")
+    model = Model()
+    build(tmp_path / "torn", model)
+    assert model.asked == [passage.title for passage in DATA.passages[4 - lost :]]
+    build(tmp_path / "fresh", Model())
+    assert written(tmp_path / "torn") == written(tmp_path / "fresh")
+
+
+def test_what_failed_is_asked_for_again_and_what_succeeded_is_kept(tmp_path):
+    first = build(tmp_path, Model(fails_on=["Quell", "Fog"]))
+    assert first.manifest["layers"]["profiles"]["failures"] == 2
+    assert not {"Quell", "Fog"} & {entity.name for entity in first.profiles.entities}
+    model = Model(fails_on=["Fog"])
+    second = build(tmp_path, model)
+    assert model.asked == ["Quell", "Fog"] and second.manifest["layers"]["profiles"]["failures"] == 1
+    assert "Quell" in {entity.name for entity in second.profiles.entities}
+
+
+def test_the_order_of_the_answers_does_not_matter(tmp_path, monkeypatch):
+    build(tmp_path / "whole", Model())
+    monkeypatch.setattr(profiling, "GROUP", 3)
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "other", Model(fail_at=2))
+    build(tmp_path / "other", Model(fails_on=["Lake Mira", "Orsby"]))
+    build(tmp_path / "other", Model())
+    assert Index.open(tmp_path / "other").profiles.profiles == Index.open(tmp_path / "whole").profiles.profiles
+
+
+# -- insert and delete ------------------------------------------------------------------------------------------------
+
+NEW = Passage("p9", "Skarne", "Skarne is a port on Lake Mira.")
+
+
+def test_an_insert_asks_for_the_new_passages_and_a_delete_for_nothing(tmp_path):
+    index = build(tmp_path, Model())
+    before, schema = index.profiles.profiles, index.profiles.schema
+    model = Model()
+    more = index.insert([NEW], model, progress=False)
+    assert model.asked == ["Skarne"] and told(more, "Skarne") == NEW.text
+    model = Model()
+    less = more.delete(["p9"], model, progress=False)
+    assert model.asked == [] and less.profiles.profiles == before and less.profiles.schema == schema
+    assert not any(b"Skarne" in raw for raw in files(tmp_path).values())
+
+
+def test_a_delete_without_an_engine_leaves_new_descriptions_to_the_rules_and_says_so(tmp_path):
+    data, says = about(3)
+    index = build(tmp_path, Model(says=says), data, fragments=2)
+    less = index.delete(["p2"], progress=False)
+    assert told(less, "Orsby") == "Fragment 1. Fragment 3."
+    assert less.manifest["layers"]["profiles"]["made_by"] == [
+        "openai:one (entity_relations v1)", "rules (fuse_descriptions v1)"
+    ]  # fmt: skip
+
+
+def test_without_an_engine_new_passages_are_refused_and_what_stands_stays(tmp_path):
+    index = build(tmp_path, Model())
+    with pytest.raises(IndexFault, match=r"1 passages have no profiles \(the first is 'p9'\) and no engine"):
+        index.insert([NEW], progress=False)
+    assert told(Index.open(tmp_path), "Quell") == told(index, "Quell")
+
+
+def makers(index: Index) -> list[str]:
+    return index.manifest["layers"]["profiles"]["made_by"]
+
+
+def test_the_rules_write_what_is_new_and_replace_nothing_of_a_model_s(tmp_path):
+    index = build(tmp_path, Model())
+    before = [entity for entity in index.profiles.entities if entity.passages == ("p6",)]
+    more = index.insert([NEW], wb.engine("rules"), progress=False)
+    assert set(before) < set(more.profiles.entities) and told(more, "Skarne") == NEW.text
+    assert {"openai:one (entity_relations v1)", "rules (entity_relations v1)"} <= set(makers(more))
+    profiles = more.profiles.profiles
+    assert (
+        build(tmp_path, wb.engine("rules"), replace(DATA, passages=(*DATA.passages, NEW))).profiles.profiles == profiles
+    )
+
+
+def test_another_model_that_is_asked_for_the_layer_writes_it_anew(tmp_path):
+    build(tmp_path, Model())
+    model = Model("openai:two")
+    index = build(tmp_path, model)
+    assert model.asked == [passage.title for passage in DATA.passages]
+    assert all(made_by.startswith("openai:two (") for made_by in makers(index))
+
+
+WORDS = [
+    "Orsby is a town on the River Aldra.",
+    "Orsby was founded by Nora Whitlock in 1889.",
+    "It has 23 mills.",
+    "The River Aldra flows into Lake Mira.",
+    "Nora Whitlock was a printer from Orsby.",
+    "東京 は…",
+    "",
+]
+TITLES = ["Orsby", "Nora Whitlock", "River Aldra", ""]
+texts = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
+pools = st.lists(st.tuples(st.sampled_from(TITLES), texts), min_size=2, max_size=5)
+
+
+@settings(max_examples=15)
+@given(pools, st.data())
+def test_any_way_to_a_list_of_passages_gives_one_index_with_the_rules(tmp_path_factory, pool, draw):
+    folder, rules = tmp_path_factory.mktemp("any"), wb.engine("rules")
+    passages = [Passage(f"p{n}", title, text) for n, (title, text) in enumerate(pool)]
+    first = draw.draw(st.integers(1, len(passages)))
+    chosen = {"fragments": 2}
+    index = build(folder / "changed", rules, Dataset("any", tuple(passages[:first])), ("typed",), **chosen)
+    if passages[first:]:
+        index = index.insert(passages[first:], rules, progress=False)
+    gone = draw.draw(st.sets(st.sampled_from([passage.id for passage in passages]), max_size=len(passages) - 1))
+    if gone:
+        index = index.delete(sorted(gone), progress=False)
+    kept = tuple(passage for passage in passages if passage.id not in gone)
+    fresh = build(folder / "fresh", rules, Dataset("any", kept), ("typed",), **chosen)
+    assert index.profiles.profiles == fresh.profiles.profiles and index.profiles.schema == fresh.profiles.schema
+    assert index.typed.names == fresh.typed.names and index.typed.told == fresh.typed.told
+    shutil.rmtree(folder)
+
+
+# -- the rules --------------------------------------------------------------------------------------------------------
+
+
+def test_the_bundled_corpus_by_the_rules(tmp_path):
+    data = wb.load("meridian")
+    index = build(tmp_path, wb.engine("rules"), data)
+    found = {entity.name: entity for entity in index.profiles.entities}
+    titles = [passage.title for passage in data.passages]
+    assert sum(title in found for title in titles) > 0.9 * len(titles)
+    assert found["River Tavrel"].type == "river" and found["Lanthorn Bridge"].type == "structure"
+    assert found["University of Vennick"].passages and len(found["Vennick"].passages) > 10
+    assert all(entity.name and entity.type and entity.description for entity in found.values())
+    texts = {passage.id: " ".join(passage.text.split()) for passage in data.passages}
+    for relation in index.profiles.relations:
+        assert relation.label and {relation.source, relation.target} <= found.keys()
+        assert any(relation.description.split("\n")[0] in texts[passage] for passage in relation.passages)
+    occurring = {entity.type for entity in found.values()}
+    assert {t.name for t in index.profiles.schema.entity_types} == occurring - {"unknown"}
+    assert all(t.definition for t in index.profiles.schema.entity_types)
+
+
+def test_a_line_tells_what_was_said_by_whom(tmp_path):
+    build(tmp_path, Model(fails_on=["T2"]), corpus("a", "b"))
+    (path,) = tmp_path.glob("profiles-*/records.jsonl")
+    first, second = map(json.loads, path.read_text(encoding="ascii").splitlines())
+    assert first["made_by"] == "openai:one (entity_relations v1)" and first["failure"] is None
+    assert first["output"]["entities"] == [{"name": "T1", "type": "location", "description": "a"}]
+    assert second["failure"] == "told to fail" and second["output"] is None
