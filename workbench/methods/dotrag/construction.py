@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.methods.dotrag.parts import Dot, Ground
-from workbench.operators.region import Region, Store, region
+from workbench.operators.region import ALWAYS, Region, Store, region
 from workbench.steps import dot_rules
 from workbench.trace import Trace
 
@@ -25,9 +25,9 @@ def build_rules(ground: Ground, question: str, dot: Dot, trace: Trace) -> tuple[
 
 def admitted(ground: Ground, dot: Dot, rules: dot_rules.Output) -> Dot:
     """The DOT without the anchors of other types than the rules allow, where that is asked for and leaves some."""
-    types = ground.typed.types
-    allowed = tuple(anchor for anchor in dot.anchors if types[anchor.row] in rules.allowed_types)
-    return replace(dot, anchors=allowed) if ground.settings.filter_anchors and allowed else dot
+    types, allowed = ground.typed.types, ALWAYS.union(rules.allowed_types)
+    kept = tuple(anchor for anchor in dot.anchors if types[anchor.row] in allowed)
+    return replace(dot, anchors=kept) if ground.settings.filter_anchors and kept else dot
 
 
 def build_region(ground: Ground, dot: Dot, rules: dot_rules.Output, trace: Trace) -> tuple[Region, Store]:
