@@ -17,12 +17,16 @@ from workbench.steps import (
     choose_entities,
     choose_relations,
     community_report,
+    describe_entity,
+    describe_relations,
     directions,
     dot_rules,
     dual_thoughts,
     enough,
+    entity_relations,
     fact_filter,
     fallback_query,
+    fuse_descriptions,
     generation,
     global_map,
     global_reduce,
@@ -31,6 +35,7 @@ from workbench.steps import (
     judge,
     judge_pair,
     judge_paths,
+    keywords,
     missing_evidence,
     named_entities,
     next_thought,
@@ -39,6 +44,7 @@ from workbench.steps import (
     summarise,
     triples,
     verify,
+    write_article,
 )
 
 # Step -> an input in which every text is this one
@@ -53,9 +59,12 @@ MAKE = {
     ),
     "global_map": lambda text: global_map.Input(text, text, ((text, text),)),
     "global_reduce": lambda text: global_reduce.Input(text, text, (text,)),
+    "entity_relations": lambda text: entity_relations.Input(text, text, ((text, text),), (text,)),
+    "fuse_descriptions": lambda text: fuse_descriptions.Input(text, text, (text, text)),
     "graph_records": lambda text: graph_records.Input(text, text, (text,), (text,)),
     "judge": lambda text: judge.Input(text, (text, text), text),
     "judge_pair": lambda text: judge_pair.Input(text, text, text),
+    "keywords": lambda text: keywords.Input(text, ((text, text),), ((text, (text,), (text,), text),)),
     "choose_relations": lambda text: choose_relations.Input(
         text, ((text, text, text),), text, ((text, True), (text, False)), (0.5, 0.25)
     ),
@@ -94,6 +103,15 @@ MAKE = {
         (judge_paths.PathShown(text, text, (text, text), (text, text), (((text, True),),), 0.5),),
     ),
     "fallback_query": lambda text: fallback_query.Input(text, text, (text,), (text,), 2),
+    "write_article": lambda text: write_article.Input(
+        text, text, ((text, text, text), ("x", "y", text)), ((text, (text,), (text,), text),), text, (text,)
+    ),
+    "describe_entity": lambda text: describe_entity.Input(
+        text, text, text, ((text, text),), ((text, text, text),), ((text, (text,), (text,), text),)
+    ),
+    "describe_relations": lambda text: describe_relations.Input(
+        text, text, ((text, text, text),), ((text, (text,), (text,), text),)
+    ),
 }
 WITHOUT_RULE = {"judge_pair"}  # no rule could do it honestly, so its body refuses
 STEPS = catalogue()
