@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -315,6 +321,35 @@ def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path):
         assert written(folder) == written(tmp_path / "whole")
         done = call // 2 * 2 if call < 2 * 4 else call  # the two rounds of a group are one piece of work
         assert second.calls == whole.calls[done:]
+
+
+SLOW_BUILD = """
+    import sys, time
+    import test_profiling as made
+
+    class Slow(made.Model):
+        def run(self, *args, **options):
+            time.sleep(0.3)
+            return super().run(*args, **options)
+
+    made.profiling.GROUP = 2
+    made.build(sys.argv[1], Slow(), fragments=2)
+"""
+
+
+def test_a_build_that_is_killed_goes_on_at_the_last_finished_group(tmp_path):
+    places = [str(Path(__file__).parents[up]) for up in (0, 1, 2)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+    killed, second = tmp_path / "killed", Model()
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(SLOW_BUILD), str(killed)], env=environment) as process:
+        while process.poll() is None and not any(path.stat().st_size for path in killed.glob("*/records.jsonl.part")):
+            time.sleep(0.01)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+    build(killed, second, fragments=2)
+    assert 0 < len(second.asked) < len(DATA.passages)
+    build(tmp_path / "whole", Model(), fragments=2)
+    assert written(killed) == written(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("cut", [1, 30, 200])
