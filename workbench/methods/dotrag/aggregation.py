@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from workbench import tokens
 from workbench.methods.dotrag.parts import Dot, Ground, KeptPath, without_prefixes
@@ -68,7 +69,7 @@ def chunks(ground: Ground, question: str, entities: Sequence[int] | None, k: int
     if entities is None:
         rows = np.arange(len(passages.passages))
     else:
-        rows = np.unique(ground.typed.stated[entities].indices)
+        rows = _columns(ground.typed.stated, entities)
     cosines = passages.vectors[rows] @ ground.index.encode_query(question, "passages")
     spent, found = 0, []
     for at in top(cosines, min(k, settings.chunks)):
@@ -116,5 +117,11 @@ def _record(ground: Ground, path: KeptPath, wording: Wording) -> Path:
 
 def _stating(ground: Ground, relations: Sequence[int]) -> tuple[str, ...]:
     """Ids of the passages that state one of the relations."""
-    rows = np.unique(ground.typed.relation_stated[relations].indices)
+    rows = _columns(ground.typed.relation_stated, relations)
     return tuple(ground.index.passages.passages[row].id for row in rows)
+
+
+def _columns(table: sp.csr_array, rows: Iterable[int]) -> np.ndarray:
+    """The columns in which some of these rows are not 0, ascending. Slicing the table costs a hundred times as much."""
+    found = [table.indices[table.indptr[row] : table.indptr[row + 1]] for row in rows]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
