@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.data import Dataset, Extraction, load, write_folder
+from workbench.data.graph import EntityType, Relation, Schema
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
@@ -35,10 +36,11 @@ def back(data: Dataset, folder) -> Dataset:
         {"extractions": (Extraction("p1", ("Orsby",), (("Orsby", "on", "Quell"),), "openie.jsonl (m)"),)},
         {"extractions": (Extraction("p1", (), (), "openie.jsonl"),)},
         {"triples": (Triple("Orsby", "on", "Quell"),)},
+        {"schema": Schema((EntityType("town", "A town."),), (Relation("on", "", (), ()),), description="Towns.")},
         {"origin": ORIGIN},
         {
             "profiles": Profiles(
-                (EntityProfile("Orsby", "town", "x", ("p1",)),), (RelationProfile("a", "b", "", ("k",), 1.5),)
+                (EntityProfile("Orsby", "town", "x", ("p1",)),), (RelationProfile("a", "b", "", ("k",), 1.5, (), "on"),)
             ),
             "left_out": ("two reports",),
         },
@@ -135,4 +137,6 @@ def test_questions_on_a_bare_graph_are_answered_by_sets_and_named_by_their_hops(
     (tmp_path / "questions_2hop.jsonl").write_text(row + "\n")
     data = load(tmp_path)
     assert data.triples == (Triple("Red Sea", "directed_by", "Mira"),)
-    assert data.questions == (Question("q1", "who?", ("Mira",), "movie_to_director", 2, answer_set=True),)
+    asked = Question("q1", "who?", ("Mira",), "movie_to_director", 2, answer_set=True, start=("Red Sea",))
+    assert data.questions == (asked,)
+    assert back(data, tmp_path / "out") == data

@@ -55,7 +55,7 @@ def _wording(label: str, heads: tuple[str, ...], tails: tuple[str, ...], definit
         return Wording(label)
     it, verb, them, tail, rest = found.groups()
     # `in_language` leads to a value, which is said with its type: "in the language French"; `directed_by` to a name.
-    kind = them if label.split()[-1].rstrip("s") == tail.rstrip("s") else ""
+    kind = them if label.rstrip("s").endswith(tail.rstrip("s")) else ""
     return Wording(verb, kind, rest, it, them)
 
 

@@ -142,6 +142,6 @@ def _relations(facts: Facts, shards: Sequence[Shard], rows: dict[str, Row]) -> t
             stating[row].insert(0 if facts.triples[row][0] == one.central else 1, one.id)
         told.update(map(tuple, rows[one.id]["told"] if one.id in rows else ()))
     return tuple(
-        RelationProfile(plain(subject), plain(obj), told[row], (words(label),), 1.0, tuple(stating[row]), label)
-        for row, (subject, label, obj) in enumerate(facts.triples)
+        RelationProfile(subject, obj, told[row], (words(label),), 1.0, tuple(stating[row]), label)
+        for row, (subject, label, obj) in enumerate(tuple(map(plain, triple)) for triple in facts.triples)
     )

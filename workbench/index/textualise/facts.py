@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench.data.graph import Schema
-from workbench.index.textualise.markup import plain, safe
+from workbench.index.textualise.markup import plain, safe, shielded
 from workbench.records import Triple
 from workbench.text import text_hash
 
@@ -27,7 +27,7 @@ class Shard(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """`triples` (subject, relation, object) stand once each; names are written as in marked text. `rows` entity → its
+    """`triples` (subject, relation, object) stand once each, written as in marked text. `rows` entity → its
     triples, sorted by relation, then by the name at the other end."""
 
     triples: list[tuple[str, str, str]]
@@ -38,10 +38,10 @@ class Facts:
     def of(cls, triples: Iterable[Triple], schema: Schema) -> Facts:
         written: dict[str, str] = {}
         for triple in triples:
-            for name in (triple.subject, triple.object):
+            for name in triple.members:
                 if name not in written:
                     written[name] = safe(name)
-        members = dict.fromkeys((written[t.subject], t.relation, written[t.object]) for t in triples)
+        members = dict.fromkeys(tuple(written[member] for member in triple.members) for triple in triples)
         found, rows = list(members), defaultdict(list)
         for row, (subject, _, obj) in enumerate(found):
             for name in {subject, obj}:
@@ -84,7 +84,7 @@ def _key(name: str) -> str:
 def _types(triples: list[tuple[str, str, str]], rows: dict[str, list[int]], schema: Schema) -> dict[str, str]:
     """Entity → type: one that all its relations allow at its end, else one that any does; the first in the schema."""
     order = {kind.name: at for at, kind in enumerate(schema.entity_types)}
-    ends = {relation.name: (relation.head, relation.tail) for relation in schema.relations}
+    ends = {shielded(relation.name): (relation.head, relation.tail) for relation in schema.relations}
     roles: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     for subject, label, obj in triples:
         head, tail = ends.get(label, ((), ()))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from workbench.data import lines
 from workbench.errors import IndexFault
 from workbench.index.store import cut_torn_line, write_atomically
 
@@ -20,8 +21,7 @@ class Log:
         self.rows: dict[str, dict[str, Any]] = {}
         if path.exists():
             cut_torn_line(path)
-            with path.open(encoding="ascii") as lines:
-                self.rows = {row[key]: row for row in map(json.loads, lines)}
+            self.rows = {lines.string(row, key, where): row for where, row in lines.rows(path)}
 
     def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
         rows = [dict(row) for row in rows]

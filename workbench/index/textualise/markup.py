@@ -15,14 +15,21 @@ _PLAIN = str.maketrans(_STAND_INS, _BRACKETS, _BRACKETS)
 
 
 def safe(name: str) -> str:
-    """A name as it is written in marked text: its own brackets become ⟦ ⟧ ⟨ ⟩, and `plain` turns them back."""
+    """A name as it is written in marked text: `shielded`, if it can be told apart there."""
     if not name.strip():
-        raise DataError(f"{name!r} cannot be the name of an entity; give it one with a letter, or take its triples out")
+        raise DataError(
+            f"{name!r} cannot be the name of an entity or a relation; give it another, or take its triples out"
+        )
     if stands := set(name) & set(_STAND_INS):
         raise DataError(
             f"the name {name!r} holds {min(stands)}, which stands for a bracket in marked text; write another one"
         )
-    return name.translate(_SAFE)
+    return shielded(name)
+
+
+def shielded(text: str) -> str:
+    """Text whose own brackets are no marks: they become ⟦ ⟧ ⟨ ⟩, and `plain` turns them back."""
+    return text.translate(_SAFE)
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.data.graph import Schema
 from workbench.index.textualise.facts import UNKNOWN, Facts, Shard
-from workbench.index.textualise.markup import mentions, plain, topics, without_strangers
+from workbench.index.textualise.markup import mentions, plain, shielded, topics, without_strangers
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.rules import articles as template
@@ -30,7 +30,8 @@ class Writers:
 
     @cached_property
     def _relations(self) -> template.Relations:
-        return tuple((r.name, r.head, r.tail, r.definition) for r in self.schema.relations)
+        """What the Steps are told of them, as it can stand in marked text."""
+        return tuple((shielded(r.name), r.head, r.tail, shielded(r.definition)) for r in self.schema.relations)
 
     # -- articles -----------------------------------------------------------------------------------------------------
 
@@ -42,26 +43,30 @@ class Writers:
             asked = [self._article(shard, texts[shard.id], attempt) for shard in pending]
             for shard, result in zip(pending, self._ask(write_article.STEP, pending, asked)):
                 failures[shard.id] = result.failure
-                written = result.value.text if result.value else ""
-                # Of two the one that lacks less: a model that mends one name may lose another.
-                texts[shard.id] = min(texts[shard.id], written, key=lambda text: len(self._lacking(shard, text)))
+                if result.value:
+                    # Of two the one that lacks less: a model that mends one name may lose another.
+                    found = (result.value.text, texts[shard.id] or result.value.text)
+                    texts[shard.id] = min(found, key=lambda text: len(self._lacking(shard, text)))
             pending = [shard for shard in pending if self._lacking(shard, texts[shard.id])]
             if not pending:
                 break
         around = {name: self.facts.neighbours(name, self.facts.rows[name]) | {name} for name in _centrals(group)}
         for shard in group:
-            text, strangers = without_strangers(texts[shard.id], around[shard.central])
-            writer = self._writer(shard) if text else TEMPLATE
+            writer = self._writer(shard) if texts[shard.id] else TEMPLATE
+            written = texts[shard.id] or self._by_template(shard)
+            text, strangers = without_strangers(written, around[shard.central])
             added = self._added(shard, text)
-            text = " ".join(filter(None, (text, *added)))
-            row = {"id": shard.id, "central": plain(shard.central), "text_marked": text, "writer": writer}
-            row |= {"repaired": bool(added), "hallucinated": strangers}
+            row = {"id": shard.id, "central": plain(shard.central), "text_marked": " ".join((text, *added))}
+            row |= {"writer": writer, "repaired": bool(added), "hallucinated": strangers}
             yield row | _failed(None if texts[shard.id] else failures[shard.id])
 
     def _article(self, shard: Shard, earlier: str, attempt: int) -> write_article.Input:
         missing = tuple(sorted(self._lacking(shard, earlier))) if attempt else ()
         triples, kind = self.facts.of_rows(shard.rows), self.facts.types[shard.central]
         return write_article.Input(shard.central, kind, triples, self._relations, earlier, missing)
+
+    def _by_template(self, shard: Shard) -> str:
+        return template.article(shard.central, self.facts.of_rows(shard.rows), self._relations)
 
     def _lacking(self, shard: Shard, text: str) -> set[str]:
         lacking = self.facts.neighbours(shard.central, shard.rows) - mentions(text)
@@ -82,12 +87,18 @@ class Writers:
         only one that no relation can settle (MetaQA's `theme`) goes before."""
         asked = [self._entity(shard, articles[shard.id]["text_marked"]) for shard in group]
         for shard, value, result in zip(group, asked, self._ask(describe_entity.STEP, group, asked)):
-            kind, said = value.type, plain(result.value.description).strip() if result.value else ""
-            if said and result.value.type in (self._free_types if kind != UNKNOWN else self._types):
+            kind, writer, said = value.type, self._writer(shard), result.value.description if result.value else ""
+            if not said.strip():
+                writer, said = TEMPLATE, template.description(value.name, value.triples, self._relations)
+            elif result.value.type in (self._free_types if kind != UNKNOWN else self._types):
                 kind = result.value.type
-            writer = self._writer(shard) if said else TEMPLATE
-            said = said or plain(template.description(value.name, value.triples, self._relations))
-            row = {"id": shard.id, "name": plain(shard.central), "type": kind, "description": said, "writer": writer}
+            row = {
+                "id": shard.id,
+                "name": plain(shard.central),
+                "type": kind,
+                "description": plain(said),
+                "writer": writer,
+            }
             yield row | _failed(result.failure)
 
     def _entity(self, shard: Shard, article: str) -> describe_entity.Input:
@@ -141,20 +152,21 @@ class Writers:
         once = {number for number, times in Counter(one.id for one in said).items() if times == 1}
         found = {rows[one.id - 1]: one.description for one in said if one.id in once and 1 <= one.id <= len(rows)}
         subject_and_object = {row: {self.facts.triples[row][0], self.facts.triples[row][2]} for row in found}
-        return {row: plain(text).strip() for row, text in found.items() if subject_and_object[row] <= mentions(text)}
+        return {row: plain(text) for row, text in found.items() if subject_and_object[row] <= mentions(text)}
 
     # -- who writes ---------------------------------------------------------------------------------------------------
 
-    def _by_template(self, shard: Shard) -> bool:
-        return self.engine.name == self._rules.name or len(self.facts.rows[shard.central]) > self.template_above
+    def _hub(self, shard: Shard) -> bool:
+        return len(self.facts.rows[shard.central]) > self.template_above
 
     def _writer(self, shard: Shard) -> str:
-        return TEMPLATE if self._by_template(shard) else self.engine.name
+        return TEMPLATE if self.engine.name == self._rules.name or self._hub(shard) else self.engine.name
 
     def _ask(self, step: Step, shards: Sequence[Shard], inputs: Sequence[Any]) -> list[Result]:
+        """One result per input; of hubs the template is asked."""
         results: dict[int, Result] = {}
-        for engine, by_template in ((self._rules, True), (self.engine, False)):
-            mine = [at for at, shard in enumerate(shards) if self._by_template(shard) is by_template]
+        for engine, hubs in ((self._rules, True), (self.engine, False)):
+            mine = [at for at, shard in enumerate(shards) if self._hub(shard) is hubs]
             if mine:
                 results.update(zip(mine, engine.run(step, [inputs[at] for at in mine])))
         return [results[at] for at in range(len(inputs))]

@@ -1,0 +1,403 @@
+"""A graph of triples as a corpus: what is written, checked, asked again, mended and kept; types, ids, profiles."""
+
+from __future__ import annotations
+
+import errno
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny import TinyEncoder
+
+import workbench as wb
+from workbench.data import Dataset
+from workbench.data.profiles import EntityProfile, RelationProfile
+from workbench.errors import DataError, IndexFault, SettingError
+from workbench.index import Index
+from workbench.index.textualise import induced, log, textualise
+from workbench.index.textualise.markup import mentions, plain, safe, topics, without_strangers
+from workbench.llm.meter import Meter
+from workbench.llm.step import Result
+from workbench.records import Question, Triple
+
+RULES = wb.engine("rules")
+FILMS = (
+    Triple("Red Sea", "directed_by", "Mira"),
+    Triple("Red Sea", "written_by", "Mira"),
+    Triple("Red Sea", "has_genre", "Comedy"),
+    Triple("Red Sea", "has_tags", "comedy"),
+    Triple("Zulu", "in_language", "Zulu"),
+    Triple("Zulu", "release_year", "1999"),
+    Triple("1999", "has_imdb_rating", "good"),
+)
+
+
+def graph(*triples: Triple, **more) -> Dataset:
+    return Dataset("films", (), triples=triples or FILMS, **more)
+
+
+def rules(data, folder, **settings) -> Dataset:
+    return textualise(data, RULES, folder, progress=False, **settings)
+
+
+def rows(folder, name: str = "marked") -> list[dict]:
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
+
+
+class Scripted:
+    """A model whose replies to a Step are given by a function of (input, how often it was asked before); None fails.
+    A Step without a function is done by its rule body. Every input is remembered."""
+
+    name = "openai:scripted"
+
+    def __init__(self, fail_at: int | None = None, **replies):
+        self.replies, self.asked, self.meter, self.calls, self.fail_at = replies, [], Meter(), 0, fail_at
+
+    def run(self, step, inputs, *, trace=None):
+        if self.calls == self.fail_at:
+            raise KeyboardInterrupt
+        self.calls += 1
+        return [self._reply(step, value) for value in inputs]
+
+    def _reply(self, step, value) -> Result:
+        key = (step.name, getattr(value, "topic", None) or value.name)
+        before = sum(name == key for name, _ in self.asked)
+        self.asked.append((key, value))
+        if step.name not in self.replies:
+            return Result(step.rule([value])[0])
+        said = self.replies[step.name](value, before)
+        return Result(None, failure="refused") if said is None else Result(step.output.model_validate(said))
+
+    def times(self, step: str, name: str) -> int:
+        return sum(key == (step, name) for key, _ in self.asked)
+
+
+# -- what the template writes ---------------------------------------------------------------------------------------
+
+
+def test_a_small_graph_by_the_rules(tmp_path):
+    questions = (Question("q1", "who?", ("Mira",), start=("Red Sea",), answer_set=True),)
+    data = rules(graph(questions=questions), tmp_path)
+    assert data.questions == questions and data.triples == FILMS
+    assert {p.id: p.text for p in data.passages} == {
+        "1999#1": "1999 is rated good on IMDb. Zulu was released in the year 1999.",
+        "Comedy#1": "Red Sea is of the genre Comedy.",
+        "Mira#1": "Red Sea was directed by Mira. Red Sea was written by Mira.",
+        "Red Sea#1": "Red Sea was directed by Mira; is of the genre Comedy; has the tag comedy; was written by Mira.",
+        "Zulu#1": "Zulu is in the language Zulu; was released in the year 1999.",
+        "comedy#1": "Red Sea has the tag comedy.",
+        "good#1": "1999 is rated good on IMDb.",
+    }
+    assert [p.title for p in data.passages] == ["1999", "Comedy", "Mira", "Red Sea", "Zulu", "comedy", "good"]
+    assert data.profiles.entities[:2] == (
+        # A film as well as a year: the first type of the schema counts.
+        EntityProfile("1999", "movie", "The movie is rated good on IMDb. Zulu was released in the year.", ("1999#1",)),
+        EntityProfile("Comedy", "genre", "Red Sea is of the genre.", ("Comedy#1",)),
+    )
+    assert {p.name: p.type for p in data.profiles.entities} == {
+        "1999": "movie", "Comedy": "genre", "Mira": "person", "Red Sea": "movie", "Zulu": "movie", "comedy": "tag",
+        "good": "tag",
+    }  # fmt: skip
+    assert data.profiles.relations[1] == RelationProfile(
+        "Red Sea", "Mira", "Red Sea was written by Mira.", ("written by",), 1.0, ("Red Sea#1", "Mira#1"), "written_by"
+    )
+    assert data.profiles.relations[4].passages == ("Zulu#1",)  # it leads back
+    assert rows(tmp_path)[2] == {
+        "id": "Mira#1", "central": "Mira", "text_marked": "[Red Sea] was directed by <Mira>. [Red Sea] was written by "
+        "<Mira>.", "writer": "template", "repaired": False, "hallucinated": 0,
+    }  # fmt: skip
+
+
+def test_an_entity_of_many_relations_has_several_articles(tmp_path):
+    triples = [Triple(f"f{n:02}", "has_genre", "Drama") for n in range(26)] + [Triple("Drama", "directed_by", "z")]
+    data = rules(graph(*triples), tmp_path, shard=25)
+    first, second = (data.passage(f"Drama#{number}") for number in (1, 2))
+    # By relation, then by name.
+    assert first.text.startswith("Drama was directed by z. f00, f01, ") and first.text.endswith(
+        "f23 are of the genre Drama."
+    )
+    assert second.text == "f24, f25 are of the genre Drama." and first.title == second.title == "Drama"
+    profile = next(p for p in data.profiles.entities if p.name == "Drama")
+    assert profile.passages == ("Drama#1", "Drama#2")
+    stated = {p.source: p.passages for p in data.profiles.relations}
+    assert stated["f23"] == ("f23#1", "Drama#1") and stated["f25"] == ("f25#1", "Drama#2")
+
+
+def test_without_a_schema_every_type_is_unknown(tmp_path):
+    data = rules(graph(Triple("Orsby", "lies_on", "Aldra")), tmp_path)
+    assert [(p.name, p.type, p.description) for p in data.profiles.entities] == [
+        ("Aldra", "unknown", "Orsby lies on it."), ("Orsby", "unknown", "It lies on Aldra."),
+    ]  # fmt: skip
+    assert data.schema.relations[0].name == "lies_on" and data.profiles.relations[0].keywords == ("lies on",)
+
+
+def test_a_triple_that_stands_twice_is_told_once(tmp_path):
+    data = rules(graph(FILMS[0], FILMS[0], replace(FILMS[0], passages=("p",))), tmp_path)
+    assert len(data.profiles.relations) == 1 and data.passages[0].text == "Red Sea was directed by Mira."
+
+
+HOSTILE = ["<script>a()</script>", "[x] > <y>", "It", "It's It", "a#1", "a", "A", "&amp;", "\x00\u202e", "\u2028x",
+           " a ", "名前", "'\"\\", "{0} %s", "</topic>", "x\ty\n"]  # fmt: skip
+_names = st.sampled_from(HOSTILE) | st.text(
+    st.characters(exclude_categories=("Cs",), exclude_characters="⟦⟧⟨⟩"), min_size=1, max_size=5
+).filter(str.strip)
+_triples = st.lists(
+    st.builds(Triple, _names, st.sampled_from(["directed_by", "has_tags", "<b>on</b>_", "?"]), _names),
+    min_size=1, max_size=40,
+)  # fmt: skip
+
+
+@given(_triples, st.integers(1, 4))
+def test_any_graph_keeps_the_contract(tmp_path_factory, triples, shard):
+    folder = tmp_path_factory.mktemp("any")
+    data = rules(graph(*triples), folder, shard=shard)
+    ids = [passage.id for passage in data.passages]
+    assert len(set(ids)) == len(ids) and all(map(str.isprintable, ids))
+    marked = {row["id"]: row for row in rows(folder)}
+    assert list(marked) == ids and not any(row["repaired"] or row["hallucinated"] for row in marked.values())
+    texts = {passage.id: passage for passage in data.passages}
+    assert all(plain(marked[id]["text_marked"]) == texts[id].text for id in ids)
+    names = {name for t in triples for name in (t.subject, t.object)}
+    assert {p.name for p in data.profiles.entities} == names == {p.title for p in data.passages}
+    found = {(p.source, p.label, p.target) for p in data.profiles.relations}
+    assert found == {t.members for t in triples} and len(data.profiles.relations) == len(found)
+    for profile in data.profiles.relations:
+        ends = (profile.source, profile.target)
+        assert [texts[id].title for id in profile.passages] == list(dict.fromkeys(ends))
+        for end in ends:
+            assert end in profile.description
+            assert all(safe(end) in mentions(marked[id]["text_marked"]) for id in profile.passages)
+    assert all(safe(row["central"]) in topics(row["text_marked"]) for row in marked.values())
+    assert all(id in ids for p in data.profiles.entities for id in p.passages)
+
+
+def test_two_runs_write_the_same_bytes(tmp_path):
+    first, second = (rules(graph(), tmp_path / name) for name in "ab")
+    assert first == second
+    for name in ("marked", "entities", "relations"):
+        assert (tmp_path / "a" / f"{name}.jsonl").read_bytes() == (tmp_path / "b" / f"{name}.jsonl").read_bytes()
+
+
+# -- what a model writes --------------------------------------------------------------------------------------------
+
+
+def test_names_are_found_in_brackets_only_and_exactly():
+    text = "<Red Sea> is with [Itself] and [Her Name], says It; [ Mira], <b>, [], [Comedy"
+    assert mentions(text) >= {"Red Sea", "Itself", "Her Name", " Mira", "b"}
+    assert not mentions(text) & {"It", "Her", "Mira", "Comedy"}
+    assert topics(text) == {"Red Sea", "b"}
+    kept, strangers = without_strangers(text, {"Red Sea", "Itself"})
+    assert kept == "<Red Sea> is with [Itself] and Her Name, says It;  Mira, b, , [Comedy" and strangers == 4
+    assert plain(kept) == "Red Sea is with Itself and Her Name, says It;  Mira, b, , Comedy"
+
+
+@pytest.mark.parametrize("name", ["[REC]", "a < b", "<<x>>", "plain"])
+def test_a_name_with_brackets_comes_back(name):
+    assert plain(f"[{safe(name)}]") == name and mentions(f"<{safe(name)}>") == {safe(name)}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("⟦x", "holds ⟦"), (" ", "cannot be the name of an entity"), ("", "cannot be")]
+)
+def test_a_name_that_cannot_be_marked_is_refused(tmp_path, name, said):
+    with pytest.raises(DataError, match=said):
+        rules(graph(Triple("a", "on", name)), tmp_path)
+
+
+def test_an_article_is_asked_for_again_with_what_it_lacks(tmp_path):
+    def reply(value, before):
+        if value.topic != "Red Sea":
+            return {"text": f"<{value.topic}> and [Red Sea], [Zulu], [1999], [good]."}
+        said = ["<Red Sea> was made by [Mira], says [Ann].", "<Red Sea>: [Mira], [Comedy], [comedy], [Ann]."]
+        return {"text": said[before]}
+
+    model = Scripted(write_article=reply)
+    data = textualise(graph(), model, tmp_path, progress=False)
+    first, second = (value for (step, name), value in model.asked if (step, name) == ("write_article", "Red Sea"))
+    assert first.missing == () and first.earlier == "" and first.type == "movie"
+    assert second.missing == ("Comedy", "comedy") and second.earlier.startswith("<Red Sea> was made by")
+    row = {row["id"]: row for row in rows(tmp_path)}["Red Sea#1"]
+    assert row["text_marked"] == "<Red Sea>: [Mira], [Comedy], [comedy], Ann."
+    assert (row["writer"], row["repaired"], row["hallucinated"]) == ("openai:scripted", False, 1)
+    assert data.passage("Red Sea#1").text == "Red Sea: Mira, Comedy, comedy, Ann."
+
+
+def test_what_an_article_still_lacks_is_added(tmp_path):
+    model = Scripted(write_article=lambda value, before: {"text": "[Mira] and Comedy." if before else "No mark."})
+    data = textualise(graph(), model, tmp_path, progress=False, attempts=3)
+    assert model.times("write_article", "Red Sea") == 3
+    assert data.passage("Red Sea#1").text == (
+        "Mira and Comedy. Red Sea is of the genre Comedy. Red Sea has the tag comedy."
+    )
+    found = {row["id"]: row for row in rows(tmp_path)}
+    assert found["Red Sea#1"]["repaired"] and found["Red Sea#1"]["writer"] == "openai:scripted"
+    # Where the topic alone is lacking, one sentence names it.
+    model = Scripted(write_article=lambda value, before: {"text": "[Red Sea]."})
+    assert textualise(graph(), model, tmp_path / "b", progress=False).passage("Mira#1").text == (
+        "Red Sea. Red Sea was directed by Mira."
+    )
+
+
+def test_of_several_articles_the_most_complete_is_kept(tmp_path):
+    said = ["<Red Sea> [Mira] [Comedy]", "<Red Sea> [comedy]", "no", None]
+    model = Scripted(write_article=lambda value, before: said[before] and {"text": said[before]})
+    data = textualise(graph(), model, tmp_path, progress=False)
+    assert data.passage("Red Sea#1").text == "Red Sea Mira Comedy Red Sea has the tag comedy."
+    assert "failure" not in {row["id"]: row for row in rows(tmp_path)}["Red Sea#1"]
+
+
+def test_what_failed_is_written_by_the_template_and_asked_again_by_the_next_run(tmp_path):
+    silent = Scripted(**dict.fromkeys(("write_article", "describe_entity", "describe_relations"), lambda *_: None))
+    assert textualise(graph(), silent, tmp_path, progress=False) == rules(graph(), tmp_path / "rules")
+    assert all((row["writer"], row["failure"]) == ("template", "refused") for row in rows(tmp_path))
+    model = Scripted(describe_entity=lambda value, _: {"type": "theme", "description": f"{value.name}, [briefly]."})
+    data = textualise(graph(), model, tmp_path, progress=False)
+    assert data.profiles.entities[1].description == "Comedy, briefly."
+    again = Scripted()
+    assert textualise(graph(), again, tmp_path, progress=False) == data and not again.asked
+
+
+def test_the_relations_settle_the_type_but_for_types_that_they_never_give(tmp_path):
+    said = {"comedy": "theme", "Comedy": "person", "Mira": "robot"}
+    model = Scripted(describe_entity=lambda v, _: {"type": said.get(v.name, v.type), "description": "x"})
+    types = {p.name: p.type for p in textualise(graph(), model, tmp_path, progress=False).profiles.entities}
+    assert (types["comedy"], types["Comedy"], types["Mira"]) == ("theme", "genre", "person")
+
+
+def test_each_triple_has_its_own_sentence_or_the_template_s(tmp_path):
+    def reply(value, before):
+        one = "[Red Sea] was shot by [Mira]."
+        first = [(1, one), (2, "[Red Sea] is a comedy."), (3, one), (3, one), (9, one), (4, "[Red Sea], [comedy]")]
+        return {"descriptions": [{"id": id, "description": text} for id, text in ([] if before else first)]}
+
+    model = Scripted(describe_relations=reply)
+    data = textualise(graph(*FILMS[:4]), model, tmp_path, progress=False, attempts=2)
+    assert [p.description for p in data.profiles.relations] == [
+        "Red Sea was shot by Mira.",
+        "Red Sea was written by Mira.",
+        "Red Sea is of the genre Comedy.",
+        "Red Sea has the tag comedy.",
+    ]
+    first, second = (value for (step, _), value in model.asked if step == "describe_relations")
+    # By relation, then by name: the second had no end in brackets, the third two sentences, the fourth another's ends.
+    assert [t[1] for t in first.triples] == ["directed_by", "has_genre", "has_tags", "written_by"]
+    assert [t[1] for t in second.triples] == ["has_genre", "has_tags", "written_by"]
+    assert rows(tmp_path, "relations")[0]["repaired"] == 3
+
+
+def test_hubs_are_left_to_the_template(tmp_path):
+    triples = [Triple(f"f{n}", "has_genre", "Drama") for n in range(4)]
+    model = Scripted()
+    textualise(graph(*triples), model, tmp_path, progress=False, template_above=3)
+    assert {name for (_, name), _ in model.asked} == {"f0", "f1", "f2", "f3"}
+    assert [row["writer"] for row in rows(tmp_path)] == ["template"] + ["openai:scripted"] * 4
+
+
+# -- stopped, damaged, refused --------------------------------------------------------------------------------------
+
+
+MANY = tuple(Triple(f"f{n:03}", "directed_by", f"p{n % 40:02}") for n in range(150))
+
+
+@pytest.mark.parametrize("fail_at", range(8))
+def test_a_run_that_was_stopped_goes_on(tmp_path, fail_at):
+    stopped = Scripted(fail_at=fail_at)
+    with pytest.raises(KeyboardInterrupt):
+        textualise(graph(*MANY), stopped, tmp_path, progress=False)
+    if (path := tmp_path / "marked.jsonl").exists():
+        path.write_bytes(path.read_bytes() + b'{"id": "f149#1", "cent')  # killed while it wrote
+    rest = Scripted()
+    data = textualise(graph(*MANY), rest, tmp_path, progress=False)
+    assert data == textualise(graph(*MANY), whole := Scripted(), tmp_path / "whole", progress=False)
+    assert len(stopped.asked) + len(rest.asked) == len(whole.asked)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": graph(*FILMS[1:])},
+        {"engine": Scripted()},
+        {"shard": 3},
+        {"data": graph(schema=wb.load("meridian").schema)},
+    ],
+)
+def test_texts_of_something_else_are_not_gone_on_with(tmp_path, change):
+    rules(graph(), tmp_path)
+    asked = {"data": graph(), "engine": RULES, **change}
+    with pytest.raises(IndexFault, match=r"holds texts with another .*choose another folder, or delete"):
+        textualise(asked.pop("data"), asked.pop("engine"), tmp_path, progress=False, **asked)
+
+
+def test_a_full_disk_is_said_so_and_costs_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(log.Log, "add", _full)
+    with pytest.raises(IndexFault, match=r"No space left.*what is done is kept"):
+        rules(graph(), tmp_path)
+    monkeypatch.undo()
+    assert len(rules(graph(), tmp_path).passages) == 7
+
+
+def _full(self, rows):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_folder_that_cannot_be_made_is_said_so(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(IndexFault, match="could not be written"):
+        rules(graph(), tmp_path / "file" / "texts")
+
+
+def test_a_damaged_row_is_named(tmp_path):
+    rules(graph(), tmp_path)
+    path = tmp_path / "marked.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'{"id": "Comedy#1"', b'{"id": Comedy'))
+    with pytest.raises(DataError, match=r"marked.jsonl, line 2 is not JSON"):
+        rules(graph(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "error", "said"),
+    [
+        (Dataset("x", ()), {}, DataError, "has no triples"),
+        (wb.load("meridian"), {}, DataError, "has no triples"),
+        (replace(wb.load("meridian"), triples=FILMS), {}, DataError, "passages of its own"),
+        (graph(), {"shard": 0}, SettingError, "shard=0"),
+        (graph(), {"attempts": True}, SettingError, "attempts=True"),
+        (graph(), {"template_above": 2.5}, SettingError, "template_above=2.5"),
+    ],
+)
+def test_what_cannot_be_textualised_is_refused(tmp_path, data, settings, error, said):
+    with pytest.raises(error, match=said):
+        rules(data, tmp_path, **settings)
+
+
+# -- a part, an index -----------------------------------------------------------------------------------------------
+
+
+def test_a_part_of_a_graph():
+    questions = (
+        Question("near", "?", ("Mira",), start=("Red Sea",)),
+        Question("far", "?", ("1999",), start=("Zulu",)),
+    )
+    data = graph(questions=questions)
+    assert {t.members for t in induced(data, ["Mira"], 1).triples} == {FILMS[0].members, FILMS[1].members}
+    part = induced(data, ["Mira"], 2)
+    assert part.triples == FILMS[:4] and [q.id for q in part.questions] == ["near"] and part.name == "films-part"
+    assert induced(data, ["Mira"], 2, cap=3).triples == FILMS[:3]  # Comedy before comedy
+    assert induced(data, ["Mira"], 0).triples == () and induced(data, ["Zulu"], 0).triples == FILMS[4:5]
+    assert induced(data, ["Mira", "good"], 9).triples == FILMS
+    with pytest.raises(DataError, match="'mira'"):
+        induced(data, ["mira"])
+    with pytest.raises(SettingError, match="cap=1"):
+        induced(data, ["Mira", "Zulu"], cap=1)
+
+
+def test_a_graph_becomes_an_index(tmp_path):
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "triples.tsv").write_text("".join("\t".join(t.members) + "\n" for t in FILMS))
+    index = Index.build(tmp_path / "films", None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
+    assert index.typed.names == ["1999", "Comedy", "Mira", "Red Sea", "Zulu", "comedy", "good"]
+    held = index.typed.nodes_of([index.passages.row["Mira#1"]])
+    assert [index.typed.names[row] for row in held] == ["Mira", "Red Sea"]
+    assert index.typed.schema.description.startswith("Films")
