@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from films import film_index
+from films import ENTITIES, RELATIONS, film_index
 
 import workbench as wb
 from workbench.errors import SettingError
@@ -69,3 +69,11 @@ def test_without_a_name_the_similar_are_linked(index):
 def test_a_senseless_setting_is_refused(index, setting):
     with pytest.raises(SettingError, match=setting.partition("=")[0]):
         wb.method(f"ball[{setting}]", index)
+
+
+def test_a_word_that_asks_is_no_name(tmp_path):
+    entities = (*ENTITIES, ("movie", "genre", ("p3",)))
+    index = film_index(tmp_path, COSINES, entities, (*RELATIONS[:-1], ("Rust", "has_genre", "movie", ("p3",), 1.0)))
+    assert index.typed.schema.relations, "the labels are those of the film schema"
+    assert found(index, "which movie did Ada Lind direct", hops=0).nodes == ["Ada Lind"]
+    assert found(index, "which movie", hops=0).nodes == ["movie"]

@@ -1,7 +1,8 @@
 """The ball: everything within a few edges of the entities that a question names. What a method gains over it, it gains
 by choosing.
 
-An entity is linked by its name in the question; where none is named, by its similarity."""
+An entity is linked by its name in the question, unless that is a word that asks ("which film"); where none is named, by
+its similarity."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ import numpy as np
 
 from workbench.errors import SettingError
 from workbench.methods.base import Method
+from workbench.methods.lightrag.graph import relations_of
 from workbench.operators.anchors import named
 from workbench.operators.region import region
 from workbench.operators.similarity import top
 from workbench.records import Evidence, ranked
+from workbench.rules.keywords import meant
 from workbench.trace import Trace
 
 TRACED = 10  # entities that an event of the trace lists
@@ -50,6 +53,7 @@ class Ball(Method):
         self._typed, self._passages = self.index.typed, self.index.passages
         self._vectors = np.asarray(self._passages.vectors)
         self._types = frozenset(self._typed.types)
+        self._relations = relations_of(self._typed)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         typed = self._typed
@@ -77,7 +81,8 @@ class Ball(Method):
         """Rows of the entities around which the ball is, and why, if none is named or similar enough."""
         with trace.span("RETRIEVER", "link names") as span:
             spans = named(self._typed, question)
-            linked, fallback = list(dict.fromkeys(row for _, row in spans)), None
+            about = set(meant(question, [words for words, _ in spans], self._relations))
+            linked, fallback = list(dict.fromkeys(row for words, row in spans if words in about)), None
             if not linked:
                 near = top(cosines, self.settings.sources)
                 linked = near[cosines[near] >= self.settings.tau].tolist()

@@ -81,7 +81,7 @@ class PathRAG(Method):
         self._typed, self._graph = self.index.typed, EdgeGraph(self.index)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        words = keywords_of(question, self.index, self.engine, trace)
+        words = keywords_of(question, self._graph, self.engine, trace)
         if not (words.high and words.low):
             why = words.failure or f"the question has no {'low' if words.high else 'high'}-level keywords"
             return Evidence(question, self.label, self.scale, (), fallback=f"nothing is retrieved: {why}")

@@ -30,7 +30,7 @@ def keywords(
     question = " ".join(question[:_LONGEST].split())
     (doc,) = parse([question])
     evoke = _Evoked(relations)
-    names = _meant([span for span, _ in named], doc, evoke) or list(analyse(question).names)
+    names = meant(question, [span for span, _ in named], relations) or list(analyse(question).names)
     spans = [match.span() for name in names for match in re.finditer(re.escape(name), question, re.IGNORECASE)]
     words = _unique(
         spoken(token)
@@ -43,6 +43,16 @@ def keywords(
     types = [kind for word in words for kind in evoke.types(word)]
     others = [word for word in words if not evoke.relations(word) and not evoke.types(word)]
     return _unique([*found, *types, *others]), _unique(low)
+
+
+def meant(question: str, named: Sequence[str], relations: Sequence[Relation]) -> list[str]:
+    """Of names that stand in a question those that it is about: a graph may have a node "film", and "which film …" does
+    not mean it. All of them, where nothing else is named."""
+    (doc,) = parse([" ".join(question[:_LONGEST].split())])
+    evoke = _Evoked(relations)
+    lower = [token for token in doc if token.text.islower()]
+    asking = {token.text for token in lower if evoke.relations(spoken(token)) or evoke.types(spoken(token))}
+    return [span for span in named if span not in asking] or list(named)
 
 
 class _Evoked:
@@ -69,13 +79,6 @@ class _Evoked:
         """Types that a word names, or whose kind it names: "film" the type "movie"."""
         kind = kind_of(word)
         return [name for name in self._types if stem(word) == stem(name) or (kind != "other" and kind_of(name) == kind)]
-
-
-def _meant(named: Sequence[str], doc, evoke: _Evoked) -> list[str]:
-    """Without the words that ask: a graph may have a node "film", and "which film …" does not mean it."""
-    lower = [token for token in doc if token.text.islower()]
-    asking = {token.text for token in lower if evoke.relations(spoken(token)) or evoke.types(spoken(token))}
-    return [span for span in named if span not in asking] or list(named)
 
 
 def _phrases(doc) -> list[str]:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from workbench import tokens
 from workbench.index import Index
+from workbench.index.typed import TypedLayer
 from workbench.operators.similarity import top
 from workbench.records import Triple
 
@@ -23,10 +24,12 @@ class EdgeGraph:
     ends     int (p, 2), rows of entities, the lower first; edges are sorted by them
     ranks    int (p,), the degrees of both ends added up
     weights  float64 (p,)
+    schema   its relations, as `relations_of` gives them
     """
 
     def __init__(self, index: Index):
         self.typed, self.passages = index.typed, index.passages.passages
+        self.schema = relations_of(self.typed)
         typed, n = self.typed, len(self.typed.names)
         apart = np.flatnonzero(typed.sources != typed.targets)
         ends = np.sort(np.c_[typed.sources, typed.targets][apart].astype(np.int64), axis=1)
@@ -116,6 +119,13 @@ class EdgeGraph:
         """How many neighbours of an entity are described from a passage."""
         near, described = (_row(matrix, at) for matrix, at in ((self.typed.adjacency, row), (self._described, passage)))
         return len(np.intersect1d(near, described, assume_unique=True))
+
+
+def relations_of(typed: TypedLayer) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]:
+    """The schema's relations that the graph has, as Steps are told of them: label, head types, tail types,
+    definition."""
+    labels = set(typed.labels)
+    return tuple((r.name, r.head, r.tail, r.definition) for r in typed.schema.relations if r.name in labels)
 
 
 def leading(texts: Iterable[str], budget: int, joint: str = "") -> int:

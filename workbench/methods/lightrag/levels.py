@@ -23,12 +23,10 @@ class Keywords(NamedTuple):
     failure: str | None = None
 
 
-def keywords_of(question: str, index: Index, engine: Engine, trace: Trace) -> Keywords:
+def keywords_of(question: str, graph: EdgeGraph, engine: Engine, trace: Trace) -> Keywords:
     """One call of the Step `keywords`."""
-    typed, labels = index.typed, set(index.typed.labels)
-    relations = tuple((r.name, r.head, r.tail, r.definition) for r in typed.schema.relations if r.name in labels)
-    spans = tuple((span, typed.types[row]) for span, row in named(typed, question))
-    (result,) = engine.run(step.STEP, [step.Input(question, spans, relations)], trace=trace)
+    spans = tuple((span, graph.typed.types[row]) for span, row in named(graph.typed, question))
+    (result,) = engine.run(step.STEP, [step.Input(question, spans, graph.schema)], trace=trace)
     if result.failure:
         return Keywords("", "", result.failure)
     return Keywords(", ".join(result.value.high_level), ", ".join(result.value.low_level))

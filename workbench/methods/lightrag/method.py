@@ -114,7 +114,7 @@ class LightRAG(Method):
         levels = LEVELS[self.settings.mode]
         if not levels:
             return {}, None
-        found = keywords_of(question, self.index, self.engine, trace)
+        found = keywords_of(question, self._graph, self.engine, trace)
         if self._current and not found.high and not found.low and len(question) < SHORT:
             found = found._replace(low=question)
         return {level: getattr(found, level) for level in levels}, found.failure
