@@ -1,7 +1,8 @@
 """Rule bodies of DotRAG's search: is a path complete, what to look for from its end, what to look for otherwise.
 
-Where the rules of a search are walks, as `schema_walks` writes them, a path is held against them hop by hop. Where they
-are prose, or the graph has no labels, what its passage says is held against the question's words."""
+Where the rules of a search are walks, as `schema_walks` writes them, a path is held against them hop by hop. Types
+count for less than labels, because entities of one name share one type. Where the rules are prose, or the graph has no
+labels, what the passage says is held against the question's words."""
 
 from __future__ import annotations
 
@@ -9,71 +10,99 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workbench.rules.language import content_words
-from workbench.rules.schema_walks import Walk, asked, parsed
-from workbench.rules.schema_words import spelled
+from workbench.rules.relations import kind_of, likeness, stem
+from workbench.rules.sentences import read
+from workbench.rules.walk_lines import ANY, Walk, parsed, spelled, told
+from workbench.text import unicode_phrase
 
-SURE, LESS = 0.9, 0.1  # confidence in a path of the first walk; what each further walk takes from it
-TELLS = 0.6  # share of the question's words that a passage must tell to be complete
+SURE = 0.9  # confidence in a path that follows the first walk
+LATER = 0.1  # what each further walk takes from it
+MISFIT = 0.2  # what another type on the way takes from it
+CLOSE = 0.1  # what a similarity of 1 adds
+TELLS = 0.6  # share of the question's words that the passage of a complete path tells
 HINTS = 0.2  # the same for a partial one
 
 
 class Judged(NamedTuple):
+    """A verdict of `steps.judge_paths` without its id."""
+
     label: str
     confidence: float
     justification: str
     next_question: str
 
 
-def judge(
-    question: str, on_the_way: Sequence[str], at_the_end: Sequence[str], history: Sequence[str], paths
-) -> list[Judged]:
-    """One judgement per path (`steps.judge_paths.PathShown`)."""
-    found = [walk for walk in map(parsed, at_the_end) if walk]
-    if not found:
-        return [_by_words(question, path, history) for path in paths]
-    return [_by_walks(found, path, history) for path in paths]
+def judge(question: str, at_the_end: Sequence[str], history: Sequence[str], paths) -> list[Judged]:
+    """One verdict per path (`steps.judge_paths.PathShown`), by the rules of the end."""
+    walks = [walk for walk in map(parsed, at_the_end) if walk]
+    tried = set(map(unicode_phrase, history))
+    return [_by_walks(walks, path, tried) if walks else _by_words(question, path, tried) for path in paths]
 
 
-def _by_walks(walks: Sequence[Walk], path, history: Sequence[str]) -> Judged:
-    told = [[(spelled(label), forward) for label, forward in hop] for hop in path.relations]
-    for whole in (True, False):
-        for rank, walk in enumerate(walks):
-            same = len(told) == len(walk.hops) if whole else len(told) < len(walk.hops)
-            if same and all(hop in labels for hop, labels in zip(walk.hops, told)):
-                confidence = _confidence(rank, path.similarity)
-                if whole:
-                    return Judged("complete", confidence, f"follows {walk}", "")
-                next_ = asked(path.nodes[-1], walk.hops[len(told)], walk.types[len(told) + 1])
-                return Judged("partial", confidence, f"begins {walk}", next_ if next_ not in history else "")
-    return Judged("irrelevant", SURE, "follows no walk of the rules", "")
+# By walks
 
 
-def _confidence(rank: int, similarity: float) -> float:
-    return max(0.0, SURE - LESS * rank + LESS * min(1.0, max(0.0, similarity)))
+def _by_walks(walks: Sequence[Walk], path, tried: set[str]) -> Judged:
+    """Complete if the path is one of the walks, partial if it begins one."""
+    hops = [[(spelled(label), forward) for label, forward in labels] for labels in path.relations]
+    begun = [
+        (len(walk.hops) != len(hops), rank, walk)
+        for rank, walk in enumerate(walks)
+        if len(hops) <= len(walk.hops) and all(hop in labels for hop, labels in zip(walk.hops, hops))
+    ]
+    if not begun or not hops:
+        return Judged("irrelevant", SURE, "follows none of the walks", "")
+    partial, rank, walk = min(begun, key=lambda one: one[:2])
+    confidence = _confidence(rank, _fitting(walk, path), path.similarity)
+    if not partial:
+        return Judged("complete", confidence, f"follows {walk}", "")
+    queries = (told(path.nodes[-1], walk.hops[len(hops)], walk.types[len(hops) + 1]) for _, _, walk in begun)
+    return Judged("partial", confidence, f"begins {walk}", _untried(queries, tried))
 
 
-def _by_words(question: str, path, history: Sequence[str]) -> Judged:
-    said = content_words(question)
-    names = content_words(path.nodes[0]) if path.nodes else set()
-    open_ = said - names
-    held = open_ & content_words(path.passage)
-    share = len(held) / len(open_) if open_ else 0.0
-    worth = min(1.0, max(0.0, (share + max(0.0, path.similarity)) / 2))
-    told = f"tells {', '.join(sorted(held)) or 'nothing'} of the question"
-    if share >= TELLS:
-        return Judged("complete", worth, told, "")
+def _fitting(walk: Walk, path) -> bool:
+    return all(type_ in (spelled(shown), ANY) for type_, shown in zip(walk.types[1:], path.types[1:]))
+
+
+def _confidence(rank: int, fitting: bool, similarity: float) -> float:
+    return max(0.0, SURE - LATER * rank - (0 if fitting else MISFIT) + CLOSE * min(1.0, max(0.0, similarity)))
+
+
+# By words
+
+
+def _by_words(question: str, path, tried: set[str]) -> Judged:
+    """By the share of the question's other words than the anchor's that the passage tells, and by the type of its end:
+    complete is what tells most of them and ends at the kind of thing that is asked for."""
+    anchor = path.nodes[0] if path.nodes else ""
+    asked = sorted(content_words(question) - content_words(anchor))
+    said = set(map(stem, content_words(path.passage)))
+    missing = [word for word in asked if not any(likeness(stem(word), other) for other in said)]
+    share = 1 - len(missing) / len(asked) if asked else 0.0
+    worth = (share + min(1.0, max(0.0, path.similarity))) / 2
+    tells = f"tells {len(asked) - len(missing)} of {len(asked)} words of the question"
+    if share >= TELLS and _kind_fits(read(question, anchor).wants, path.types[-1:]):
+        return Judged("complete", worth, tells, "")
     if share >= HINTS:
-        missing = [word for word in question.split() if content_words(word) & (open_ - held)]
-        next_ = " ".join([path.nodes[-1] if path.nodes else "", *missing]).strip()
-        return Judged("partial", worth, told, next_ if next_ not in history else "")
-    return Judged("irrelevant", 1 - worth, told, "")
+        end = path.nodes[-1] if path.nodes else ""
+        return Judged("partial", worth, tells, _untried([" ".join([end, *missing]), f"{end} {question}"], tried))
+    return Judged("irrelevant", 1 - worth, tells, "")
 
 
-def another(question: str, constraints: str, history: Sequence[str], kept: Sequence[str]) -> str:
-    """A query that was not searched yet; empty where none is left."""
-    tried = {" ".join(query.casefold().split()) for query in history}
-    parts = [part.strip() for part in constraints.split(";")]
-    for query in (*parts, constraints, question, *(f"{question} {passage[:100]}" for passage in kept)):
-        if query.strip() and " ".join(query.casefold().split()) not in tried:
-            return query
-    return ""
+def _kind_fits(wants: str, types: Sequence[str]) -> bool:
+    kinds = [kind_of(word) for type_ in types for word in spelled(type_).split()]
+    return not wants or wants in kinds or all(kind == "other" for kind in kinds)
+
+
+# Another query
+
+
+def another(question: str, constraints: str, history: Sequence[str]) -> str:
+    """What was not searched yet: a thing looked for as a whole, the question, both together; else nothing."""
+    wanted = [part.strip() for part in constraints.split(";") if not part.strip().startswith("not ")]
+    queries = (*wanted, question, *(f"{question} {part}" for part in wanted))
+    return _untried(queries, set(map(unicode_phrase, history)))
+
+
+def _untried(queries, tried: set[str]) -> str:
+    return next((query.strip() for query in queries if (plain := unicode_phrase(query)) and plain not in tried), "")

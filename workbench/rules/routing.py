@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workbench.rules.language import content_words
-from workbench.rules.schema_words import Relations, Types, lexicon, spelled
-from workbench.rules.sentences import _ASKING, _LIGHT
+from spacy.lang.en.stop_words import STOP_WORDS
 
-BROAD = ["the question as a whole"]
+from workbench.rules.language import content_words, parse
+from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
+from workbench.rules.sentences import ASKING, Word
+from workbench.rules.walk_lines import spelled
+from workbench.text import storable
+
+_LONGEST = 2_000  # characters of a question that are read
+_TOPICS = 3
+_OF_SCHEMA = 0.8  # worth from which on a word is one of the schema's
 
 
 class Regions(NamedTuple):
-    """`anchors` are (span, description, type)."""
+    """`anchors` are (span, description, type); `routing` is 1 to go by them, 0 to go by the topics as well."""
 
     anchors: list[tuple[str, str, str]]
     topics: list[str]
@@ -21,27 +28,60 @@ class Regions(NamedTuple):
 
 
 def regions(question: str, types: Types, relations: Relations, named: Sequence[tuple[str, str]], most: int) -> Regions:
-    """The names that are more than ordinary words of the question, best first; topics are its other words."""
+    """The names that are more than ordinary words of the question, the longest first; its topics are the rest.
+
+    A graph may have a film called "Fall" and a tag "writers": what is written small counts only where nothing is
+    written like a name, and a word of the schema only where there is nothing else at all."""
+    question = " ".join(storable(question)[:_LONGEST].split())
     schema = lexicon(tuple(types), tuple(relations))
-    spans = [(span, type_) for span, type_ in named if content_words(span)]
-    proper = [(span, type_) for span, type_ in spans if _proper(span, schema)]
-    plain = [(span, type_) for span, type_ in spans if (span, type_) not in proper and not _of_schema(span, schema)]
-    chosen = sorted(proper or plain, key=lambda one: (-len(one[0]), question.find(one[0])))[:most]
-    anchors = [(span, _told(span, type_, question), type_) for span, type_ in chosen]
-    names = {word for span, _ in chosen for word in content_words(span)}
-    topics = [word for word in dict.fromkeys(question.casefold().split()) if content_words(word) - names]
-    return Regions(anchors, topics[:3] or [question], int(bool(anchors)))
+    ranked = [(_rank(span, question, schema), span, type_) for span, type_ in dict.fromkeys(named)]
+    best = max((rank for rank, _, _ in ranked), default=0)
+    spans = sorted(
+        (one[1:] for one in ranked if one[0] == best > 0), key=lambda one: (-len(one[0]), question.find(one[0]))
+    )
+    outer = [(span, type_) for span, type_ in spans if not any(span != other and span in other for other, _ in spans)]
+    chosen = outer[: most if best == _PROPER else 1]
+    topics = _topics(question, [span for span, _ in chosen])
+    told = {name: definition for name, definition, _ in types}
+    anchors = [(span, _described(span, type_, told.get(type_, ""), topics), type_) for span, type_ in chosen]
+    return Regions(anchors, topics, int(bool(anchors)))
 
 
-def _proper(span: str, schema) -> bool:
-    return any(word[:1].isupper() or word[:1].isdigit() for word in span.split())
+_PROPER, _SMALL, _SCHEMA = 3, 2, 1
 
 
-def _of_schema(span: str, schema) -> bool:
-    words = content_words(span) - _ASKING - _LIGHT
-    senses = schema.senses(sorted(words))
-    return all(relations or types for relations, types in senses)
+def _rank(span: str, question: str, schema: Lexicon) -> int:
+    """How much a span looks like a name; 0 for words that only hold a question together."""
+    words = re.findall(r"\w+", span)
+    begins = question.startswith(span) and len(words) == 1
+    ordinary = all(word.casefold() in STOP_WORDS | ASKING for word in words)
+    if not any(map(str.islower, span)) or any(map(str.isupper, span)):
+        return 0 if begins and ordinary else _PROPER
+    if ordinary:
+        return 0
+    senses = schema.senses(
+        [Word(0, token.lemma_.lower(), False, False) for token in parse([span])[0] if token.is_alpha]
+    )
+    of_schema = bool(senses) and all(
+        max((*s.relations.values(), *s.types.values()), default=0) >= _OF_SCHEMA for s in senses
+    )
+    return _SCHEMA if of_schema else _SMALL
 
 
-def _told(span: str, type_: str, question: str) -> str:
-    return f"{span} is a {spelled(type_) or 'thing'}; asked is: {question}"
+def _topics(question: str, names: Sequence[str]) -> list[str]:
+    """The content words of the question without its names, together and then by noun phrases."""
+    rest = question
+    for name in names:
+        rest = rest.replace(name, " ")
+    words = [word for word in re.findall(r"\w+", rest) if content_words(word)]
+    phrases = [" ".join(token.text for token in chunk if not token.is_stop and token.is_alpha)
+               for chunk in parse([" ".join(rest.split())])[0].noun_chunks]  # fmt: skip
+    return list(dict.fromkeys(topic for topic in (" ".join(words), *phrases) if topic))[:_TOPICS] or [question]
+
+
+def _described(span: str, type_: str, definition: str, topics: Sequence[str]) -> str:
+    """What a name probably is: its type with its definition, and what is asked about it."""
+    kind = spelled(type_) or "thing"
+    article = "an" if kind[0] in "aeiou" else "a"
+    defined = f" ({definition.rstrip('.')})" if definition else ""
+    return f"{span} is {article} {kind}{defined}, asked about with regard to {topics[0]}."

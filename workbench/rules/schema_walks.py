@@ -4,46 +4,36 @@
     person <-[directed by]- movie -[starred actors]-> person
 
 Every walk that the types allow is aligned with the question's words in the order of their distance from the anchor: the
-word that stands nearest tells the first hop, the noun that is asked for the last. What a walk explains counts for it, a
-hop without a word and every hop at all against it."""
+word that stands nearest tells the first hop, what is asked for the last. What a walk explains counts for it; a hop
+without a word, a word without its place in the walk, and every hop as such count against it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from operator import sub
 from typing import NamedTuple
 
-from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon, spelled
+from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
 from workbench.rules.sentences import Reading, Word, read
+from workbench.rules.walk_lines import Hop, Walk, told
 
 MOST = 3  # readings that are given
 NEARLY = 0.1  # worth by which a reading may fall behind the best
+BEAM = 300  # walks that are carried on
 HOP = 0.3  # cost of a hop
 UNSAID = 1.0  # cost of a hop that no word tells
-BACK = 0.4  # the same where it goes back by the relation that led there
+IMPLIED = 0.6  # share of that cost where a word tells the node that the hop leads to
+BACK = 0.4  # that cost where the hop goes back by the relation that led there
 SHARED = 0.1  # the same where the question says that something is shared
-AGAIN = 0.25  # worth of a second word for the same thing
+RETURN = 0.5  # cost of a node that such a way back leads to, if no word tells it and nothing is shared
+LATE = 2  # times these two at the end of a walk, which a question seldom leaves unsaid
+ALONE = 0.7  # cost of a walk without a way back where the question speaks of sharing
+AGAIN = 0.5  # share of its worth that a second word for the same thing has
+LEFT = 0.4  # share of its worth that a word costs which has no place in the walk
+TURNED = 0.7  # cost of a first hop that makes the name act where it is acted upon, or the other way round
 KIND = 1.0  # worth of ending at the kind of thing that is asked for
-BEAM = 200  # walks that are carried on
-
-Hop = tuple[str, bool]  # the label of a relation, and whether it is followed from its head to its tail
-
-
-@dataclass(frozen=True)
-class Walk:
-    """`types` has one member more than `hops`."""
-
-    types: tuple[str, ...]
-    hops: tuple[Hop, ...]
-
-    def __str__(self) -> str:
-        told = [spelled(self.types[0])]
-        for (label, forward), type_ in zip(self.hops, self.types[1:]):
-            told.append(f"-[{spelled(label)}]->" if forward else f"<-[{spelled(label)}]-")
-            told.append(spelled(type_))
-        return " ".join(told)
+OTHER = 1.0  # cost of starting at another type than the anchor's: a name may be that of two things
+_NEVER = -99.0
 
 
 class Rules(NamedTuple):
@@ -57,174 +47,178 @@ class Rules(NamedTuple):
 
 
 def rules(
-    question: str,
-    concept: str,
-    anchors: Sequence[tuple[str, str, str]],
-    types: Types,
-    relations: Relations,
-    hops: int,
+    question: str, concept: str, anchors: Sequence[tuple[str, str, str]], types: Types, relations: Relations, hops: int
 ) -> Rules:
-    """What `steps.dot_rules` is to write. The rules are walks, one a line, that `path_judging` reads back."""
+    """What `steps.dot_rules` is to write. Its rules are walks, one a line, which `path_judging` reads back."""
     exact = [anchor for anchor in anchors if anchor[0].casefold() == concept.casefold()]
     starts = tuple(dict.fromkeys(type_ for _, type_, _ in exact or anchors))
     found = walks(question, concept, starts, types, relations, hops)
     if not found:
         return Rules("", [], [], [], "")
     name = exact[0][0] if exact else concept
-    prefixes = dict.fromkeys(
-        str(Walk(walk.types[: n + 1], walk.hops[:n])) for walk in found for n in range(1, len(walk.hops))
-    )
-    whole = list(dict.fromkeys(map(str, found)))
+    ways = [walk.upto(length) for walk in found for length in range(1, len(walk.hops))]
+    wanted = dict.fromkeys(walk.from_(name) for walk in found)
+    if any(walk.types[-1] == walk.types[0] for walk in found):
+        wanted[f"not {name} itself"] = None
     return Rules(
-        "; ".join(f"{spelled(walk.types[-1])} at the end of {walk}" for walk in found),
-        [line for line in prefixes],
-        whole,
+        "; ".join(wanted),
+        list(dict.fromkeys(map(str, ways))),
+        list(dict.fromkeys(map(str, found))),
         list(dict.fromkeys(type_ for walk in found for type_ in walk.types)),
-        asked(name, found[0].hops[0], found[0].types[1]),
+        told(name, found[0].hops[0], found[0].types[1]),
     )
-
-
-def asked(name: str, hop: Hop, type_: str) -> str:
-    """A hop from a node in words.
-
-    >>> asked("Ada Lind", ("directed_by", False), "movie"), asked("Dune Fever", ("has_genre", True), "genre")
-    ('movie directed by Ada Lind', 'Dune Fever has genre')
-    """
-    label, forward = spelled(hop[0]), hop[1]
-    if not forward:
-        return f"{spelled(type_)} {label} {name}"
-    return f"{name} {label}" if spelled(type_) in label.split() else f"{name} {label} {spelled(type_)}"
-
-
-# Which walks
 
 
 def walks(
-    question: str, concept: str, starts: tuple[str, ...], types: Types, relations: Relations, hops: int
+    question: str, concept: str, starts: Sequence[str], types: Types, relations: Relations, hops: int
 ) -> list[Walk]:
     """The best readings of a question from a concept on; further ones only where they are nearly as good."""
     scored = scores(question, concept, starts, types, relations, hops)
-    best = scored[0][0] if scored else 0.0
-    return [walk for worth, walk in scored[:MOST] if worth >= best - NEARLY]
+    return [walk for worth, walk in scored[:MOST] if worth >= scored[0][0] - NEARLY]
 
 
 def scores(
-    question: str, concept: str, starts: tuple[str, ...], types: Types, relations: Relations, hops: int
+    question: str, concept: str, starts: Sequence[str], types: Types, relations: Relations, hops: int
 ) -> list[tuple[float, Walk]]:
+    """(worth, walk) of every walk that was looked at, best first. A walk from a type that is not among `starts` costs
+    more, because entities of one name share one type in the graph."""
     words = lexicon(tuple(types), tuple(relations))
     reading = read(question, concept)
-    senses = _senses(reading, words)
-    found = [(max(_worth(walk, order, senses, reading, words) for order in reading.orders), walk)
-             for walk in possible(starts, tuple(relations), hops)]  # fmt: skip
-    return sorted(found, key=lambda one: (-one[0], len(one[1].hops), str(one[1])))
+    graph = _steps(types, relations)
+    aligned = {one.words: one for one in (_Aligned(order, reading, words) for order in reading.orders)}.values()
+    found: dict[Walk, float] = {}
+    for start in sorted(graph, key=lambda start: start not in starts):
+        cost = 0.0 if start in starts else OTHER
+        if cost and found and max(found.values()) >= max(one.most for one in aligned) - cost:
+            break
+        for one in aligned:
+            for worth, walk in _search(start, graph, one, hops, cost):
+                found[walk] = max(found.get(walk, _NEVER), worth)
+    ranked = sorted(found.items(), key=lambda one: (-one[1], len(one[0].hops), one[0].hops, one[0].types))
+    return [(worth, walk) for walk, worth in ranked]
 
 
-@lru_cache(64)
-def possible(starts: tuple[str, ...], relations: Relations, hops: int) -> tuple[Walk, ...]:
-    """Every walk of at most so many hops that the schema allows."""
-    steps: dict[str, list[tuple[Hop, str]]] = {}
+def _steps(types: Types, relations: Relations) -> dict[str, list[tuple[Hop, str]]]:
+    """Type -> hops and the types they lead to. A relation whose ends are not told joins every type with every other."""
+    every = tuple(name for name, _, _ in types) or ("",)
+    found: dict[str, list[tuple[Hop, str]]] = {}
     for label, head, tail, _ in relations:
-        for one in head:
-            for other in tail:
-                steps.setdefault(one, []).append(((label, True), other))
-                steps.setdefault(other, []).append(((label, False), one))
-    found, last = [], [Walk((start,), ()) for start in starts]
-    for _ in range(hops):
-        last = [Walk((*walk.types, type_), (*walk.hops, hop))
-                for walk in last for hop, type_ in steps.get(walk.types[-1], ())]  # fmt: skip
-        found += last
-    return tuple(found)
+        for one in head or every:
+            for other in tail or every:
+                found.setdefault(one, []).append(((label, True), other))
+                found.setdefault(other, []).append(((label, False), one))
+    return found
 
 
-class _Sense(NamedTuple):
-    relations: dict[str, float]
-    types: dict[str, float]
+class _Aligned:
+    """The words that mean something in the schema, in one order; the asked one, if there is one, is the last."""
+
+    def __init__(self, order: Sequence[Word], reading: Reading, words: Lexicon):
+        senses = [(word, sense) for word, sense in zip(order, words.senses(order)) if any(sense)]
+        self.reading, self.lexicon = reading, words
+        self.words = tuple(word for word, _ in senses)
+        self.asked = bool(senses) and senses[-1][0].asked
+        self.senses = [sense for _, sense in senses]
+        best = [max((*relations.values(), *types.values())) for relations, types in self.senses]
+        self.left = [(1.0 if word.asked else LEFT) * worth for (word, _), worth in zip(senses, best)]
+        self.rest = [sum(self.left[at:]) for at in range(len(best) + 1)]
+        self.most = sum(best) + KIND - HOP  # no walk is worth more
+        roles = dict(reading.roles)
+        self.roles = [(words.labels(word), roles[word.at]) for word in self.words if word.at in roles]
+        self.pivot = next((sense for word, sense in senses if word.at == reading.pivot), None)
+
+    def gains(self, kind: int, name: str, last: bool) -> list[float]:
+        """What each word gains by telling a relation (0) or a type (1); the asked one tells only a walk's end."""
+        gains = [sense[kind].get(name, 0.0) for sense in self.senses]
+        if self.asked and not last:
+            gains[-1] = 0.0
+        return gains
+
+    def tells(self, hop: Hop) -> bool:
+        return any(hop[0] in sense.relations for sense in self.senses)
+
+    def ending(self, type_: str) -> float:
+        """Whether a type is of the kind that the question word asks for."""
+        wants, kinds = self.reading.wants, self.lexicon.kinds
+        if not wants or wants not in kinds.values():
+            return 0.0
+        return KIND if kinds.get(type_) == wants else -KIND
+
+    def turned(self, hop: Hop) -> float:
+        """What it costs that the first hop leaves the name on the other side than the words beside it say."""
+        label, forward = hop
+        acting = self.lexicon.acting.get(label)
+        if acting is None:
+            return 0.0
+        wrong = [acts != (acting == forward) for relations, acts in self.roles if relations.get(label)]
+        return TURNED if any(wrong) else 0.0
+
+    def shares(self, hop: Hop, type_: str) -> bool:
+        """Is a node from which a hop goes back what the question says to be shared?"""
+        return self.pivot is None or hop[0] in self.pivot.relations or type_ in self.pivot.types
 
 
-def _senses(reading: Reading, words: Lexicon) -> dict[int, _Sense]:
-    told = [word for word in reading.words if word.content]
-    return {word.at: _Sense(*sense) for word, sense in zip(told, words.senses([word.lemma for word in told]))
-            if sense[0] or sense[1]}  # fmt: skip
+def _search(start: str, graph, aligned: _Aligned, hops: int, cost: float) -> Iterator[tuple[float, Walk]]:
+    """Every walk from a type with its worth, less the cost of beginning there. `worths[n]` is that of the best
+    alignment of the first n words."""
+    begin = [-cost] + [_NEVER] * len(aligned.left)
+    called = _told(begin, aligned.gains(1, start, False), aligned.left)
+    last = [(Walk((start,), ()), list(map(max, begin, called)))]
+    for length in range(1, hops + 1):
+        reached = []
+        for walk, worths in last:
+            for hop, type_ in graph.get(walk.types[-1], ()):
+                if cost and length == 1 and not aligned.tells(hop):
+                    continue  # only what is said of a name can make it another thing
+                longer = Walk((*walk.types, type_), (*walk.hops, hop))
+                yield _ended(longer, worths, aligned), longer
+                if length < hops:
+                    reached.append((longer, _longer(longer, worths, aligned, last=False)))
+        last = sorted(reached, key=lambda one: -max(one[1]))[:BEAM]
 
 
-def _worth(walk: Walk, order: Sequence[Word], senses, reading: Reading, words: Lexicon) -> float:
-    """How well a walk explains the words in their order, by the best alignment that never turns back."""
-    elements: list[tuple[str, str]] = [("type", walk.types[0])]
-    for (label, _), type_ in zip(walk.hops, walk.types[1:]):
-        elements += [("relation", label), ("type", type_)]
-    unsaid = [_unsaid(walk, at, reading) for at in range(len(walk.hops))]
-    # state: (element, whether a word told it) -> worth
-    states: dict[tuple[int, bool], float] = {(0, False): 0.0}
-    for word in order:
-        sense = senses.get(word.at)
-        if sense is None:
-            continue
-        after = dict(states)  # the word left aside
-        for (at, told), worth in states.items():
-            passed = 0.0
-            for to in range(at, len(elements)):
-                if to > at:
-                    passed += unsaid[at // 2] if elements[at][0] == "relation" and not told and to == at + 1 else 0.0
-                    if to > at + 1 and elements[to - 1][0] == "relation":
-                        passed += unsaid[(to - 1) // 2]
-                if word.asked and to < len(elements) - 2:
-                    continue
-                kind, name = elements[to]
-                gain = (sense.relations if kind == "relation" else sense.types).get(name, 0.0)
-                if gain <= 0:
-                    continue
-                gain *= AGAIN if to == at and told else 1.0
-                state = (to, True)
-                after[state] = max(after.get(state, -99.0), worth - passed + gain * word.weight)
-        states = after
-    best = -99.0
-    for (at, told), worth in states.items():
-        rest = 0.0 if told or elements[at][0] != "relation" else unsaid[at // 2]
-        rest += sum(unsaid[to // 2] for to in range(at + 1, len(elements)) if elements[to][0] == "relation")
-        best = max(best, worth - rest)
-    return best - HOP * len(walk.hops) + _ending(walk, reading, words) + _sharing(walk, reading)
+def _longer(walk: Walk, worths: list[float], aligned: _Aligned, last: bool) -> list[float]:
+    """The worths with the walk's last hop and the node it leads to."""
+    back, shared = _goes_back(walk, len(walk.hops) - 1), aligned.reading.shared or aligned.reading.joined
+    unsaid = (SHARED if shared else BACK) * (LATE if last else 1) if back else UNSAID
+    unreached = RETURN if back and not last and not shared else 0.0
+    said = _told(worths, aligned.gains(0, walk.hops[-1][0], last), aligned.left)
+    gains = aligned.gains(1, walk.types[-1], last)
+    return [
+        max(reached, one - unreached, implied - IMPLIED * unsaid, none - unsaid - unreached)
+        for reached, one, implied, none in zip(
+            _told(said, gains, aligned.left), said, _told(worths, gains, aligned.left), worths
+        )
+    ]
 
 
-def _unsaid(walk: Walk, at: int, reading: Reading) -> float:
+def _told(worths: list[float], gains: list[float], left: Sequence[float]) -> list[float]:
+    """The worths with one more element, which one of the words tells or several."""
+    found, told, untold = [], _NEVER, _NEVER
+    for at, before in enumerate(worths):
+        if at:
+            gain, cost = gains[at - 1], left[at - 1]
+            told += AGAIN * gain if gain else -cost
+            if gain and untold + gain > told:
+                told = untold + gain
+            untold -= cost
+        if before > untold:
+            untold = before
+        found.append(told)
+    return found
+
+
+def _ended(walk: Walk, worths: list[float], aligned: _Aligned) -> float:
+    worths = _longer(walk, worths, aligned, last=True)
+    best = max(map(sub, worths, aligned.rest))
+    alone = aligned.reading.shared and not any(
+        _goes_back(walk, at) and aligned.shares(walk.hops[at], walk.types[at]) for at in range(1, len(walk.hops))
+    )
+    cost = HOP * len(walk.hops) + (ALONE if alone else 0.0) + aligned.turned(walk.hops[0])
+    return best - cost + aligned.ending(walk.types[-1])
+
+
+def _goes_back(walk: Walk, at: int) -> bool:
+    """Does a hop go back by the relation that led there?"""
     label, forward = walk.hops[at]
-    if (label, not forward) in (*walk.hops[max(0, at - 1) : at], *walk.hops[at + 1 : at + 2]):
-        return SHARED if reading.shared else BACK
-    return UNSAID
-
-
-def _ending(walk: Walk, reading: Reading, words: Lexicon) -> float:
-    if not reading.wants or reading.wants not in words.kinds.values():
-        return 0.0
-    return KIND if words.kinds[walk.types[-1]] == reading.wants else -KIND
-
-
-def _sharing(walk: Walk, reading: Reading) -> float:
-    mirrored = any(walk.hops[at + 1] == (label, not forward) for at, (label, forward) in enumerate(walk.hops[:-1]))
-    return -0.7 if reading.shared and not mirrored else 0.0
-
-
-# Lines
-
-
-_STEP = re.compile(r"(?P<back><)?-\[(?P<label>[^\]]*)\]-(?P<on>>)?")
-
-
-def parsed(line: str) -> Walk | None:
-    """The walk that a line tells, in plain words; None where it tells none.
-
-    >>> parsed("person <-[directed by]- movie").hops
-    (('directed by', False),)
-    """
-    found = list(_STEP.finditer(line))
-    types = tuple(part.strip() for part in _plain_parts(line, found))
-    if not found or any(bool(step["back"]) == bool(step["on"]) for step in found) or not all(types):
-        return None
-    return Walk(types, tuple((step["label"], bool(step["on"])) for step in found))
-
-
-def _plain_parts(line: str, steps) -> Iterator[str]:
-    start = 0
-    for step in steps:
-        yield line[start : step.start()]
-        start = step.end()
-    yield line[start:]
+    return at > 0 and walk.hops[at - 1] == (label, not forward)

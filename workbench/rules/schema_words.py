@@ -1,26 +1,35 @@
 """What the words of a question may mean in a graph: which of its relations, which of its types of entities.
 
 A schema is read once: its names and, for less, its definitions give the words; families of words and groups of like
-meaning (`relations.likeness`, and below) carry over to other words. A word that tells nothing by letters is compared
+meaning (`relations.likeness`, and below) carry over to other words. A word of which neither tells anything is compared
 with the schema's names by the packaged encoder."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
+import numpy as np
+
+from workbench.encoding import encoder
 from workbench.rules.language import parse
 from workbench.rules.relations import kind_of, likeness, stem, words
+from workbench.rules.sentences import EMPTY, Word
+from workbench.rules.walk_lines import spelled
 
 Types = Sequence[tuple[str, str, int]]
 Relations = Sequence[tuple[str, tuple[str, ...], tuple[str, ...], str]]
 
 DEFINED = 0.6  # worth of a word of a definition, beside one of a name
-OWN = 0.9  # worth of the name of a type to which only one relation leads
-NEAR, FAR = 0.55, 0.3  # cosines of two words that mean much the same, and of two that have nothing in common
-VECTORS = 0.6  # worth of a meaning that only the encoder sees
+OWN = 0.9  # of the name of a type to which only one relation leads, for that relation
+ENDS = 0.9  # of a compound by its last part: "screenwriter"
+ALIKE = 0.8  # of a word of like meaning
+OTHERWISE = 0.9  # share left to a word with another preposition than the relation's: "made of", "made in"
+UNLIKE = 0.3  # share left to a word of another kind than the type: "painting", "painter"
+SEEN = 0.6  # worth of a meaning that only the encoder sees
+FAR, NEAR = 0.4, 0.7  # cosines of words that have little in common, and of words that mean the same
 
 # General English for what schemas tend to be about; the groups of `relations` are about what is said of things.
 _ALIKE = (
@@ -35,50 +44,100 @@ _ALIKE = (
     "book novel volume",
     "painting artwork sculpture work piece",
     "artist painter sculptor",
-    "write script screenplay scriptwriter screenwriter screenplay scenario",
+    "write script screenplay scriptwriter screenwriter scenario",
     "rating rate score grade",
     "vote popularity popular",
+    "appear act star feature play cast role",
+    "make create creator produce",
     "exhibit display show collection hold house",
 )
-_DEFINING = frozenset(map(stem, words("entity thing name something value item whether")))
+_DEFINING = frozenset(map(stem, words("entity thing name something value item work")))
+
+
+class Senses(NamedTuple):
+    """Name -> worth, what is worth nothing left out."""
+
+    relations: dict[str, float]
+    types: dict[str, float]
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """`relations` and `types`: name -> {stem of a word: worth}; `kinds`: type -> kind of answer (person, date, …)."""
+    """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone; `kinds`:
+    type -> kind of answer (person, date, …); `acting`: label -> whether the head is what acts; `particles`: label ->
+    the preposition that ends it; `of_persons`: the relations that may have a person at an end."""
 
     relations: Mapping[str, Mapping[str, float]]
     types: Mapping[str, Mapping[str, float]]
+    called: Mapping[str, Mapping[str, float]]
     kinds: Mapping[str, str]
-    names: tuple[str, ...] = field(default=())
+    acting: Mapping[str, bool]
+    particles: Mapping[str, str]
+    of_persons: frozenset[str]
 
-    def senses(self, words: Sequence[str]) -> list[tuple[dict[str, float], dict[str, float]]]:
-        """For each word ({relation: worth}, {type: worth}), what is worth nothing left out."""
-        found = [(_fits(stem(word), self.relations), _fits(stem(word), self.types)) for word in words]
-        strange = [at for at, (relations, types) in enumerate(found) if not relations and not types]
-        for at, senses in zip(strange, self._by_vectors([words[at] for at in strange])):
+    def senses(self, words: Sequence[Word]) -> list[Senses]:
+        """What each word may mean. A light word means the relations that are called so and nothing else."""
+        found = [Senses(self._relations(word), {} if word.light else self._types(word)) for word in words]
+        strange = [at for at, senses in enumerate(found) if not any(senses) and not words[at].light]
+        for at, senses in zip(strange, self._seen([words[at].lemma for at in strange])):
             found[at] = senses
         return found
 
-    def _by_vectors(self, words: Sequence[str]):
-        return [({}, {}) for _ in words]
+    def labels(self, word: Word) -> dict[str, float]:
+        """The relations that are called by a word."""
+        return _fits(stem(word.lemma), self.called)
+
+    def _relations(self, word: Word) -> dict[str, float]:
+        fits = self.labels(word) if word.light else _fits(stem(word.lemma), self.relations)
+        return {label: worth * self._share(label, word) for label, worth in fits.items()}
+
+    def _share(self, label: str, word: Word) -> float:
+        """What is left of a word's worth for a relation of its family."""
+        if kind_of(word.lemma) == "person" and label not in self.of_persons:
+            return UNLIKE  # a founder does not tell when something was founded
+        otherwise = word.particle and self.particles.get(label, word.particle) != word.particle
+        return OTHERWISE if otherwise else 1.0
+
+    def _types(self, word: Word) -> dict[str, float]:
+        kind, fits = kind_of(word.lemma), _fits(stem(word.lemma), self.types)
+        return {name: worth * (UNLIKE if self._unlike(name, kind) else 1.0) for name, worth in fits.items()}
+
+    def _unlike(self, name: str, kind: str) -> bool:
+        return "other" not in (kind, self.kinds[name]) and kind != self.kinds[name]
+
+    def _seen(self, words: Sequence[str]) -> Iterator[Senses]:
+        """What the encoder makes of words."""
+        if not words:
+            return
+        labels, types = list(self.relations), list(self.types)
+        names = _vectors(tuple(map(spelled, (*labels, *types))))
+        for row in np.round(_vectors(tuple(words)) @ names.T, 3):  # the last bits hang on what is encoded together
+            worths = [float(worth) for worth in SEEN * np.clip((row - FAR) / (NEAR - FAR), 0, 1)]
+            relations, others = zip(labels, worths), zip(types, worths[len(labels) :])
+            yield Senses({name: worth for name, worth in relations if worth},
+                         {name: worth for name, worth in others if worth})  # fmt: skip
+
+
+@lru_cache(4096)
+def _vectors(texts: tuple[str, ...]) -> np.ndarray:
+    return encoder().encode(texts)
 
 
 def _fits(word: str, entries: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     worth = {
-        name: max((_alike(word, other) * weight for other, weight in words.items()), default=0.0)
-        for name, words in entries.items()
+        name: max((_alike(word, other) * weight for other, weight in told.items()), default=0.0)
+        for name, told in entries.items()
     }
-    return {name: one for name, one in worth.items() if one > 0}
+    return {name: one for name, one in worth.items() if one}
 
 
 @cache
 def _alike(one: str, other: str) -> float:
-    if (found := likeness(one, other)) or len(one) < 3:
+    if found := likeness(one, other):
         return found
-    if len(other) >= 4 and one.endswith(other):  # the last part of a compound carries its meaning: screenwriter
-        return 0.9
-    return 0.8 if _groups().get(one, frozenset()) & _groups().get(other, frozenset()) else 0.0
+    if len(other) >= 4 and one.endswith(other):
+        return ENDS
+    return ALIKE if _groups().get(one, frozenset()) & _groups().get(other, frozenset()) else 0.0
 
 
 @cache
@@ -90,48 +149,76 @@ def _groups() -> dict[str, frozenset[int]]:
     return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
+# Reading a schema
+
+
 @lru_cache(32)
 def lexicon(types: Types, relations: Relations) -> Lexicon:
     """The words of a schema."""
-    type_words = {name: _words(name, told) for name, told, _ in types}
-    relation_words = {}
-    for label, head, tail, told in relations:
-        worth = _words(label, told)
-        for ends, side in ((head, 1), (tail, 2)):
-            for name in ends if _leads_alone(label, ends, side, relations) else ():
-                for word in map(stem, spelled(name).split()):
-                    worth[word] = max(OWN, worth.get(word, 0.0))
-        relation_words[label] = worth
-    return Lexicon(relation_words, type_words, {name: _kind(name, told) for name, told, _ in types})
+    types_said = _families(name for name, _, _ in types)
+    labels_said = _families(label for label, _, _, _ in relations)
+    labels = [label for label, _, _, _ in relations]
+    kinds = {name: _kind(name, told) for name, told, _ in types}
+    of_persons = {one[0] for one in relations if _may_be_person([*one[1], *one[2]], kinds)}
+    return Lexicon(
+        {one[0]: _words(one[0], one[3], types_said) | _own(one, relations) for one in relations},
+        {name: _words(name, told, types_said | labels_said) for name, told, _ in types},
+        {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
+        kinds,
+        {one[0]: acts for one in relations if (acts := _head_acts(*one[:3])) is not None},
+        {label: said for label in labels if (said := _particle(label))},
+        frozenset(of_persons),
+    )
 
 
-def _leads_alone(label: str, ends: tuple[str, ...], side: int, relations: Relations) -> bool:
-    others = {name for relation in relations if relation[0] != label for name in (*relation[1], *relation[2])}
-    return not set(ends) & others
+def _words(name: str, told: str, others: set[str]) -> dict[str, float]:
+    """The words of a name, and those of its definition that do not speak of the `others`."""
+    (doc,) = parse([told])
+    said = {stem(token.lemma_) for token in doc if token.pos_ in ("NOUN", "VERB") and not token.is_stop}
+    defining = (word for word in said - _DEFINING if not any(_alike(word, other) for other in others))
+    return dict.fromkeys(defining, DEFINED) | dict.fromkeys(_families([name]), 1.0)
 
 
-def _words(name: str, told: str) -> dict[str, float]:
-    name_doc, told_doc = parse([spelled(name), told])
-    worth = {
-        stem(token.lemma_): DEFINED
-        for token in told_doc
-        if token.pos_ in ("NOUN", "VERB") and not token.is_stop and stem(token.lemma_) not in _DEFINING
+def _own(relation: tuple[str, Sequence[str], Sequence[str], str], relations: Relations) -> dict[str, float]:
+    """The words of the types that no other relation leads to."""
+    others = {name for one in relations if one[0] != relation[0] for name in (*one[1], *one[2])}
+    ends = [end for end in relation[1:3] if not others & set(end)]
+    return dict.fromkeys(_families(name for end in ends for name in end) - _families([relation[0]]), OWN)
+
+
+def _families(names: Iterable[str]) -> set[str]:
+    """The stems of what is said in names of types or relations."""
+    return {
+        stem(token.lemma_)
+        for doc in parse([spelled(name) for name in names])
+        for token in doc
+        if token.is_alpha and token.lemma_ not in EMPTY and (not token.is_stop or token.pos_ == "VERB")
     }
-    return worth | {stem(token.lemma_): 1.0 for token in name_doc if token.is_alpha and not token.is_stop}
-
-
-def spelled(name: str) -> str:
-    """The name of a relation or type in plain words.
-
-    >>> spelled("WORK_OF_ART"), spelled("directedBy")
-    ('work of art', 'directed by')
-    """
-    return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", name).casefold().split())
 
 
 def _kind(name: str, told: str) -> str:
+    """The kind of answer that a type is, by the last noun of its name or the first of its definition that tells one."""
     (doc,) = parse([told])
-    nouns = [*spelled(name).split()[::-1], *(token.lemma_ for token in doc if token.pos_ in ("NOUN", "PRON"))]
-    if any(noun in ("someone", "somebody") for noun in nouns):
-        return "person"
-    return next((kind for noun in nouns if (kind := kind_of(noun)) != "other"), "other")
+    nouns = [*reversed(spelled(name).split()), *(token.lemma_ for token in doc if token.pos_ in ("NOUN", "PRON"))]
+    kinds = ("person" if noun in ("someone", "somebody") else kind_of(noun) for noun in nouns)
+    return next((kind for kind in kinds if kind != "other"), "other")
+
+
+def _may_be_person(ends: Sequence[str], kinds: Mapping[str, str]) -> bool:
+    return not ends or any(kinds.get(end, "person") == "person" for end in ends)
+
+
+def _head_acts(label: str, head: Sequence[str], tail: Sequence[str]) -> bool | None:
+    """Is the head what a label speaks of as acting: "acquired", "member of", but not "acquired by", "owner"? None where
+    that is hard to say and the types tell which end is which."""
+    if "by" in spelled(label).split():
+        return False
+    (doc,) = parse([spelled(label)])
+    if not len(doc) or not set(head) & set(tail):
+        return None
+    return doc[0].pos_ in ("VERB", "AUX") or doc[-1].pos_ == "ADP"
+
+
+def _particle(label: str) -> str:
+    (doc,) = parse([spelled(label)])
+    return doc[-1].lower_ if len(doc) and doc[-1].pos_ == "ADP" else ""

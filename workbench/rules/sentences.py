@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,119 +13,191 @@ from workbench.text import storable
 
 _LONGEST = 2_000  # characters of a question that are read
 _MASK = "Alpha"  # a parser stumbles over long titles and not over this
-_WH = {"who": "person", "whom": "person", "whose": "person", "when": "date", "where": "place"}
-_ASKING = words("what which") | _WH.keys()
-_PASSED = words("is are was were be been the a an some main primary s 's other")
-_SHARED = words("same share shared sharing shares also together co common mutual both another other alongside")
-_LIGHT = words("be have do make take get give go put come become use can could will would name list tell find show")
+_KINDS = {"who": "person", "whom": "person", "whose": "person", "when": "date", "where": "place"}
+ASKING = words("what which") | _KINDS.keys()
+_SHARED = words("same share also together co common mutual both another other alongside")
+_TELLING = words("name list tell find show give")
+_LIGHT = words("make take get go put come become use see") | _TELLING
+EMPTY = words("be have do")
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word at its place in the parse; `asked` if it names what is asked for."""
+    """A word at its place; `asked` if it names what is asked for, `light` if it means something only where a relation
+    is called so. `particle` is the preposition behind it."""
 
     at: int
-    text: str
     lemma: str
-    content: bool
+    light: bool
     asked: bool
-    weight: float
+    particle: str = ""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """`orders` are the ways to go through the words from the name outwards; `wants` is the kind that is asked for by
-    the question word ("" if it leaves that open); `shared` says that things share something."""
+    """`orders` are the ways to go through the words from the name outwards, the asked one at the end.
 
-    words: tuple[Word, ...]
+    `wants` is the kind of thing that the question word asks for ("" if that is open). `shared`: things are said to
+    share something; `pivot` is the place of the noun for it (-1 if none stands there). `joined`: somebody does
+    something with another. `roles`: places of words beside the name, and whether the name is what they speak of as
+    acting ("directed by Ada", "the director Ada") or as acted upon ("the director of Dune Fever")."""
+
     orders: tuple[tuple[Word, ...], ...]
     wants: str
     shared: bool
+    joined: bool
+    pivot: int
+    roles: tuple[tuple[int, bool], ...]
 
 
 @lru_cache(256)
 def read(question: str, name: str) -> Reading:
     """The reading of a question around a name; a name that does not occur stands at the question's end."""
-    question = " ".join(storable(question)[:_LONGEST].split())
-    masked, start = _masked(question, name)
+    masked, start = _masked(" ".join(storable(question)[:_LONGEST].split()), storable(name))
     (doc,) = parse([masked])
-    anchor = next((token for token in doc if token.idx >= start), None) if start >= 0 else None
+    anchor = next((token for token in doc if token.idx == start), None)
     asked, wants = _asked(doc, anchor)
-    found = tuple(
-        Word(token.i, token.text, token.lemma_.lower(), _content(token), token.i == asked, 1.0)
-        for token in doc
-        if token.is_alpha and token != anchor
-    )
-    shared = any(token.lower_ in _SHARED or token.lemma_.lower() in _SHARED for token in doc)
-    return Reading(found, _orders(doc, anchor, found), wants, shared)
+    found = [_word(token, asked) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)]
+    shared = [token for token in doc if token.lower_ in _SHARED or token.lemma_.lower() in _SHARED]
+    joined = any(token.lower_ == "with" and token.i and token.nbor(-1).pos_ == "VERB" for token in doc)
+    if anchor is None:
+        orders, roles = [tuple(sorted(found, key=lambda word: (word.asked, -word.at)))], ()
+    else:
+        orders, roles = _orders(doc, anchor, found), _roles(doc, anchor)
+    return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked), tuple(dict.fromkeys(roles)))
 
 
 def _masked(question: str, name: str) -> tuple[str, int]:
-    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question) or re.search(
-        rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE
-    )
-    if not name.strip() or not found:
+    """The question with the name replaced, and where; -1 if it does not occur."""
+    exactly = rf"(?<!\w){re.escape(name)}(?!\w)"
+    found = name.strip() and (re.search(exactly, question) or re.search(exactly, question, re.IGNORECASE))
+    if not found:
         return question, -1
     return f"{question[: found.start()]}{_MASK}{question[found.end() :]}", found.start()
 
 
-def _content(token) -> bool:
-    return not token.is_stop and token.lemma_.lower() not in _LIGHT and token.lower_ not in _ASKING
+def _pivot(shared, asked: int) -> int:
+    """The noun behind "same" or "share"."""
+    after = (later for token in shared if token.lemma_.lower() in ("same", "share", "common")
+             for later in token.doc[token.i + 1 : token.i + 4])  # fmt: skip
+    return next((token.i for token in after if token.pos_ == "NOUN" and token.i != asked), -1)
+
+
+def _telling(token, anchor) -> bool:
+    if token.lemma_.lower() in EMPTY or token.lower_ in ASKING:
+        return False
+    return not token.is_stop or token.pos_ == "VERB" or token.lower_ == "about" or _authors(token, anchor)
+
+
+def _authors(token, anchor) -> bool:
+    """ "a film by Ada" is one that Ada made."""
+    return token.lower_ == "by" and anchor is not None and token.i == anchor.i - 1 and token.nbor(-1).pos_ == "NOUN"
+
+
+def _word(token, asked: int) -> Word:
+    if token.lower_ == "by":
+        return Word(token.i, "make", True, False)
+    lemma = token.lower_ if token.lower_ == "found" else token.lemma_.lower()  # what is asked is rarely who found
+    light = token.pos_ == "VERB" and (lemma in _LIGHT or token.is_stop)
+    particle = token.nbor().lower_ if token.i + 1 < len(token.doc) and token.nbor().pos_ == "ADP" else ""
+    return Word(token.i, lemma, light, token.i == asked, particle)
+
+
+# What is asked for
 
 
 def _asked(doc, anchor) -> tuple[int, str]:
     """The place of the noun that is asked for (-1 if none) and the kind that the question word tells."""
-    wh = next((token for token in doc if token.lower_ in ("what", "which", "who", "whom", "when", "where")
-               and not _relative(token)), None)  # fmt: skip
+    wh = next((token for token in doc if token.lower_ in ASKING and not _relative(token)), None)
+    if wh is None and doc and doc[0].lower_ in _TELLING:
+        wh = doc[0]
     if wh is None:
         return -1, ""
-    nouns: list = []
-    linked = wh.lower_ in ("what", "which")
-    for token in doc[wh.i + 1 :]:
-        if nouns:
-            if token.pos_ not in ("NOUN", "PROPN") or token == anchor:
-                break
-            nouns.append(token)
-        elif token != anchor and token.pos_ in ("NOUN", "PROPN") and linked:
-            nouns.append(token)
-        elif token.lower_ in _PASSED or token.pos_ in ("ADJ", "ADV", "DET"):
-            linked = linked or token.lemma_ == "be"
-        else:
-            break
-    wants = _WH.get(wh.lower_, "")
-    noun = nouns[-1] if nouns else None
+    noun = _noun_after(wh, anchor)
+    wants = _KINDS.get(wh.lower_, "")
     if noun is not None and not wants and kind_of(noun.lemma_) in ("person", "date"):
         wants = kind_of(noun.lemma_)
     return (noun.i if noun is not None else -1), wants
 
 
+def _noun_after(wh, anchor):
+    """The last noun of the first run of nouns that belongs to a question word: "what film genre", "who are the actors",
+    "who is listed as director"."""
+    nouns: list = []
+    linked = wh.lower_ in ("what", "which") or wh.lower_ in _TELLING
+    for token in wh.doc[wh.i + 1 :]:
+        noun = token.pos_ in ("NOUN", "PROPN") and token != anchor
+        if noun and linked:
+            nouns.append(token)
+        elif nouns or noun or token == anchor:
+            break
+        elif token.lemma_ == "be":
+            linked = linked or wh.lower_ in ("who", "whom")
+        elif not (token.pos_ in ("ADJ", "ADV", "DET") or token.text == "as" or _as_follows(token)):
+            break
+    return nouns[-1] if nouns else None
+
+
+def _as_follows(token) -> bool:
+    return token.pos_ == "VERB" and token.i + 1 < len(token.doc) and token.nbor().text == "as"
+
+
 def _relative(token) -> bool:
-    return token.i > 0 and token.nbor(-1).pos_ in ("NOUN", "PROPN") and any(
-        step.dep_ in ("relcl", "acl") for step in (token.head, token.head.head)
-    )  # fmt: skip
+    """Does a question word open a clause about the noun before it?"""
+    clauses = (token.head, token.head.head)
+    return token.i > 0 and token.nbor(-1).pos_ in ("NOUN", "PROPN") and any(c.dep_ in ("relcl", "acl") for c in clauses)
 
 
-def _orders(doc, anchor, found: Sequence[Word]) -> tuple[tuple[Word, ...], ...]:
-    """By steps in the parse, and by place: first the side on which nothing is asked, outwards, then the other."""
-    if anchor is None:
-        return (tuple(reversed(found)),)
+# Around the name
+
+
+def _orders(doc, anchor, found: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
+    """By steps in the parse; and by place, first outwards on the side where nothing is asked, then on the other."""
     steps = _steps(anchor)
-    by_parse = sorted(found, key=lambda word: (word.asked, steps.get(word.at, 99), abs(word.at - anchor.i)))
-    wh = next((token.i for token in doc if token.lower_ in _ASKING), len(doc))
-    left_first = wh > anchor.i
-    by_place = sorted(found, key=lambda word: (word.asked, (word.at > anchor.i) == left_first, abs(word.at - anchor.i)))
-    return tuple(dict.fromkeys((tuple(by_parse), tuple(by_place))))
+    wh = next((token.i for token in doc if token.lower_ in ASKING), len(doc))
+
+    def by_parse(word: Word):
+        return word.asked, steps.get(word.at, len(doc)), abs(word.at - anchor.i)
+
+    def by_place(word: Word):
+        called = word.at == anchor.i - 1 and doc[word.at].pos_ == "NOUN"  # the film Dune Fever
+        return word.asked, not called, (word.at > anchor.i) == (wh > anchor.i), abs(word.at - anchor.i)
+
+    yield tuple(sorted(found, key=by_parse))
+    yield tuple(sorted(found, key=by_place))
 
 
 def _steps(anchor) -> dict[int, int]:
     """Steps in the parse from a token to every other of its sentence."""
     found, last = {anchor.i: 0}, [anchor]
     while last:
-        reached = []
-        for token in last:
-            for other in (*token.children, token.head):
-                if other.i not in found:
-                    found[other.i] = found[token.i] + 1
-                    reached.append(other)
-        last = reached
+        reached = [(other, found[token.i] + 1) for token in last for other in (*token.children, token.head)]
+        last = [other for other, _ in reached if other.i not in found]
+        found = {other.i: step for other, step in reversed(reached)} | found
     return found
+
+
+def _roles(doc, anchor) -> Iterator[tuple[int, bool]]:
+    after = doc[anchor.i + 1 :]
+    if after and after[0].lower_ in ("'s", "’s", "'"):
+        after = after[1:]
+    if after and after[0].pos_ == "NOUN":  # Dune Fever actors
+        yield after[0].i, False
+        return
+    if after and after[0].pos_ == "VERB":  # Ada directed films
+        yield after[0].i, True
+    before = doc[: anchor.i]
+    if before and before[-1].pos_ == "NOUN":  # the director Ada
+        yield before[-1].i, True
+    rest = [token for token in before if not (token.pos_ in ("DET", "ADJ", "NOUN") and _only_nouns(token, anchor))]
+    if rest and rest[-1].pos_ == "VERB":  # who founded Kestrel FM
+        yield rest[-1].i, False
+    elif rest and rest[-1].lower_ == "by":
+        yield from [(token.i, True) for token in reversed(rest) if token.pos_ == "VERB"][:1]
+    elif len(rest) > 1 and rest[-1].pos_ == "ADP" and rest[-2].pos_ == "NOUN":
+        yield rest[-2].i, [token.lower_ for token in rest[-4:-2]] == ["co", "-"]  # its co-director is a director too
+
+
+def _only_nouns(token, anchor) -> bool:
+    """Does nothing but one noun phrase stand between a token and the name: "the film Dune Fever"?"""
+    return all(between.pos_ in ("DET", "ADJ", "NOUN") for between in token.doc[token.i : anchor.i])

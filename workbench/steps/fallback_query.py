@@ -62,7 +62,7 @@ def _asked(value: Input) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(query=path_judging.another(v.question, v.constraints, v.history, v.kept)) for v in values]
+    return [Output(query=path_judging.another(v.question, v.constraints, v.history)) for v in values]
 
 
 STEP = Step("fallback_query", Output, prompt, rule, max_tokens=128)

@@ -149,8 +149,7 @@ def rule(values) -> list[Output]:
 
 
 def _ruled(value: Input) -> Output:
-    rules = (value.rules.intermediate_rules, value.rules.terminal_rules)
-    verdicts = path_judging.judge(value.question, *rules, value.history, value.paths)
+    verdicts = path_judging.judge(value.question, value.rules.terminal_rules, value.history, value.paths)
     return Output(
         verdicts=[Verdict(id=path.id, **said._asdict()) for path, said in zip(value.paths, verdicts, strict=True)]
     )
