@@ -66,6 +66,19 @@ def test_an_edge_holds_all_relations_of_its_pair(index):
     assert graph.triples(0)[0].passages == ("p1", "p4")
 
 
+def test_keywords_are_read_by_the_relations_of_the_graph(index):
+    graph = EdgeGraph(index)
+    assert graph.schema[0] == ("directed_by", ("movie",), ("person",), "")
+    evidence = wb.method("lightrag", index).retrieve("who directed Dune Fever")
+    (event,) = evidence.trace.find("keywords")
+    assert event.outputs["high_level"] == ["directed by"] and event.outputs["low_level"] == ["Dune Fever"]
+
+
+def test_wordings_of_texts_are_no_relations(tmp_path):
+    relations = tuple(("Salt", f"wording {at}", "Rust", ("p1",), 1.0) for at in range(101))
+    assert EdgeGraph(film_index(tmp_path, relations=relations)).schema == ()
+
+
 def test_local_takes_entities_by_similarity_and_their_edges_by_rank_then_weight(index):
     evidence = found(index, mode="local")
     # Found: Dune Fever and Bo Dahl. Ranks: Drama – Dune Fever 5, then 4 each, where the weight decides.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from workbench.index.typed import TypedLayer
 from workbench.operators.similarity import top
 from workbench.records import Triple
 
+LABELS = 100  # relations of a schema, at most
 SEPARATOR = "<SEP>"  # between descriptions that stand together
 
 
@@ -122,10 +124,18 @@ class EdgeGraph:
 
 
 def relations_of(typed: TypedLayer) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]:
-    """The schema's relations that the graph has, as Steps are told of them: label, head types, tail types,
-    definition."""
-    labels = set(typed.labels)
-    return tuple((r.name, r.head, r.tail, r.definition) for r in typed.schema.relations if r.name in labels)
+    """Label, types of heads, types of tails, no definition, of the relations that the graph has. None where there are
+    too many: then they are wordings of texts."""
+    ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    for label, source, target in zip(typed.labels, typed.sources.tolist(), typed.targets.tolist()):
+        if label:
+            ends[label][0].add(typed.types[source])
+            ends[label][1].add(typed.types[target])
+    if len(ends) > LABELS:
+        return ()
+    return tuple(
+        (label, tuple(sorted(heads)), tuple(sorted(tails)), "") for label, (heads, tails) in sorted(ends.items())
+    )
 
 
 def leading(texts: Iterable[str], budget: int, joint: str = "") -> int:
