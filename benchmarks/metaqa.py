@@ -74,6 +74,8 @@ if __name__ == "__main__":
     asked = [one for file in files for one in read_questions(file, answer_set=True)[: arguments.limit]]
     index, rules = wb.Index.open(arguments.index), wb.engine("rules")
     methods = [wb.method(spec, index, rules) for spec in arguments.method]
+    for method in methods:  # what is loaded at the first question is not what a question takes
+        method.retrieve(asked[0].question, trace="off")
     run = wb.evaluate(
         asked, methods, None, arguments.out, measures=list(NODES), k=arguments.k, trace=arguments.trace, workers=1
     )
