@@ -93,6 +93,8 @@ def test_opened_again_it_is_the_same_and_nothing_is_encoded_twice(tmp_path):
     before = files(tmp_path)
     assert files(build(tmp_path).folder) == before
     smaller = index.delete(["a2"], progress=False)
+    assert "drama" in index.typed.row and index.typed.labels.count("is") == 1 and index.typed.held.shape[0] == 3
+    assert index.profiles.profiles.relations  # an opened index goes on showing its state
     assert smaller.manifest["layers"]["typed"]["encoded"] == 1  # The Weir: it has lost a description
     assert "drama" not in smaller.typed.row and smaller.typed.schema.description == "Films."
     assert Index.open(tmp_path).typed.names == smaller.typed.names

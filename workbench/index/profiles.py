@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 
 from workbench.data.graph import Schema, read_schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import DataError, IndexFault
+from workbench.errors import DataError, IndexFault, SettingError
+from workbench.index import profiling
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import write_table
@@ -44,6 +45,9 @@ class Settings:
     summary_tokens: int = 1200
 
     def __post_init__(self):
+        for name, least in (("gleanings", 0), ("fragments", 1), ("summary_tokens", 1)):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
+                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from {least} on")
         if self.types is not None:
             object.__setattr__(self, "types", tuple(self.types))  # a manifest gives them back as a list
 
@@ -54,15 +58,13 @@ class ProfilesLayer(Layer):
 
     kind = "profiles"
     needs = ("passages",)
-    old_must_share = ("settings",)
+    old_must_share = ()  # lines say themselves what they were made of
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
         schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
         if build.data.profiles is not None:
             return {"given": _hash(*_rows(build.data.profiles)), "schema": schema}
-        from workbench.index import profiling  # which builds on this module
-
         return {"maker": profiling.maker(build) if build.engine else None, "schema": schema}
 
     @classmethod
@@ -71,8 +73,6 @@ class ProfilesLayer(Layer):
             profiles, schema, said = build.data.profiles, build.data.schema, {"given": True}
             _check(profiles, build.layers["passages"].row)
         else:
-            from workbench.index import profiling
-
             if build.engine is None and old is None:
                 raise IndexFault(
                     f"the data set {build.data.name!r} brings no profiles, and the layer 'profiles' needs an engine to "
@@ -88,23 +88,22 @@ class ProfilesLayer(Layer):
         content = _hash(entities, relations, text)  # what the layers above depend on, however it was come by
         return {"content": content, **said, "entities": len(entities), "relations": len(relations)}
 
-    @property
-    def given(self) -> bool:
-        return bool(self.said.get("given"))
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.given = bool(self.said.get("given"))
+        self.schema: Schema = read_schema(folder / "schema.json")
+        # Read at once, because a later build takes the files away; made into records when they are looked at.
+        self._entities = pq.read_table(folder / "entities.parquet", columns=list(_ENTITY))
+        self._relations = pq.read_table(folder / "relations.parquet", columns=list(_RELATION))
 
     @cached_property
     def entities(self) -> list[EntityProfile]:
-        rows = _read(self.folder / "entities.parquet", _ENTITY)
-        return [EntityProfile(*row[:3], tuple(row[3])) for row in rows]
+        return [EntityProfile(*row[:3], tuple(row[3])) for row in _rows_of(self._entities)]
 
     @cached_property
     def relations(self) -> list[RelationProfile]:
-        rows = _read(self.folder / "relations.parquet", _RELATION)
+        rows = _rows_of(self._relations)
         return [RelationProfile(*row[:3], tuple(row[3]), row[4], tuple(row[5]), row[6]) for row in rows]
-
-    @cached_property
-    def schema(self) -> Schema:
-        return read_schema(self.folder / "schema.json")
 
     @property
     def profiles(self) -> Profiles:
@@ -173,6 +172,5 @@ def _write(path: Path, names: tuple[str, ...], rows: list[tuple]) -> None:
     write_table(path, **{n: pa.array(c, kinds.get(n, pa.string())) for n, c in zip(names, columns)})
 
 
-def _read(path: Path, names: tuple[str, ...]) -> list[tuple]:
-    table = pq.read_table(path)
-    return list(zip(*(table[name].to_pylist() for name in names)))
+def _rows_of(table: pa.Table) -> list[tuple]:
+    return list(zip(*(column.to_pylist() for column in table.columns)))

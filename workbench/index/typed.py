@@ -85,8 +85,13 @@ class TypedLayer(Layer):
         self.types: list[str] = table["type"]
         self.descriptions: list[str] = table["description"]
         self.row: dict[str, int] = {name: at for at, name in enumerate(self.names)}
-        ends = pq.read_table(folder / "relations.parquet", columns=["source", "target", "weight"])
-        self.sources, self.targets, self.weights = (ends[name].to_numpy() for name in ends.column_names)
+        # Read at once, because a later build takes the files away; made into lists when they are looked at.
+        self._relations = pq.read_table(folder / "relations.parquet")
+        self.sources, self.targets, self.weights = (
+            self._relations[n].to_numpy() for n in ("source", "target", "weight")
+        )
+        self._linked = {what: read_table(folder / f"{what}_passages.parquet") for what in ("entity", "relation")}
+        self._schema = read_schema(folder / "schema.json")
         self.entity_vectors = map_vectors(folder / "entities.npy")
         self.relation_vectors = map_vectors(folder / "relations.npy")
 
@@ -98,15 +103,15 @@ class TypedLayer(Layer):
 
     @cached_property
     def labels(self) -> list[str]:
-        return self._column("label")
+        return self._relations["label"].to_pylist()
 
     @cached_property
     def told(self) -> list[str]:
-        return self._column("description")
+        return self._relations["description"].to_pylist()
 
     @cached_property
     def keywords(self) -> list[list[str]]:
-        return self._column("keywords")
+        return self._relations["keywords"].to_pylist()
 
     @cached_property
     def type_counts(self) -> dict[str, int]:
@@ -116,10 +121,9 @@ class TypedLayer(Layer):
     @cached_property
     def schema(self) -> Schema:
         """What the graph speaks of. Types that nobody defined are named, without a definition."""
-        schema = read_schema(self.folder / "schema.json")
-        defined = {entity_type.name for entity_type in schema.entity_types}
+        defined = {entity_type.name for entity_type in self._schema.entity_types}
         more = tuple(EntityType(name, "") for name in self.type_counts if name not in defined and name != UNKNOWN)
-        return replace(schema, entity_types=(*schema.entity_types, *more))
+        return replace(self._schema, entity_types=(*self._schema.entity_types, *more))
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
@@ -197,13 +201,10 @@ class TypedLayer(Layer):
         return np.unique(np.concatenate(rows)).tolist() if rows else []
 
     def _links(self, what: str, rows: int) -> sp.csr_array:
-        links = read_table(self.folder / f"{what}_passages.parquet")
+        links = self._linked[what]
         return _ones(links[what], links["passage"], (rows, int(self.said["passages"])))
 
     # -- files --------------------------------------------------------------------------------------------------------
-
-    def _column(self, name: str) -> list:
-        return pq.read_table(self.folder / "relations.parquet", columns=[name])[name].to_pylist()
 
     def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
         """The texts that were encoded, and their vectors."""
