@@ -31,10 +31,13 @@ def regions(question: str, types: Types, relations: Relations, named: Sequence[t
     """The names that are more than ordinary words of the question, the longest first; its topics are the rest.
 
     A graph may have a film called "Fall" and a tag "writers": what is written small counts only where nothing is
-    written like a name, and a word of the schema only where there is nothing else at all."""
+    written like a name, and a word of the schema only where there is nothing else at all. Of several types of one name
+    the more frequent is given."""
     question = " ".join(storable(question)[:_LONGEST].split())
     schema = lexicon(tuple(types), tuple(relations))
-    ranked = [(_rank(span, question, schema), span, type_) for span, type_ in dict.fromkeys(named)]
+    counts = {name: count for name, _, count in types}
+    types_of = {span: type_ for span, type_ in sorted(named, key=lambda one: (counts.get(one[1], 0), one))}
+    ranked = [(_rank(span, question, schema), span, type_) for span, type_ in types_of.items()]
     best = max((rank for rank, _, _ in ranked), default=0)
     spans = sorted(
         (one[1:] for one in ranked if one[0] == best > 0), key=lambda one: (-len(one[0]), question.find(one[0]))

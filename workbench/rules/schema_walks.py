@@ -10,6 +10,7 @@ without a word, a word without its place in the walk, and every hop as such coun
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from operator import sub
 from typing import NamedTuple
 
@@ -19,7 +20,9 @@ from workbench.rules.walk_lines import Hop, Walk, told
 
 MOST = 3  # readings that are given
 NEARLY = 0.1  # worth by which a reading may fall behind the best
-BEAM = 300  # walks that are carried on
+WORDS = 24  # that are read: the nearest to the anchor, and the last
+FAN = 60  # hops from one type that are looked at, those that the words tell best
+LOOKS = 3_000  # walks of one length that are looked at: as many shorter ones are carried on as give so many
 HOP = 0.3  # cost of a hop
 UNSAID = 1.0  # cost of a hop that no word tells
 IMPLIED = 0.6  # share of that cost where a word tells the node that the hop leads to
@@ -58,7 +61,7 @@ def rules(
     name = exact[0][0] if exact else concept
     ways = [walk.upto(length) for walk in found for length in range(1, len(walk.hops))]
     wanted = dict.fromkeys(walk.from_(name) for walk in found)
-    if any(walk.types[-1] == walk.types[0] for walk in found):
+    if any(len(walk.hops) > 1 and walk.types[-1] == walk.types[0] for walk in found):
         wanted[f"not {name} itself"] = None
     return Rules(
         "; ".join(wanted),
@@ -114,7 +117,8 @@ class _Aligned:
     """The words that mean something in the schema, in one order; the asked one, if there is one, is the last."""
 
     def __init__(self, order: Sequence[Word], reading: Reading, words: Lexicon):
-        senses = [(word, sense) for word, sense in zip(order, words.senses(order)) if any(sense)]
+        near = [*order[: WORDS - 1], *order[WORDS - 1 :][-1:]]
+        senses = [(word, sense) for word, sense in zip(near, words.senses(near)) if any(sense)]
         self.reading, self.lexicon = reading, words
         self.words = tuple(word for word, _ in senses)
         self.asked = bool(senses) and senses[-1][0].asked
@@ -134,14 +138,18 @@ class _Aligned:
             gains[-1] = 0.0
         return gains
 
-    def tells(self, hop: Hop) -> bool:
-        return any(hop[0] in sense.relations for sense in self.senses)
+    def tells(self, label: str, type_: str = "") -> float:
+        """How well any word tells a relation, or the type that it leads to."""
+        worths = ((relations.get(label, 0.0), types.get(type_, 0.0)) for relations, types in self.senses)
+        return max(map(max, worths), default=0.0)
 
     def ending(self, type_: str) -> float:
         """Whether a type is of the kind that the question word asks for."""
         wants, kinds = self.reading.wants, self.lexicon.kinds
         if not wants or wants not in kinds.values():
             return 0.0
+        if kinds.get(type_) == "organisation" and wants == "person":
+            return 0.0  # a firm may be who bought another
         return KIND if kinds.get(type_) == wants else -KIND
 
     def turned(self, hop: Hop) -> float:
@@ -161,20 +169,27 @@ class _Aligned:
 def _search(start: str, graph, aligned: _Aligned, hops: int, cost: float) -> Iterator[tuple[float, Walk]]:
     """Every walk from a type with its worth, less the cost of beginning there. `worths[n]` is that of the best
     alignment of the first n words."""
+
+    @cache
+    def onwards(type_: str):
+        told = sorted(graph.get(type_, ()), key=lambda one: -aligned.tells(one[0][0], one[1]))
+        return told[:FAN]
+
     begin = [-cost] + [_NEVER] * len(aligned.left)
     called = _told(begin, aligned.gains(1, start, False), aligned.left)
     last = [(Walk((start,), ()), list(map(max, begin, called)))]
     for length in range(1, hops + 1):
         reached = []
         for walk, worths in last:
-            for hop, type_ in graph.get(walk.types[-1], ()):
-                if cost and length == 1 and not aligned.tells(hop):
+            for hop, type_ in onwards(walk.types[-1]):
+                if cost and length == 1 and not aligned.tells(hop[0]):
                     continue  # only what is said of a name can make it another thing
                 longer = Walk((*walk.types, type_), (*walk.hops, hop))
                 yield _ended(longer, worths, aligned), longer
                 if length < hops:
                     reached.append((longer, _longer(longer, worths, aligned, last=False)))
-        last = sorted(reached, key=lambda one: -max(one[1]))[:BEAM]
+        widest = max((len(onwards(walk.types[-1])) for walk, _ in reached), default=0)
+        last = sorted(reached, key=lambda one: -max(one[1]))[: LOOKS // max(1, widest)]
 
 
 def _longer(walk: Walk, worths: list[float], aligned: _Aligned, last: bool) -> list[float]:

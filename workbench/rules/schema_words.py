@@ -29,6 +29,7 @@ ALIKE = 0.8  # of a word of like meaning
 OTHERWISE = 0.9  # share left to a word with another preposition than the relation's: "made of", "made in"
 UNLIKE = 0.3  # share left to a word of another kind than the type: "painting", "painter"
 SEEN = 0.6  # worth of a meaning that only the encoder sees
+STRANGE = 10  # words of one question that it is asked about
 FAR, NEAR = 0.4, 0.7  # cosines of words that have little in common, and of words that mean the same
 
 # General English for what schemas tend to be about; the groups of `relations` are about what is said of things.
@@ -78,7 +79,7 @@ class Lexicon:
     def senses(self, words: Sequence[Word]) -> list[Senses]:
         """What each word may mean. A light word means the relations that are called so and nothing else."""
         found = [Senses(self._relations(word), {} if word.light else self._types(word)) for word in words]
-        strange = [at for at, senses in enumerate(found) if not any(senses) and not words[at].light]
+        strange = [at for at, senses in enumerate(found) if not any(senses) and not words[at].light][:STRANGE]
         for at, senses in zip(strange, self._seen([words[at].lemma for at in strange])):
             found[at] = senses
         return found
@@ -107,12 +108,13 @@ class Lexicon:
 
     def _seen(self, words: Sequence[str]) -> Iterator[Senses]:
         """What the encoder makes of words."""
-        if not words:
+        if not words or not self.relations:
             return
         labels, types = list(self.relations), list(self.types)
         names = _vectors(tuple(map(spelled, (*labels, *types))))
-        for row in np.round(_vectors(tuple(words)) @ names.T, 3):  # the last bits hang on what is encoded together
-            worths = [float(worth) for worth in SEEN * np.clip((row - FAR) / (NEAR - FAR), 0, 1)]
+        for word in words:
+            cosines = np.round(names @ _vectors((word,))[0], 3)  # the last bits hang on what is encoded together
+            worths = (SEEN * np.clip((cosines - FAR) / (NEAR - FAR), 0, 1)).tolist()
             relations, others = zip(labels, worths), zip(types, worths[len(labels) :])
             yield Senses({name: worth for name, worth in relations if worth},
                          {name: worth for name, worth in others if worth})  # fmt: skip

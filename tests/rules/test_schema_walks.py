@@ -1,0 +1,168 @@
+"""Questions read as walks over invented schemas; every reading was worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from invented_schemas import COMPANIES, FILMS, MUSEUMS
+
+from workbench.rules import schema_walks
+from workbench.rules.schema_walks import rules, walks
+from workbench.rules.walk_lines import Walk, parsed, spelled, told
+
+ADA, FEVER, ORVANE, ILSE, GATE = "Ada Lind", "Dune Fever", "Orvane Systems", "Ilse Varn", "The Amber Gate"
+
+
+def best(schema, question, name, type_, hops=3):
+    """The labels of the best reading, `>` from head to tail and `<` the other way."""
+    (walk, *_) = walks(question, name, (type_,), *schema, hops)
+    return " ".join(label + (">" if forward else "<") for label, forward in walk.hops)
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "type_", "expected"),
+    [
+        ("who directed Dune Fever", FEVER, "film", "directed_by>"),
+        ("what genre of film is Dune Fever", FEVER, "film", "has_genre>"),
+        ("when did the movie Dune Fever come out?", FEVER, "film", "release_year>"),
+        ("List all movies from 1994", "1994", "year", "release_year<"),
+        ("films by Ada Lind", ADA, "person", "directed_by<"),
+        ("which actors did Ada Lind direct", ADA, "person", "directed_by< cast>"),
+        ("Ada Lind acted in pictures of which genres", ADA, "person", "cast< has_genre>"),
+        ("who wrote the films that Ada Lind directed", ADA, "person", "directed_by< written_by>"),
+        ("who co-wrote films with Ada Lind", ADA, "person", "written_by< written_by>"),
+        ("which films have the same director as Dune Fever", FEVER, "film", "directed_by> directed_by<"),
+        ("the writer of Dune Fever also wrote which films", FEVER, "film", "written_by> written_by<"),
+        ("what languages are spoken in films whose director also made Dune Fever", FEVER, "film",
+         "directed_by> directed_by< in_language>"),
+        ("when were the films released that share actors with Dune Fever", FEVER, "film",
+         "cast> cast< release_year>"),
+    ],
+)  # fmt: skip
+def test_films(question, name, type_, expected):
+    assert best(FILMS, question, name, type_) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "type_", "expected"),
+    [
+        ("Who founded Orvane Systems?", ORVANE, "company", "founded_by>"),
+        ("when was the company led by Omar Pell founded", "Omar Pell", "person", "led_by< founded_in>"),
+        ("which country is Orvane Systems based in", ORVANE, "company", "headquartered_in> located_in>"),
+        ("which products are made by companies that Lena Harrow leads", "Lena Harrow", "person", "led_by< makes>"),
+        ("where was the founder of Orvane Systems born", ORVANE, "company", "founded_by> born_in>"),
+        ("which firms were started in the same city as Orvane Systems", ORVANE, "company",
+         "headquartered_in> headquartered_in<"),
+        ("who works for the company that acquired Brightpeg?", "Brightpeg", "company", "acquired< employs>"),
+    ],
+)  # fmt: skip
+def test_companies(question, name, type_, expected):
+    assert best(COMPANIES, question, name, type_) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "type_", "expected"),
+    [
+        ("In which museum does The Amber Gate hang?", GATE, "work", "exhibited_at>"),
+        ("what is The Amber Gate made of", GATE, "work", "made_of>"),
+        ("in which century was The Amber Gate made", GATE, "work", "made_in>"),
+        ("which museums show works by Ilse Varn", ILSE, "artist", "creator< exhibited_at>"),
+        ("what movement did the painter of The Amber Gate belong to", GATE, "work", "creator> part_of_movement>"),
+        ("which artists have works in the museums of Torrin", "Torrin", "city", "located_in< exhibited_at< creator>"),
+    ],
+)
+def test_museums(question, name, type_, expected):
+    assert best(MUSEUMS, question, name, type_) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("which companies did Orvane Systems acquire", "acquired>"),
+        ("companies acquired by Orvane Systems", "acquired>"),
+        ("which company bought Orvane Systems", "acquired<"),
+        ("who acquired Orvane Systems", "acquired<"),
+    ],
+)
+def test_a_relation_between_things_of_one_type_is_followed_in_its_direction(question, expected):
+    assert best(COMPANIES, question, ORVANE, "company") == expected
+
+
+def test_a_name_of_two_things_is_what_the_question_says_of_it():
+    """The graph knows "Tom Vale" as a film; "written by Tom Vale" speaks of a person."""
+    (walk, *_) = walks("who directed the films written by Tom Vale", "Tom Vale", ("film",), *FILMS, 3)
+    assert str(walk) == "person <-[written by]- film -[directed by]-> person"
+
+
+def test_no_walk_is_longer_than_a_path_may_be():
+    found = schema_walks.scores("who directed the films of the writer of Dune Fever", FEVER, ("film",), *FILMS, 2)
+    assert {len(walk.hops) for _, walk in found} == {1, 2}
+
+
+def test_readings_that_are_nearly_as_good_are_given_too():
+    """Nothing says whether she wrote or directed."""
+    found = walks("what has Ada Lind to do with film", ADA, ("person",), *FILMS, 1)
+    assert {hop for walk in found for hop in walk.hops} == {
+        ("directed_by", False), ("written_by", False), ("cast", False)}  # fmt: skip
+
+
+def test_the_rules_of_a_question():
+    question = "which films have the same director as Dune Fever"
+    assert rules(question, FEVER, [(FEVER, "film", "A film.")], *FILMS, 3)._asdict() == {
+        "query_constraints": "film directed by person (directed by) of Dune Fever; not Dune Fever itself",
+        "intermediate_rules": ["film -[directed by]-> person"],
+        "terminal_rules": ["film -[directed by]-> person <-[directed by]- film"],
+        "allowed_types": ["film", "person"],
+        "initial_query": "person (directed by) of Dune Fever",
+    }
+
+
+def test_the_anchor_of_exactly_that_name_counts_before_those_that_are_similar():
+    anchors = [("Ada Lindqvist", "film", ""), ("ada lind", "person", "")]
+    assert rules("films by Ada Lind", ADA, anchors, *FILMS, 3).initial_query == "film directed by ada lind"
+
+
+def test_without_relations_there_is_nothing_to_walk_on():
+    assert rules("who directed it", "it", [("it", "film", "")], FILMS[0], (), 3).terminal_rules == []
+
+
+def test_relations_without_types_lead_everywhere():
+    relations = (("directed_by", (), (), ""), ("opened_in", (), (), ""))
+    found = rules("who directed Dune Fever", FEVER, [(FEVER, "unknown", "")], (), relations, 3)
+    assert found.terminal_rules == ["thing -[directed by]-> thing"]
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=60), st.text(max_size=20))
+@settings(max_examples=25)
+def test_any_text_is_read_as_some_walk(question, name):
+    for walk in walks(question, name, ("film",), *FILMS, 3):
+        assert 1 <= len(walk.hops) <= 3 and len(walk.types) == len(walk.hops) + 1
+
+
+def test_a_broad_schema_and_a_long_question_take_bounded_time():
+    relations = tuple((f"rel_{number}", ("thing",), ("thing",), "") for number in range(150))
+    found = walks("who rel x of X " + "word foo " * 300, "X", ("thing",), (("thing", "", 1),), relations, 3)
+    assert 1 <= len(found) <= schema_walks.MOST
+
+
+# -- lines ------------------------------------------------------------------------------------------------------------
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(spelled)
+
+
+@given(st.lists(st.tuples(NAMES, st.booleans(), NAMES), min_size=1, max_size=4), NAMES)
+def test_a_line_is_read_back_whatever_the_names_are(hops, start):
+    walk = Walk((start, *(type_ for _, _, type_ in hops)), tuple((label, on) for label, on, _ in hops))
+    plain = Walk(tuple(map(spelled, walk.types)), tuple((spelled(label), on) for label, on in walk.hops))
+    assert parsed(str(walk)) == plain
+
+
+@pytest.mark.parametrize("line", ["", "names a writer", "a -[b]- c", "a <-[b]-> c", "film -> person", "x" * 9999])
+def test_prose_is_no_walk(line):
+    assert parsed(line) is None
+
+
+def test_hops_are_told_in_both_directions():
+    assert told(ADA, ("directed_by", False), "film") == "film directed by Ada Lind"
+    assert told(FEVER, ("release_year", True), "year") == "year (release year) of Dune Fever"
