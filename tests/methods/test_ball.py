@@ -47,7 +47,7 @@ def test_passages_are_those_of_its_entities_by_similarity(index):
 def test_a_cap_keeps_the_nearest_and_is_reported(index):
     evidence = found(index, most=2)
     assert evidence.nodes == ["Ada Lind", "Salt"]
-    (event,) = evidence.trace.find("ball")
+    (event,) = evidence.trace.find("neighbourhood")
     assert event.outputs["sizes"] == [1, 2, 2]
     assert event.outputs["kept"] == 2 and event.outputs["left_out"] == 3
 

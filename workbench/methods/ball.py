@@ -18,6 +18,7 @@ from workbench.operators.region import region
 from workbench.operators.similarity import top
 from workbench.records import Evidence, ranked
 from workbench.rules.keywords import meant
+from workbench.text import storable
 from workbench.trace import Trace
 
 TRACED = 10  # entities that an event of the trace lists
@@ -59,7 +60,7 @@ class Ball(Method):
         typed = self._typed
         cosines = typed.entity_vectors @ self.index.encode_query(question, "entities")
         linked, fallback = self.link(question, cosines, trace)
-        with trace.span("CHAIN", "ball", hops=self.settings.hops) as span:
+        with trace.span("CHAIN", "neighbourhood", hops=self.settings.hops) as span:
             part = region(typed, linked, self._types, self.settings.hops, None)
             order = np.lexsort((part.rows, -cosines[part.rows], part.hops))
             nodes = part.rows[order][: self.settings.most]
@@ -81,7 +82,7 @@ class Ball(Method):
         """Rows of the entities around which the ball is, and why, if none is named or similar enough."""
         with trace.span("RETRIEVER", "link names") as span:
             spans = named(self._typed, question)
-            about = set(meant(question, [words for words, _ in spans], self._relations))
+            about = set(meant(storable(question), [words for words, _ in spans], self._relations))
             linked, fallback = list(dict.fromkeys(row for words, row in spans if words in about)), None
             if not linked:
                 near = top(cosines, self.settings.sources)

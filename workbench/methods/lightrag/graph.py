@@ -142,9 +142,10 @@ def leading(texts: Iterable[str], budget: int, joint: str = "") -> int:
     """How many of the first texts fit into so many tokens, with `joint` between them."""
     used = number = 0
     for number, text in enumerate(texts, 1):
-        if used + tokens.count(text) > budget:
+        size = tokens.count(text + joint)
+        if used + size > budget and used + tokens.count(text) > budget:  # the last one needs no joint
             return number - 1
-        used += tokens.count(text + joint)
+        used += size
     return number
 
 
