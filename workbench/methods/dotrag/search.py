@@ -75,6 +75,8 @@ class Search:
         for query in proposed:
             if (form := normal(query.text)) and form not in self._vectors:
                 new.setdefault(form, query)
+        if not new:
+            return []
         new = dict(list(new.items())[: settings.queries_max])
         queries = []
         for (form, query), vector in zip(new.items(), self.ground.encode([query.text for query in new.values()])):
@@ -129,17 +131,15 @@ class Search:
             ids = list(drawn)
             cut = ids[self.ground.settings.cap :]
             if trace:
-                shown = {id: self.wording.traced(path) for id, path in drawn.items()}
-                for id, path in drawn.items():
-                    shown[id]["similarity"] = candidates[path[-1]]
+                shown = {id: {**self.wording.traced(p), "similarity": candidates[p[-1]]} for id, p in drawn.items()}
                 span.set(paths=shown, cut=cut, without=[names[row] for row in without])
         return {id: drawn[id] for id in ids[: self.ground.settings.cap]}
 
     def _paths_to(self, row: int) -> list[Nodes]:
         settings, rows = self.ground.settings, self.part.rows
-        (end,), starts = self.part.positions([row]), self.part.positions(self.dot.rows)
+        end, *starts = self.part.positions([row, *self.dot.rows])
         longest = settings.path_len_max or settings.h_max
-        found = [self.simple_paths.shortest(start, end, settings.paths_per_pair, longest) for start in starts]
+        found = (self.simple_paths.shortest(start, end, settings.paths_per_pair, longest) for start in starts)
         return [tuple(rows[list(path)].tolist()) for paths in found for path in paths]
 
     def judge(self, iteration: int, paths: Mapping[str, Nodes], trace: Trace) -> dict[str, Verdict]:

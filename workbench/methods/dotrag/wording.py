@@ -78,4 +78,4 @@ class Wording:
 
     @cached_property
     def _vector(self) -> np.ndarray:
-        return self._ground.index.encode_query(self._question)
+        return self._ground.index.encode_query(self._question, "passages")  # as `aggregate` has it encoded
