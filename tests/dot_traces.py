@@ -8,12 +8,18 @@ Glass Harbour —has_genre→ Drama            Salt Line —has_genre→ Drama, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from workbench.trace import Trace
 
 QUESTION = "Who starred in the films of the director of Glass Harbour?"
 DIRECTED, BACK = [["directed_by", True]], [["directed_by", False], ["written_by", False]]
 STARRED, GENRE = [["starred_actors", True]], [["has_genre", True]]
+TRIPLES = (
+    "Glass Harbour|directed_by|Ilse Varn", "Glass Harbour|starred_actors|Pia Norr", "Glass Harbour|has_genre|Drama",
+    "Salt Line|directed_by|Ilse Varn", "Salt Line|starred_actors|Oskar Lind", "Salt Line|has_genre|Drama",
+    "Fog|directed_by|Ana Holm", "Fog|starred_actors|Pia Norr", "Fog|release_year|1971",
+)  # fmt: skip
 NEXT = "Which other films did Ilse Varn direct?"
 
 
@@ -181,3 +187,10 @@ def region(trace: Trace, hops: Sequence[int], pruned: Mapping[str, int], relaxed
 def final(dot: int, name: str, nodes: Sequence[str], relations: Sequence, label: str, confidence: float) -> dict:
     return {"id": name, "dot": dot, "nodes": list(nodes), "relations": list(relations), "label": label,
             "confidence": confidence, "passage": " → ".join(nodes) + ". So it is told."}  # fmt: skip
+
+
+def film_folder(folder: Path) -> Path:
+    """A folder of data that holds a few films as triples, and nothing else."""
+    folder.mkdir(parents=True)
+    (folder / "triples.tsv").write_text("".join(line.replace("|", "\t") + "\n" for line in TRIPLES))
+    return folder

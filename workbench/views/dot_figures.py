@@ -239,15 +239,20 @@ def _(drawn: Drawing) -> str:
 
 @html.register
 def _(drawn: Drawing) -> str:
-    return page(f"<p class='q'>{esc(text(drawn))}</p>") + dot_frame(drawn) + dot_legend(drawn.types)
+    return page(f"<p class='q'>{esc(text(drawn))}</p>") + dot_frame(drawn) + dot_legend(drawn)
 
 
-def dot_legend(types: Sequence[str]) -> str:
+def dot_legend(drawn: Drawing) -> str:
     """What the marks mean, as HTML."""
-    parts = [(mark.colour, mark.letter, name) for name, mark in marks(types).items()]
+    parts = [(mark.colour, mark.letter, name) for name, mark in _shown_marks(drawn).items()]
     parts += [(VERMILION, "◯", "anchor"), *((colour, letter, name) for name, (colour, *_, letter) in _LINES.items())]
     shown = (f"<span style='color:{colour}'>{letter}</span> {esc(name, 40)}" for colour, letter, name in parts)
     return page(f"<p class='q'>{' &nbsp; '.join(shown)}</p>")
+
+
+def _shown_marks(drawn: Drawing) -> dict[str, Mark]:
+    shown = {spot.type for spot in drawn.spots}
+    return {name: mark for name, mark in marks(drawn.types).items() if name in shown}
 
 
 def _vis_nodes(drawn: Drawing, colours: Theme) -> Iterator[dict]:
@@ -300,7 +305,7 @@ def _written(line: Line, colours: Theme) -> dict:
 
 def _says(spot: Spot) -> str:
     kind = clean(spot.type, 80) or "type not in the trace"
-    where = {"anchor": "anchor", "candidate": "candidate, no path leads to it"}.get(spot.role, f"{spot.hop} hops away")
+    where = {"anchor": "anchor", "candidate": "candidate, no path leads to it"}.get(spot.role, f"at hop {spot.hop}")
     return f"{clean(spot.name, 300)}{' (gold)' if spot.gold else ''}\n{kind}, {where}"
 
 
@@ -367,10 +372,8 @@ def dot_figure(drawn: Drawing) -> Picture:
 
 
 def _handles(drawn: Drawing) -> Iterator[Line2D]:
-    shown = {spot.type for spot in drawn.spots}
-    for name, look in marks(drawn.types).items():
-        if name in shown:
-            yield Line2D([], [], linestyle="", marker=look.marker, color=look.colour, label=_plain(short(name, 30)))
+    for name, look in _shown_marks(drawn).items():
+        yield Line2D([], [], linestyle="", marker=look.marker, color=look.colour, label=_plain(short(name, 30)))
     yield Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=VERMILION, label="anchor")
     for name, (colour, width, _, dashes, _) in _LINES.items():
         yield Line2D([], [], color=colour, linewidth=0.7 * width, linestyle=dashes, label=name)

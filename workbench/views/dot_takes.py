@@ -5,7 +5,7 @@ the method's own values: only a method that is asked has any."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.errors import DataError, SettingError
@@ -154,12 +154,11 @@ class AtHand:
 Takes = Live | Saved | AtHand
 
 
-def types_of(index: Index | None, names: Iterable[str]) -> dict[str, str]:
-    """Name → type, of the names that are nodes of the index."""
+def types_of(index: Index | None) -> dict[str, str]:
+    """Name → type, of the nodes of the index's typed graph, where it has one."""
     if index is None or "typed" not in index.manifest["layers"]:
         return {}
-    typed = index.typed
-    return {name: typed.types[typed.row[name]] for name in names if name in typed.row}
+    return dict(zip(index.typed.names, index.typed.types))
 
 
 def _take(evidence: Evidence, question: Question, answer: str) -> Take:

@@ -30,7 +30,17 @@ from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace
 from workbench.views.base import clean, esc, page, short, text
 from workbench.views.canvas import WEBGL_STYLE, Frame, WebGL
-from workbench.views.dot_figures import Drawing, dot_data, dot_frame, dot_legend, dot_page, drawing, marks, path_drawing
+from workbench.views.dot_figures import (
+    OTHER,
+    Drawing,
+    dot_data,
+    dot_frame,
+    dot_legend,
+    dot_page,
+    drawing,
+    marks,
+    path_drawing,
+)
 from workbench.views.dot_takes import METHOD, AtHand, Live, Saved, Take, Takes, types_of
 from workbench.views.dots import (
     beside_part,
@@ -49,6 +59,7 @@ from workbench.views.palette import GREEN, VERMILION
 
 OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
+PROPOSED = 200  # questions that a list offers; any other can be typed
 LARGEST = 5_000  # nodes of a region that are drawn
 ALL_PATHS = "– all paths –"
 _ROW = {"flex_flow": "row wrap", "align_items": "center"}
@@ -104,6 +115,7 @@ class Tracer(Record):
         `questions` are proposed, and have the gold; `beside` are SPECs of methods to be shown beside."""
         self._takes = _takes(source, list(questions), method, engine, reader, index, k)
         self._others, self.theme = tuple(beside), theme
+        self._types = types_of(self._takes.index)
         self.path: JudgedPath | None = None
         self.changed: DotsDiff | None = None
         self._given: dict[str, Any] = {}  # settings that were moved
@@ -171,9 +183,8 @@ class Tracer(Record):
         part = whole_region(self._takes.index, at, LARGEST)
         self.dot, self.path = at.number, None
         self._draw()
-        names = [node.name for node in part.nodes]
-        types, looks = types_of(self._takes.index, names), marks(self._types)
-        colours = [looks[types[name]].colour if types[name] in looks else "#777777" for name in names]
+        looks = marks(self._drawn.types)
+        colours = [looks.get(self._types[node.name], OTHER).colour for node in part.nodes]
         self._picture.children = [RegionGL(part, colours, at.kept, self.theme)]
         self._words.value = page(f"<p class='q'>{esc(text(part))}; vermilion: anchors, green: kept paths</p>")
         return part
@@ -200,7 +211,7 @@ class Tracer(Record):
 
     def _repr_mimebundle_(self, **options: Any):
         """The widget, and beside it what a page without a kernel can show."""
-        still = dot_frame(self._drawn, theme=self.theme) + dot_legend(self._drawn.types) if self._drawn else ""
+        still = dot_frame(self._drawn, theme=self.theme) + dot_legend(self._drawn) if self._drawn else ""
         shown = still + page(whole(self.shown, self._take.passages), self._end())
         return self.widget._repr_mimebundle_(**options) | {"text/html": shown}
 
@@ -208,8 +219,10 @@ class Tracer(Record):
 
     def _make_controls(self) -> None:
         takes = self._takes
+        # What the list of questions says → the question's id, or its text.
+        self._ids = {_label(question): question.id or question.question for question in takes.questions}
         self._asked = widgets.Combobox(
-            description="question", options=list(dict.fromkeys(map(_label, takes.questions))), ensure_option=False,
+            description="question", options=list(self._ids)[:PROPOSED], ensure_option=False,
             continuous_update=False, layout={"width": "auto"},
         )  # fmt: skip
         self._method = widgets.Dropdown(options=takes.methods, description="method")
@@ -220,8 +233,10 @@ class Tracer(Record):
             options=[("rules", 0)], description="after", continuous_update=False, layout={"width": "420px"}
         )
         self._paths = widgets.Select(options=[(ALL_PATHS, "")], rows=9, layout={"width": "auto"})
-        self._whole = widgets.Button(description="the whole region", disabled=takes.index is None)
-        self._compare = widgets.Button(description="other methods beside")
+        self._whole = widgets.Button(
+            description="the whole region", disabled=takes.index is None, layout={"width": "auto"}
+        )
+        self._compare = widgets.Button(description="other methods beside", layout={"width": "auto"})
         self._frame = DotFrame(self.theme)
         self._frame.observe(self._on(self._clicked), "picked")
         self._picture = widgets.Box([self._frame], layout={"flex": "1 1 62%", "min_width": "420px"})
@@ -259,11 +274,6 @@ class Tracer(Record):
         )
         self.widget.add_class("hopscope-tracer")
 
-    @property
-    def _ids(self) -> dict[str, str]:
-        """What the list of questions says → the question's id, or its text."""
-        return {_label(question): question.id or question.question for question in self._takes.questions}
-
     def _on(self, action: Callable[[Any], Any]) -> Callable[[dict], None]:
         """What a control does. A page shows no error of a control by itself, so whatever goes wrong is said in the
         widget."""
@@ -297,7 +307,6 @@ class Tracer(Record):
     def _show(self, take: Take) -> None:
         """Another retrieval: its first DOT, when that has ended."""
         self._take, self.shown = take, take.shown
-        self._types = sorted(set({**self.shown.types, **self._known}.values()) - {""})
         self._head.value = page(heading(self.shown), selection_part(self.shown))
         self._ended.value = page(diff_part(self.changed) if self.changed is not None else "", self._end())
         self._others_said.value = ""
@@ -314,17 +323,16 @@ class Tracer(Record):
         if dot is None:
             self._drawn, self._picture.children, self._card.value, self._body.value = None, [], "", ""
             return
-        types = self._known
         self._drawn = (
-            path_drawing(self.shown, self.path, types=types)
+            path_drawing(self.shown, self.path, types=self._types)
             if self.path
-            else drawing(self.shown, self.dot, self.iteration, types=types)
+            else drawing(self.shown, self.dot, self.iteration, types=self._types)
         )
         self._frame.draw(self._drawn)
         self._picture.children = [self._frame]
         left_out = f"{text(self._drawn)}; " if self._drawn.left_out else ""
         hint = "a click on any node shows all paths again" if self.path else "a click on a node shows a path to it"
-        self._words.value = dot_legend(self._drawn.types) + page(f"<p class='q'>{esc(left_out)}{hint}</p>")
+        self._words.value = dot_legend(self._drawn) + page(f"<p class='q'>{esc(left_out)}{hint}</p>")
         self._card.value = page(path_part(self.path, self.shown.gold)) if self.path else ""
         searched = iteration_part(self._iteration, self.shown.gold) if self._iteration else ""
         self._body.value = page(f"<p>{dot_heading(dot)}</p>", setting_part(dot), searched)
@@ -363,12 +371,6 @@ class Tracer(Record):
         kept = self._iteration.kept if self._iteration else ()
         paths = [path for one in self._rounds if one.number <= self.iteration for path in one.paths]
         return sorted(paths, key=lambda path: (path.id not in kept, -path.confidence))
-
-    @property
-    def _known(self) -> dict[str, str]:
-        """Types of the nodes on paths, from the index where there is one."""
-        nodes = (node for dot in self.shown.dots for path in dot.paths for node in path.nodes)
-        return types_of(self._takes.index, dict.fromkeys(nodes))
 
     def _diff(self, question: Question, spec: str, given: Mapping[str, Any]) -> DotsDiff | None:
         """What the settings that were moved change; None where there are none."""

@@ -120,7 +120,10 @@ def _(beside: Beside) -> str:
 
 def whole(shown: Dots, passages: Passages | None = None) -> str:
     """All of it; the DOTs are folded."""
-    parts = (details(dot_heading(dot), setting_part(dot), *map(_folded, dot.iterations)) for dot in shown.dots)
+    parts = (
+        details(dot_heading(dot), setting_part(dot), *(_folded(one, shown.gold) for one in dot.iterations))
+        for dot in shown.dots
+    )
     return heading(shown) + selection_part(shown) + "".join(parts) + end_part(shown, passages)
 
 
@@ -296,10 +299,9 @@ def hop_says(relations: Hop) -> str:
 # -- smaller parts -----------------------------------------------------------------------------------------------------
 
 
-def _folded(one: Iteration) -> str:
-    return details(
-        f"<b>iteration {one.number}</b> <span class='q'>{len(one.paths):,} paths</span>", iteration_part(one)
-    )
+def _folded(one: Iteration, gold: Sequence[str] = ()) -> str:
+    summary = f"<b>iteration {one.number}</b> <span class='q'>{len(one.paths):,} paths</span>"
+    return details(summary, iteration_part(one, gold))
 
 
 def _rules(rules: Rules) -> str:

@@ -1,0 +1,158 @@
+"""Notebook 03 as its reader sees it: a question, its DOTs, a path, moved settings; both themes; hostile names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from dot_traces import dot_trace, film_folder
+from lab import ROOT, Notebook
+from playwright.sync_api import Locator, expect
+from test_hostile_records import ATTACKS
+from test_views import TAGS
+
+from workbench.trace import Trace
+
+pytestmark = pytest.mark.browser
+
+ASKED = "what movies did [Ilse Varn] direct?"
+WHERE = """async (_, name) => {
+  while (!placed) await new Promise((again) => setTimeout(again, 20));
+  const at = nodes.get().findIndex((node) => node.says.startsWith(name));
+  const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
+  const canvas = document.querySelector("canvas").getBoundingClientRect();
+  return {x: canvas.left + x, y: canvas.top + y};
+}"""
+
+
+def drawn(tracer: Locator) -> list[str]:
+    """The first line of what each node's tooltip says."""
+    frame = tracer.frame_locator("iframe")
+    frame.locator("canvas").wait_for()
+    return frame.locator("body").evaluate("() => nodes.get().map(node => node.says.split('\\n')[0])")
+
+
+def click(tracer: Locator, name: str) -> None:
+    """The mouse clicks a node, where the frame's own network says that it stands."""
+    tracer.locator("iframe").scroll_into_view_if_needed()
+    where = tracer.frame_locator("iframe").locator("body").evaluate(WHERE, name)
+    tracer.locator("iframe").click(position=where)
+
+
+@pytest.mark.timeout(900)
+def test_it_runs_and_its_tracers_trace(lab, page):
+    data = film_folder(lab.root / "films")
+    lab.add(ROOT / "notebooks" / "03_trace_dot_paths.ipynb", data=str(data), question=ASKED, beside=["lightrag"])
+    notebook = lab.open(page, "03_trace_dot_paths.ipynb")
+    notebook.run_all(timeout=800)
+    expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("all checks hold")
+    assert (lab.root / "figures" / "films" / "03_dot.png").exists()
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"03_trace_{theme}")
+    trace(notebook)
+
+
+def trace(notebook: Notebook) -> None:
+    """The tracer of the index comes first, that of the saved trace last."""
+    tracers = notebook.panel.locator(".hopscope-tracer")
+    live, saved = tracers.first, tracers.last
+    paths = live.locator("select[size]")
+
+    # Every picture is a page of its own; a click on a node shows a path to it, another one all paths again.
+    whole = drawn(live)
+    assert {"Ilse Varn", "Glass Harbour", "Salt Line"} <= {name.removesuffix(" (gold)") for name in whole}
+    click(live, "Salt Line")
+    expect(paths.locator("option:checked")).to_contain_text("Ilse Varn")
+    expect(live.get_by_text("a click on any node shows all paths again")).to_be_visible()
+    assert len(drawn(live)) < len(whole)
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"03_path_{theme}", live)
+    click(live, "Ilse Varn")
+    expect(live.get_by_text("a click on a node shows a path to it")).to_be_visible()
+    assert drawn(live) == whole
+
+    # A line of the list does the same.
+    paths.select_option(index=1)
+    expect(live.get_by_text("a click on any node shows all paths again")).to_be_visible()
+    assert len(drawn(live)) < len(whole)
+    paths.select_option(index=0)
+    expect(live.get_by_text("a click on a node shows a path to it")).to_be_visible()
+
+    # From iteration to iteration, back to where there are only anchors.
+    _, hops, _, stage = live.get_by_role("slider").all()
+    stage.press("Home")
+    expect(paths.locator("option")).to_have_count(1)
+    assert [name.removesuffix(" (gold)") for name in drawn(live)] == ["Ilse Varn"]
+    stage.press("End")
+    assert drawn(live) == whole
+
+    # A setting: the method is asked again, and what that changes is said.
+    hops.press("Home")
+    expect(live.get_by_text(re.compile(r"^dotrag\[.*h_max=1"))).to_be_visible(timeout=60_000)
+    expect(live.get_by_text(re.compile(r"\d+ gained, \d+ lost"))).to_be_visible()
+    notebook.screenshot("03_settings", live)
+    for _ in range(2):
+        hops.press("ArrowRight")
+    expect(live.get_by_text(re.compile(r"\d+ gained, \d+ lost"))).to_have_count(0, timeout=60_000)
+
+    # The whole region by WebGL, other methods beside it, and a question of one's own.
+    live.get_by_role("button", name="the whole region").click()
+    expect(live.locator(".hopscope-webgl canvas").first).to_be_visible()
+    notebook.screenshot("03_region", live)
+    live.get_by_role("button", name="other methods beside").click()
+    expect(live.get_by_text("bold: found by another method as well")).to_be_visible(timeout=60_000)
+    asked = live.locator("input[list]")
+    asked.fill("who starred in Fog?")
+    asked.press("Enter")
+    expect(live.get_by_text("who starred in Fog?").first).to_be_visible(timeout=60_000)
+    expect(live.get_by_text("bold: found by another method as well")).to_have_count(0)
+
+    # The saved trace has no method to ask.
+    expect(saved.get_by_role("slider")).to_have_count(1)
+    expect(saved.get_by_role("button", name="the whole region")).to_be_disabled()
+    saved.get_by_role("button", name="other methods beside").click()
+    expect(saved.get_by_text("a trace tells of one method")).to_be_visible()
+    saved.get_by_role("slider").press("End")
+    assert drawn(saved) == whole
+
+
+def test_nothing_in_a_trace_is_acted_upon(lab, page):
+    """An attack as name, label, rule and sentence."""
+    text = " ".join(ATTACKS)
+
+    def put(value):
+        if isinstance(value, str):
+            return value.replace("Ilse Varn", text).replace("directed_by", text).replace("So it is told.", text)
+        if isinstance(value, dict):
+            return {put(name): put(item) for name, item in value.items()}
+        return [put(item) for item in value] if isinstance(value, list) else value
+
+    events = [
+        replace(event, inputs=put(dict(event.inputs)), outputs=put(dict(event.outputs)),
+                scores=tuple((put(name), score) for name, score in event.scores))
+        for event in dot_trace()
+    ]  # fmt: skip
+    Trace(events=events).save(lab.root / "hostile.jsonl")
+    lab.write(
+        "hostile_trace.ipynb",
+        "import workbench as wb\nfrom workbench.operators.dots import dots\n"
+        "trace = wb.Trace.open(wb.home() / 'hostile.jsonl')\nshown = dots(trace)",
+        "tracer = wb.trace_dots(trace)\ntracer.zoom('0.2.2')\ntracer",
+        "from workbench.views.dot_figures import drawing\ndrawing(shown)",
+        "shown",
+    )
+    notebook = lab.open(page, "hostile_trace.ipynb", theme="dark")
+    notebook.run_all()
+    panel = notebook.panel
+    expect(panel.locator("iframe")).to_have_count(2)
+    for at in range(2):
+        panel.frame_locator("iframe").nth(at).locator("canvas").wait_for()
+    panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
+    found = panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
+    assert set(found) <= TAGS
+    for part in page.frames:
+        assert part.evaluate("window.pwned === undefined")
+    notebook.screenshot("03_hostile")
