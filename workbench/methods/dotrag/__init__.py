@@ -103,13 +103,13 @@ class DotRAG(Method):
         queries_max: int | None = 5
         judge_batch: int = 10
         path_len_max: int | None = None
-        chunks: int = 10
+        chunks: int = 5
         chunk_tokens: int = 4000
         max_region: int | None = 20_000
         exact_anchor: bool = True
         exact_alone: bool = True
         filter_anchors: bool = False
-        relation_boost: bool = False
+        relation_boost: bool = True
         stop_on_complete: bool = False
         broad: str = "both"
         first_query: str = "rules"
@@ -144,7 +144,13 @@ class DotRAG(Method):
     # `paper` leaves out what is an addition of ours.
     profiles: Mapping[str, Mapping[str, Any]] = {
         "workbench": {},
-        "paper": {"exact_anchor": False, "max_sources": None, "queries_max": None, "max_region": None},
+        "paper": {
+            "exact_anchor": False,
+            "relation_boost": False,
+            "max_sources": None,
+            "queries_max": None,
+            "max_region": None,
+        },
     }
 
     def prepare(self) -> None:
