@@ -162,7 +162,7 @@ def test_without_keywords_a_short_question_is_its_own_and_a_long_one_fails(index
     assert short.nodes[0] == "Dune Fever" and short.fallback is None
     long = found(index, high=(), low=())
     assert (long.passages, long.entities, long.facts) == ((), (), ())
-    assert long.fallback == "nothing is retrieved: the question has no keywords"
+    assert long.fallback == "nothing is retrieved: the question has no keywords for the mode mix"
     assert wb.method("lightrag", index, Saying(failure="no JSON")).retrieve(QUESTION).fallback.endswith("no JSON")
 
 

@@ -196,6 +196,6 @@ def test_a_senseless_setting_is_refused(setting):
 
 
 def test_a_label_builds_it_again():
-    reader = wb.reader("structured[layout=paths,budget=900]")
-    assert wb.reader(reader.label).label == reader.label == "structured[layout=paths,budget=900]"
+    reader = wb.reader("structured[layout=tables,budget=900]")
+    assert wb.reader(reader.label).label == reader.label == "structured[layout=tables,budget=900]"
     assert wb.reader("structured").label == "structured"

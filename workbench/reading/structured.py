@@ -1,8 +1,8 @@
 """Reader `structured`: entities, relations, paths and passages of the evidence in one context, a short answer.
 
+    paths      paths in words, then passages, as DotRAG reads them; for any method: facts are paths of one edge
     lightrag   blocks of JSON lines and a list of references (lightrag-hku 1.5.7, spec A5.5)
     tables     CSV; paths stand last, and of these the best, number 1, next to the question (PathRAG, spec B6)
-    paths      paths in words, then passages, as DotRAG reads them; for any method: facts are paths of one edge
 
 Entities, relations and paths have shares of the budget, each filled in the order of the evidence; passages have what is
 left. A reference is a document: passages of one title share its number, and one without a title has none."""
@@ -37,7 +37,7 @@ class Structured(Direct):
         self,
         engine: Engine | None = None,
         *,
-        layout: str = "lightrag",
+        layout: str = "paths",
         budget: int = 12_000,
         entities: float = 0.2,
         relations: float = 0.25,

@@ -96,12 +96,12 @@ class LightRAG(Method):
         self._current = self.settings.profile == "current"
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        chosen = self.settings
         words, failure = self.keywords(question, trace)
         # The early code gave up where one of the lists was empty.
         if words and not (any if self._current else all)(words.values()):
-            why = f"nothing is retrieved: {failure or 'the question has no keywords'}"
-            return Evidence(question, self.label, self.scale, (), fallback=why)
-        chosen = self.settings
+            why = failure or f"the question has no keywords for the mode {chosen.mode}"
+            return Evidence(question, self.label, self.scale, (), fallback=f"nothing is retrieved: {why}")
         low = low_level(words.get("low", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
         high = high_level(words.get("high", ""), self.index, self._graph, chosen.top_k, chosen.least, trace)
         with trace.span("CHAIN", "context") as span:
