@@ -695,6 +695,11 @@ def test_hostile_names_are_data():
     json.dumps([[event.inputs, event.outputs, event.scores] for event in evidence.trace])
 
 
+def test_half_a_character_in_a_question_is_no_failure(index):
+    evidence = wb.method("dotrag", index, engine(dot_rules=lambda value: FAILS)).retrieve("Who is in Kestrel \ud800?")
+    assert evidence.question == "Who is in Kestrel \ud800?" and evidence.passages
+
+
 def test_normal_forms():
     assert normal(" Ｗｈｏ “directed”  it?! ") == "who directed it"
     assert normal("A\u0308") == normal("ä") and normal("?!") == ""

@@ -40,6 +40,7 @@ from workbench.methods.dotrag.parts import Dot, Ground, KeptPath
 from workbench.methods.dotrag.search import Search
 from workbench.methods.dotrag.selection import select, show
 from workbench.records import Evidence
+from workbench.text import storable
 from workbench.trace import Trace
 
 
@@ -157,14 +158,15 @@ class DotRAG(Method):
         self._ground = Ground(self.index, self.engine, self.settings)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        dots, notes = select(self._ground, question, trace)
+        asked = storable(question)  # the Steps take no half characters
+        dots, notes = select(self._ground, asked, trace)
         kept: list[KeptPath] = []
-        for dot, found in zip(dots, self.connect(question, dots, trace)):
+        for dot, found in zip(dots, self.connect(asked, dots, trace)):
             kept += found.kept
             notes += [f"DOT {dot.number}: {note}" for note in found.notes]
-        evidence = aggregate(self._ground, question, self.label, dots, kept, k, trace)
+        evidence = aggregate(self._ground, asked, self.label, dots, kept, k, trace)
         notes += [evidence.fallback] if evidence.fallback else []
-        return replace(evidence, fallback="; ".join(notes) or None)
+        return replace(evidence, question=question, fallback="; ".join(notes) or None)
 
     def connect(self, question: str, dots: Sequence[Dot], trace: Trace) -> list[Found]:
         """Stages 2 and 3 of every DOT, in the order of their numbers: side by side where the engine takes several calls
