@@ -284,6 +284,7 @@ def test_each_triple_has_its_own_sentence_or_the_template_s(tmp_path):
     # By relation, then by name: the second had no end in brackets, the third two sentences, the fourth another's ends.
     assert [t[1] for t in first.triples] == ["directed_by", "has_genre", "has_tags", "written_by"]
     assert [t[1] for t in second.triples] == ["has_genre", "has_tags", "written_by"]
+    assert not first.again and second.again
     assert rows(tmp_path, "relations")[0]["repaired"] == 3
 
 

@@ -110,7 +110,7 @@ MAKE = {
         text, text, text, ((text, text),), ((text, text, text),), ((text, (text,), (text,), text),)
     ),
     "describe_relations": lambda text: describe_relations.Input(
-        text, text, ((text, text, text),), ((text, (text,), (text,), text),)
+        text, text, ((text, text, text),), ((text, (text,), (text,), text),), True
     ),
 }
 WITHOUT_RULE = {"judge_pair"}  # no rule could do it honestly, so its body refuses

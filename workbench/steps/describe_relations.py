@@ -15,12 +15,13 @@ from workbench.rules import articles
 @dataclass(frozen=True)
 class Input:
     """`article` has its names in brackets. A triple's id is its number in `triples`, from 1 on; `relations` as in
-    `write_article`."""
+    `write_article`; `again`: an earlier reply left them out, or did not name both ends."""
 
     name: str
     article: str
     triples: tuple[articles.Triple, ...]
     relations: articles.Relations = ()
+    again: bool = False
 
 
 class Told(BaseModel):
@@ -60,7 +61,10 @@ def prompt(value: Input) -> list[Message]:
 
 def _asked(value: Input) -> str:
     rows = "\n".join(f"{at}. {json.dumps(row, ensure_ascii=False)}" for at, row in enumerate(value.triples, 1))
-    return f"Article on {value.name}:\n{value.article}\n\nRelations:\n{rows}"
+    asked = f"Article on {value.name}:\n{value.article}\n\nRelations:\n{rows}"
+    return (
+        f"{asked}\n\nOf these a sentence was missing, or did not have both names in brackets." if value.again else asked
+    )
 
 
 def rule(values) -> list[Output]:

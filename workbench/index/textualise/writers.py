@@ -50,7 +50,8 @@ class Writers:
             pending = [shard for shard in pending if self._lacking(shard, texts[shard.id])]
             if not pending:
                 break
-        around = {name: self.facts.neighbours(name, self.facts.rows[name]) | {name} for name in _centrals(group)}
+        centrals = {shard.central for shard in group}
+        around = {name: self.facts.neighbours(name, self.facts.rows[name]) | {name} for name in centrals}
         for shard in group:
             writer = self._writer(shard) if texts[shard.id] else TEMPLATE
             written = texts[shard.id] or self._by_template(shard)
@@ -123,10 +124,14 @@ class Writers:
         told: dict[str, dict[int, str]] = {shard.id: {} for shard in group}
         failures: dict[str, str | None] = {}
         pending = {shard: self.facts.told_by(shard) for shard in group}
-        for _ in range(self.attempts):
+        for attempt in range(self.attempts):
             asked = [
                 describe_relations.Input(
-                    shard.central, articles[shard.id]["text_marked"], self.facts.of_rows(rows), self._relations
+                    name=shard.central,
+                    article=articles[shard.id]["text_marked"],
+                    triples=self.facts.of_rows(rows),
+                    relations=self._relations,
+                    again=attempt > 0,
                 )
                 for shard, rows in pending.items()
             ]
@@ -170,10 +175,6 @@ class Writers:
             if mine:
                 results.update(zip(mine, engine.run(step, [inputs[at] for at in mine])))
         return [results[at] for at in range(len(inputs))]
-
-
-def _centrals(group: Sequence[Shard]) -> set[str]:
-    return {shard.central for shard in group}
 
 
 def _failed(failure: str | None) -> Row:
