@@ -58,7 +58,6 @@ def test_an_edge_holds_all_relations_of_its_pair(index):
     assert graph.weights.tolist() == [3, 1, 1, 1, 1, 1]
     assert graph.ranks.tolist() == [4, 5, 4, 5, 4, 6]  # degrees: Ada 2, Bo 1, Drama 3, Dune Fever 2, Rust 1, Salt 3
     assert graph.description(0) == "Dune Fever directed_by Ada Lind<SEP>Dune Fever written_by Ada Lind"
-    assert graph.keywords(0) == "directed_by,written_by"
     assert [fact.members for fact in graph.triples(0)] == [
         ("Dune Fever", "directed_by", "Ada Lind"),
         ("Dune Fever", "written_by", "Ada Lind"),

@@ -20,8 +20,8 @@ SEPARATOR = "<SEP>"  # between descriptions that stand together
 
 
 class EdgeGraph:
-    """An edge stands for all relations that join two different entities, and has their descriptions, keywords, weights
-    and passages together.
+    """An edge stands for all relations that join two different entities, and has their descriptions, weights and
+    passages together.
 
     ends     int (p, 2), rows of entities, the lower first; edges are sorted by them
     ranks    int (p,), the degrees of both ends added up
@@ -77,9 +77,6 @@ class EdgeGraph:
 
     def description(self, edge: int) -> str:
         return SEPARATOR.join(dict.fromkeys(self.typed.told[row] for row in self.relations(edge)))
-
-    def keywords(self, edge: int) -> str:
-        return ",".join(sorted({word for row in self.relations(edge) for word in self.typed.keywords[row]}))
 
     def name(self, edge: int) -> str:
         return " – ".join(self.typed.names[row] for row in self.ends[edge].tolist())
