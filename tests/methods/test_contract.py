@@ -20,7 +20,7 @@ SPECS = [
     "irgs[profile=original]", "tog[backbone=dense,scale=minmax]", "think_on_graph[unfinished=keep]",
     "raptor[mode=traversal]", "lightrag[mode=hybrid,pick=weight]", "lightrag[mode=naive]",
     "lightrag[profile=early,mode=hybrid]", "pathrag[profile=paper]",
-    "dotrag[profile=paper]", "dotrag[relation_boost=true,path_len_max=2]",
+    "dotrag[profile=paper]", "dotrag[relation_boost=false,path_len_max=2]",
 ]  # fmt: skip
 QUESTIONS = (
     "Who designed the bridge over the river at Vennick?",

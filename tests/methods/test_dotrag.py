@@ -90,7 +90,9 @@ def engine(judged=None, queries=(), **steps):
 
 
 def search(index, told, k=10, trace="full", **settings):
-    return wb.method("dotrag", index, told, **{"candidates": 1, **settings}).retrieve(QUESTION, k, trace=trace)
+    """One candidate per query, by its own vector alone, so that it can be worked out which."""
+    settings = {"candidates": 1, "relation_boost": False, **settings}
+    return wb.method("dotrag", index, told, **settings).retrieve(QUESTION, k, trace=trace)
 
 
 def found(evidence):
@@ -432,6 +434,17 @@ def test_the_first_search_may_be_the_question(index):
         assert first.inputs["queries"] == [["initial", QUESTION]]
 
 
+def test_a_relation_that_is_near_lifts_its_ends(index):
+    """The query names Owl Night and French, and so does one relation: by it both are as near as can be. That of Owl
+    Night and Nora Hale has a cosine of 1/2, which is hers then."""
+    told = engine(dot_rules=lambda value: rules("Owl Night, French"))
+    evidence = search(index, told, candidates=3, relation_boost=True, t_max=1)
+    (found,) = evidence.trace.find("candidates")
+    assert [(name, round(score, 6)) for name, score in found.scores] == [
+        ("French", 1.0), ("Owl Night", 1.0), ("Nora Hale", 0.5),
+    ]  # fmt: skip
+
+
 def test_long_descriptions_are_cut_and_missing_ones_are_spelt_out(index):
     told = engine()
     search(index, told, description_chars=7)
@@ -680,9 +693,8 @@ def test_senseless_settings_are_refused(index, settings):
 
 def test_the_paper_has_no_limits_of_ours(index):
     settings = wb.method("dotrag[profile=paper,h_max=2]", index).settings
-    assert (settings.exact_anchor, settings.max_sources, settings.queries_max, settings.max_region) == (
-        False, None, None, None,
-    )  # fmt: skip
+    assert (settings.max_sources, settings.queries_max, settings.max_region) == (None, None, None)
+    assert not settings.exact_anchor and not settings.relation_boost
     assert (settings.h_max, settings.t_max, settings.max_concepts) == (2, 3, 3)
 
 

@@ -77,7 +77,7 @@ class DotRAG(Method):
         first_query         the first search: from the `rules`, or the `question` (O3)
         queries_max         follow-up queries used in one iteration (none: all) (O4)
         same_query          the cosine from which two queries are the same (none: by their words alone)
-        candidates          nodes per query; `relation_boost`: by their relations as well (O5)
+        candidates          nodes per query; `relation_boost`: a node is as near as itself or its nearest relation (O5)
         evaluated           no candidate again: what a path was `judged` to, or whatever was `retrieved` (O9)
         paths_per_pair      shortest paths from an anchor to a candidate
         path_len_max        edges of a path (none: h_max) (O6)
