@@ -91,7 +91,7 @@ def trace(notebook: Notebook) -> None:
 
     # A setting: the method is asked again, and what that changes is said.
     hops.press("Home")
-    expect(live.get_by_text(re.compile(r"^dotrag\[.*h_max=1"))).to_be_visible(timeout=60_000)
+    expect(live.get_by_text(re.compile(r"^dotrag\[.*h_max=1")).first).to_be_visible(timeout=60_000)
     expect(live.get_by_text(re.compile(r"\d+ gained, \d+ lost"))).to_be_visible()
     notebook.screenshot("03_settings", live)
     for _ in range(2):
@@ -109,6 +109,7 @@ def trace(notebook: Notebook) -> None:
     asked.press("Enter")
     expect(live.get_by_text("who starred in Fog?").first).to_be_visible(timeout=60_000)
     expect(live.get_by_text("bold: found by another method as well")).to_have_count(0)
+    assert drawn(live)[0] == "Fog"
 
     # The saved trace has no method to ask.
     expect(saved.get_by_role("slider")).to_have_count(1)

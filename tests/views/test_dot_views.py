@@ -545,8 +545,11 @@ def test_a_trace_at_hand(films):
     assert alone.shown.gold[0] == "Glass Harbour" and alone.ask("q1") == alone.shown
     with pytest.raises(SettingError, match="a trace of one question only"):
         alone.ask("q2")
-    with pytest.raises(SettingError, match="lightrag, pathrag beside it, give an index or a run"):
-        alone.beside()
+    alone._compare.click()
+    assert (
+        "SettingError: a trace tells of one method; to see lightrag, pathrag beside it, give an index"
+        in alone._said.value
+    )
     assert wb.trace_dots(nothing_trace()).drawing.spots[0].name == "Fog"
     assert "Ilse Varn" in wb.trace_dots(dot_trace(), index=films)._frame.page
 

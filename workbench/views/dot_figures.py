@@ -176,13 +176,14 @@ def _places(dot: Dot, names: Sequence[str]) -> dict[str, tuple[int, float, float
     layers: dict[int, list[str]] = {}
     for name in names:
         layers.setdefault(hops.get(name, beyond), []).append(name)
-    rows = max(12, ceil((len(names) * 2 * COLUMN * 1.8 / ROW / 4) ** 0.5))  # so that the whole is twice as wide as high
+    rows = max(14, ceil((8 * len(names)) ** 0.5))  # so that the whole is somewhat wider than high
     placed: dict[str, tuple[int, float, float]] = {}
     column = 0
     for hop in sorted(layers):
         layer = sorted(layers[hop], key=lambda name: _height(before.get(name, ()), placed))
-        for start in range(0, len(layer), rows):
-            part = layer[start : start + rows]
+        size = ceil(len(layer) / ceil(len(layer) / rows))
+        for start in range(0, len(layer), size):
+            part = layer[start : start + size]
             for at, name in enumerate(part):
                 # A little to the side, so that no line between two of a column runs through a third.
                 placed[name] = hop, column + 0.12 * (at % 3 - 1) * (len(part) > 2), at - (len(part) - 1) / 2
@@ -258,7 +259,7 @@ def _shown_marks(drawn: Drawing) -> dict[str, Mark]:
 def _vis_nodes(drawn: Drawing, colours: Theme) -> Iterator[dict]:
     looks, named = marks(drawn.types), _labelled(drawn)
     high = _high(drawn)
-    zoom, row = max(1.0, high * ROW / TALL), max(ROW, min(2 * ROW, TALL / (high or 1)))
+    zoom, row = max(1.0, high * ROW / TALL) ** 0.5, max(ROW, min(2 * ROW, TALL / (high or 1)))
     for at, spot in enumerate(drawn.spots):
         look, anchor = looks.get(spot.type, OTHER), spot.role == "anchor"
         yield {
@@ -269,7 +270,7 @@ def _vis_nodes(drawn: Drawing, colours: Theme) -> Iterator[dict]:
             "size": {"anchor": 13, "kept": 11, "path": 8, "candidate": 7}[spot.role] * zoom,
             "x": spot.x * COLUMN,
             "y": spot.y * row,
-            "borderWidth": 4 * zoom if anchor else 1,
+            "borderWidth": 3 * zoom if anchor else 1,
             "color": {"background": look.colour, "border": VERMILION if anchor else colours.paper},
             "font": {
                 "color": colours.ink,
