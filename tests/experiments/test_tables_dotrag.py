@@ -162,6 +162,10 @@ def test_what_differs_is_named(ask):
         "questions: 30, there 300",
         "70 nodes and 0 passages a question; there it is not said",
     )
+    del config["methods"]["dotrag"]["layers"]["profiles"]["made_by"]
+    (run.folder / "run.json").write_text(json.dumps(config))
+    (cell,) = compare(run.folder, "dotrag").cells
+    assert cell.why[1] == "profiles: brought by the data, which do not say who wrote them"
 
 
 def test_win_rates_and_runs_without_hops_have_no_place(ask, tmp_path):

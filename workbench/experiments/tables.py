@@ -163,7 +163,10 @@ class Measured:
             elif terms["engine"] not in engine:
                 yield f"model: {engine}, there {terms['engine']}"
         for layer in self.place.written:
-            if any(maker.startswith("rules") for maker in described["layers"].get(layer, {}).get("made_by", ())):
+            makers = described["layers"].get(layer, {"made_by": ()}).get("made_by")
+            if makers is None:
+                yield f"{layer}: brought by the data, which do not say who wrote them"
+            elif any(maker.startswith("rules") for maker in makers):
                 yield f"{layer}: made by rules, not by a model"
         if config["data"]["name"] != (expected := terms["data"][self.place.data]):
             yield f"split and corpus: {config['data']['name']}, there {expected}"
