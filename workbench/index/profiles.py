@@ -1,9 +1,9 @@
 """Layer `profiles`: what is said of entities and relations: types, descriptions, keywords, weights.
 
-It comes from `Dataset.profiles` where the data bring some, and is written by the engine from the passages where they
-do not (`profiling.py`). It costs money then, so it is kept apart from the graph that is made of it, the layer `typed`.
-Names stay as they came; `phrased` finds those that the data brought by the phrases of the facts layer. Rows are sorted,
-so they do not depend on the order in which the profiles came.
+It comes from `Dataset.profiles` where the data bring some, and is written from the passages where they do not, by the
+engine, or by the rules without one (`profiling.py`). It may cost money, so it is kept apart from the graph that is made
+of it, the layer `typed`. Names stay as they came; `phrased` finds those that the data brought by the phrases of the
+facts layer. Rows are sorted, so they do not depend on the order in which the profiles came.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -21,11 +21,12 @@ import pyarrow.parquet as pq
 
 from workbench.data.graph import Schema, read_schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import DataError, IndexFault, SettingError
+from workbench.errors import DataError, SettingError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import write_table
+from workbench.llm.engine import RulesEngine
 from workbench.text import PHRASE_RULES, text_hash
 
 _LISTS = pa.list_(pa.string())
@@ -74,11 +75,7 @@ class ProfilesLayer(Layer):
             _check(profiles, build.layers["passages"].row)
         else:
             if build.engine is None and old is None:
-                raise IndexFault(
-                    f"the data set {build.data.name!r} brings no profiles, and the layer 'profiles' needs an engine to "
-                    "write them; pass engine=wb.engine('rules'), or bring data with types or descriptions "
-                    "(docs/exchange.md)"
-                )
+                build = replace(build, engine=RulesEngine())
             profiles, schema, said = profiling.write(folder, build, settings, old)
         entities, relations = _rows(profiles)
         _write(folder / "entities.parquet", _ENTITY, entities)

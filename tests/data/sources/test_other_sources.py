@@ -34,11 +34,12 @@ def test_metaqa(films):
     assert found.repeated == 1
     assert found.questions == (
         Question(
-            "metaqa-1hop-dev-00000", "who directed Red Sea", ("Mira Pell",), "movie_to_director", 1, answer_set=True
+            "metaqa-1hop-dev-00000", "who directed Red Sea", ("Mira Pell",), "movie_to_director", 1, answer_set=True,
+            start=("Red Sea",),
         ),
         Question(
             "metaqa-2hop-dev-00000", "films by the director of Ash", ("Red Sea", "Ash"), "movie_to_director", 2,
-            answer_set=True,
+            answer_set=True, start=("Ash",),
         ),
     )  # fmt: skip
     assert metaqa.read(films, None).questions == ()

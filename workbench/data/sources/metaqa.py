@@ -70,6 +70,7 @@ def _questions(folder: Path, hops: int, split: str) -> list[Question]:
                 type=types[number] if types else None,
                 hops=hops,
                 answer_set=True,
+                start=tuple(_TOPIC.findall(text)),
             )
         )
     return questions

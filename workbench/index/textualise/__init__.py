@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from workbench.data import Dataset
+from workbench.data import Dataset, Extraction
 from workbench.data.graph import Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import bare, covering
@@ -53,7 +53,8 @@ def textualise(
     attempts: int = ATTEMPTS,
     progress: bool = True,
 ) -> Dataset:
-    """The data set with passages (one article each), profiles of all entities and relations, and a schema.
+    """The data set with passages (one article each), the triples that each states, profiles of all entities and
+    relations, and a schema.
 
     An article tells at most `shard` triples. Entities with more than `template_above` of them are written about by the
     template; of others the engine is asked up to `attempts` times for a text. In `folder`, `marked.jsonl` keeps the
@@ -98,6 +99,7 @@ def textualise(
         data,
         passages=tuple(Passage(one.id, plain(one.central), plain(articles[one.id]["text_marked"])) for one in shards),
         profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations)),
+        extractions=tuple(_extraction(facts, one) for one in shards),
         schema=schema,
     )
 
@@ -121,6 +123,13 @@ def _check(data: Dataset, settings: dict[str, int]) -> None:
             f"{data.name!r} has {len(data.passages):,} passages of its own, which articles would replace; "
             "textualise a data set that has triples alone"
         )
+
+
+def _extraction(facts: Facts, shard: Shard) -> Extraction:
+    """The triples of an article, for methods that search the graph of the facts."""
+    triples = [tuple(map(plain, triple)) for triple in facts.of_rows(shard.rows)]
+    names = dict.fromkeys(name for subject, _, obj in triples for name in (subject, obj))
+    return Extraction(shard.id, tuple(names), tuple(triples), "triples.tsv")
 
 
 def _entities(shards: Sequence[Shard], rows: dict[str, Row]) -> tuple[EntityProfile, ...]:
