@@ -114,10 +114,11 @@ def trace(notebook: Notebook) -> None:
     # The saved trace has no method to ask.
     expect(saved.get_by_role("slider")).to_have_count(1)
     expect(saved.get_by_role("button", name="the whole region")).to_be_disabled()
+    saved.get_by_role("slider").press("End")
+    expect(saved.locator("select[size] option")).to_have_count(1 + 5)
+    assert drawn(saved) == whole
     saved.get_by_role("button", name="other methods beside").click()
     expect(saved.get_by_text("a trace tells of one method")).to_be_visible()
-    saved.get_by_role("slider").press("End")
-    assert drawn(saved) == whole
 
 
 def test_nothing_in_a_trace_is_acted_upon(lab, page):

@@ -185,7 +185,7 @@ def test_what_a_drawing_shows_and_where():
         "Oskar Lind": ("kept", 3, "person"),
         "Quell": ("candidate", 4, "year"),
     }
-    columns = {spot.hop: round(spot.x) for spot in drawn.spots}
+    columns = {spot.hop: spot.x for spot in drawn.spots}
     assert columns == {hop: hop - 2 for hop in range(5)}
     lines = {(drawn.spots[line.source].name, drawn.spots[line.target].name): line for line in drawn.lines}
     assert {ends: line.status for ends, line in lines.items()} == {

@@ -185,8 +185,7 @@ def _places(dot: Dot, names: Sequence[str]) -> dict[str, tuple[int, float, float
         for start in range(0, len(layer), size):
             part = layer[start : start + size]
             for at, name in enumerate(part):
-                # A little to the side, so that no line between two of a column runs through a third.
-                placed[name] = hop, column + 0.12 * (at % 3 - 1) * (len(part) > 2), at - (len(part) - 1) / 2
+                placed[name] = hop, column, at - (len(part) - 1) / 2
             column += 1
     return {name: (hop, x - (column - 1) / 2, y) for name, (hop, x, y) in placed.items()}
 

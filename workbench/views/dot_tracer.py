@@ -14,6 +14,7 @@ tracer.beside()                                  # other methods on the same que
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +87,13 @@ class RegionGL(WebGL):
         """`colours` are those of the nodes, in their order."""
         super().__init__(part, theme=theme)
         names, hops = [node.name for node in part.nodes], {frozenset(hop) for path in kept for hop in _hops(path)}
-        for node, shown, colour in zip(part.nodes, self.data["nodes"], colours):
+        data = deepcopy(self.data)  # the page has been sent this one and hears only of another
+        for node, shown, colour in zip(part.nodes, data["nodes"], colours):
             shown["attributes"]["color"] = VERMILION if node.hop == 0 else colour
-        for edge, shown in zip(part.edges, self.data["edges"]):
+        for edge, shown in zip(part.edges, data["edges"]):
             if frozenset((names[edge.source], names[edge.target])) in hops:
                 shown["attributes"] |= {"color": GREEN, "size": 3.0}
+        self.data = data
 
 
 class Tracer(Record):

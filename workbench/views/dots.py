@@ -252,7 +252,7 @@ def diff_part(diff: DotsDiff) -> str:
         asked
         + table(["concept", "nodes per hop", "now", "anchors gained", "anchors lost"], dots)
         + f"<p><b>paths</b> <span class='q'>{len(diff.gained)} gained, {len(diff.lost)} lost</span></p>"
-        + (_long(["", "verdict", "path"], paths, "paths") if paths else "")
+        + _long(["", "verdict", "path"], paths, "paths")
     )
 
 
@@ -382,6 +382,8 @@ def _bold(shown: str, bold: bool) -> str:
 
 
 def _long(headers: Sequence[str], rows: Sequence[Sequence], what: str) -> str:
-    """A table, whose further rows are folded."""
+    """A table, whose further rows are folded; nothing where there is none."""
     more = rows[SHOWN:]
-    return table(headers, rows[:SHOWN]) + (details(f"{len(more):,} more {what}", table(headers, more)) if more else "")
+    return (table(headers, rows[:SHOWN]) if rows else "") + (
+        details(f"{len(more):,} more {what}", table(headers, more)) if more else ""
+    )
