@@ -346,7 +346,7 @@ def evaluate(
 
 @verb
 def tables(
-    paper: Annotated[str, typer.Option(help="whose tables; bdtr is Beyond Static Retrieval")] = "bdtr",
+    paper: Annotated[str, typer.Option(help="whose tables; bdtr is Beyond Static Retrieval, dotrag DotRAG")] = "bdtr",
     run: Annotated[
         list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
     ] = None,

@@ -16,6 +16,8 @@ from workbench.experiments import analyses
 from workbench.experiments.analyses import (
     Ablation,
     Analysis,
+    AtEqualNodes,
+    ByHops,
     ByKind,
     Complementarity,
     Cuts,
@@ -24,6 +26,7 @@ from workbench.experiments.analyses import (
     RecallCurve,
     RoundsCurve,
     RunningTime,
+    WinRate,
 )
 from workbench.experiments.analyses.rounds_curve import rounds_specs
 from workbench.experiments.run import Run, trace_name
@@ -493,6 +496,13 @@ def things(text: str) -> list[Analysis]:
             "low": None, "high": None, "n": 3}  # fmt: skip
     time = {"method": text, "n": 3, "seconds": 1.0, "median": 1.0, "p90": 1.0, "thinking": 0.4, "searching": 0.5,
             "hours": 0.1}  # fmt: skip
+    hop = {"hops": 2, "method": text, "n": 3, "node_recall": 0.5, "node_precision": 0.1, "node_f1": 0.2,
+           "passages": 5.0, "failures": 0}  # fmt: skip
+    equal = {"hops": 2, "method": text, "n": 3, "nodes": 4.0, "recall": 0.5, "precision": 0.25, "f1": 0.3}
+    rate = {"hops": None, "dimension": text, "n": 3, "win_rate": 0.5, "low": 0.2, "high": 0.8, "failures": 1,
+            "unanswered": 0}  # fmt: skip
+    judgement = {"question_id": text, "hops": 2, "a_first": True, "winners": {text: "a"}, "reasons": {text: text},
+                 "failure": text}  # fmt: skip
     notes = (text, text)
     return [
         ByKind(text, (kind, kind | {"kind": "b", "difference": 0.1 + 1e-17 + 0.2, "low": 0.3, "high": 0.3}), notes),
@@ -505,6 +515,9 @@ def things(text: str) -> list[Analysis]:
         Cuts(text, ({"method": text, "n": 3, "read": None},), notes, ({"method": text, "read": 5, "questions": 3},)),
         Ablation(text, (part,), notes),
         RunningTime(text, (time,), notes),
+        ByHops(text, (hop, hop | {"hops": None, "node_recall": None}), notes),
+        AtEqualNodes(text, (equal, equal | {"hops": 3, "recall": None}), notes),
+        WinRate(text, (rate, rate | {"win_rate": None, "low": None, "high": None}), notes, text, text, (judgement,)),
     ]  # fmt: skip
 
 

@@ -220,7 +220,8 @@ def read_profiles(path: Path) -> dict[str, Any]:
     try:
         row = json.loads(path.read_text("utf-8-sig"))
         kinds = {"entities": EntityProfile, "relations": RelationProfile}
-        profiles = Profiles(**{part: tuple(kind(**_tuples(p)) for p in row[part]) for part, kind in kinds.items()})
+        parts = {part: tuple(kind(**_tuples(p)) for p in row[part]) for part, kind in kinds.items()}
+        profiles = Profiles(**parts, made_by=tuple(map(str, row.get("made_by", ()))))
         return {"profiles": profiles, "left_out": tuple(map(str, row["left_out"]))}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(

@@ -38,10 +38,11 @@ class RelationProfile(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Profiles(Record):
-    """The profiles of a data set or of an index."""
+    """The profiles of a data set or of an index; `made_by` names the engines that wrote them, where that is known."""
 
     entities: tuple[EntityProfile, ...] = ()
     relations: tuple[RelationProfile, ...] = ()
+    made_by: tuple[str, ...] = ()
 
 
 def joined(parts: Sequence[Profiles]) -> Profiles:
@@ -49,6 +50,7 @@ def joined(parts: Sequence[Profiles]) -> Profiles:
     return Profiles(
         tuple(profile for part in parts for profile in part.entities),
         tuple(profile for part in parts for profile in part.relations),
+        tuple(dict.fromkeys(name for part in parts for name in part.made_by)),
     )
 
 
@@ -62,4 +64,4 @@ def within(profiles: Profiles, ids: Collection[str]) -> Profiles:
             if passages or not profile.passages:
                 yield replace(profile, passages=passages)
 
-    return Profiles(tuple(kept(profiles.entities)), tuple(kept(profiles.relations)))
+    return Profiles(tuple(kept(profiles.entities)), tuple(kept(profiles.relations)), profiles.made_by)

@@ -65,13 +65,15 @@ class ProfilesLayer(Layer):
     def identity(cls, build: Build, settings: Settings) -> dict:
         schema = None if build.data.schema is None else _hash(asdict(build.data.schema))
         if build.data.profiles is not None:
-            return {"given": _hash(*_rows(build.data.profiles)), "schema": schema}
+            given = build.data.profiles
+            return {"given": _hash(*_rows(given)), "made_by": given.made_by, "schema": schema}
         return {"maker": profiling.maker(build) if build.engine else None, "schema": schema}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> dict:
         if build.data.profiles is not None:
-            profiles, schema, said = build.data.profiles, build.data.schema, {"given": True}
+            profiles, schema = build.data.profiles, build.data.schema
+            said = {"given": True} | ({"made_by": list(profiles.made_by)} if profiles.made_by else {})
             _check(profiles, build.layers["passages"].row)
         else:
             if build.engine is None and old is None:
@@ -105,7 +107,7 @@ class ProfilesLayer(Layer):
     @property
     def profiles(self) -> Profiles:
         """All of them, as a data set brings them."""
-        return Profiles(tuple(self.entities), tuple(self.relations))
+        return Profiles(tuple(self.entities), tuple(self.relations), tuple(self.said.get("made_by", ())))
 
     def __repr__(self) -> str:
         return f"ProfilesLayer({self.said['entities']:,} entities, {self.said['relations']:,} relations)"

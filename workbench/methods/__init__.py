@@ -7,8 +7,8 @@ from typing import Any
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine
-from workbench.methods.base import Method
 from workbench.methods.ball import Ball
+from workbench.methods.base import Method
 from workbench.methods.bdtr import BDTR
 from workbench.methods.bm25 import BM25
 from workbench.methods.dense import Dense

@@ -12,6 +12,8 @@ from matplotlib.ticker import MaxNLocator
 from workbench.experiments.analyses import (
     Ablation,
     Analysis,
+    AtEqualNodes,
+    ByHops,
     ByKind,
     Complementarity,
     Cuts,
@@ -20,6 +22,7 @@ from workbench.experiments.analyses import (
     RecallCurve,
     RoundsCurve,
     RunningTime,
+    WinRate,
 )
 from workbench.experiments.analyses.promotion import DEPTHS
 from workbench.views.base import number, short
@@ -212,6 +215,55 @@ def _(times: RunningTime) -> Picture:
     axes.set_xlabel("seconds per question")
     _titled(axes, times.title, [])
     return Picture(canvas, short(times.title, 200))
+
+
+@figure.register
+def _(found: ByHops) -> Picture:
+    """A panel per measure of the headline, a line per method."""
+    frame = found.frame()
+    measures = [name for name in ("node_recall", "node_precision", "node_f1") if name in frame] or ["failures"]
+    canvas = Figure(figsize=(2.9 * len(measures) + 0.6, 3.2), layout="constrained", dpi=110)
+    panels = canvas.subplots(1, len(measures), squeeze=False)[0]
+    for axes, measure in zip(panels, measures):
+        _bare(axes)
+        _over_hops(axes, found, measure)
+    panels[0].legend(frameon=False, fontsize=7)
+    return Picture(canvas, short(found.title, 200))
+
+
+@figure.register
+def _(found: AtEqualNodes) -> Picture:
+    canvas, axes = _canvas(5.6, 3.4)
+    _over_hops(axes, found, "recall")
+    _titled(axes, found.title, [row["method"] for row in found.rows])
+    return Picture(canvas, short(found.title, 200))
+
+
+@figure.register
+def _(rates: WinRate) -> Picture:
+    """The rate in each dimension over all questions, with its interval."""
+    mine = [row for row in rates.rows if row["hops"] is None]
+    canvas, axes = _canvas(6.0, 1.2 + 0.36 * max(1, len(mine)))
+    for at, row in enumerate(mine):
+        if row["win_rate"] is not None:
+            axes.plot([row["low"], row["high"]], [at, at], color=BLUE)
+            axes.plot([row["win_rate"]], [at], color=BLUE, marker="o")
+    axes.axvline(0.5, color=GREY, linewidth=0.8)
+    axes.set_yticks(range(len(mine)), [_label(f"{row['dimension']}  (n={row['n']})", 40) for row in mine])
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), xlabel="share of comparisons won, with 95 % interval")
+    _titled(axes, rates.title, [])
+    return Picture(canvas, short(rates.title, 200))
+
+
+def _over_hops(axes: Axes, found: Analysis, measure: str) -> None:
+    lines: dict[str, dict[int, float]] = {}
+    for row in found.rows:
+        if row["hops"] is not None and row[measure] is not None:
+            lines.setdefault(row["method"], {})[row["hops"]] = row[measure]
+    _lines(axes, lines)
+    axes.set(xlabel="hops", ylabel=measure.replace("node_", ""), ylim=(0, None))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _lines(axes: Axes, lines: Mapping[str, Mapping[int, float]]) -> None:

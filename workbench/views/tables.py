@@ -48,13 +48,15 @@ def _(tables: Tables) -> str:
 
 def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Each table of the paper: its title, its columns, its rows of text."""
-    key = ["backbone", "method"] + ["measured as"] * any(cell.label for cell in tables.cells)
+    key = ["backbone"] * any(cell.backbone for cell in tables.cells) + ["method"]
+    key += ["measured as"] * any(cell.label for cell in tables.cells)
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
         rows: dict[tuple, dict[str, str]] = {}
         for cell in cells:
             label = f"{cell.label}, {Path(cell.run).name}" if several and cell.run else cell.label or ""
-            row = rows.setdefault((cell.backbone, cell.method, label, cell.run), {})
+            names = [cell.backbone] * ("backbone" in key) + [cell.method, label]
+            row = rows.setdefault((*names, cell.run), {})
             row[f"{cell.data} {cell.measure}"] = _said(cell)
         columns = list(dict.fromkeys(column for row in rows.values() for column in row))
         yield (

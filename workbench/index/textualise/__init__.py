@@ -98,7 +98,7 @@ def textualise(
     return replace(
         data,
         passages=tuple(Passage(one.id, plain(one.central), plain(articles[one.id]["text_marked"])) for one in shards),
-        profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations)),
+        profiles=Profiles(_entities(shards, entities), _relations(facts, shards, relations), (engine.name,)),
         extractions=tuple(_extraction(facts, one) for one in shards),
         schema=schema,
     )
