@@ -315,3 +315,15 @@ def test_places_are_numbered_from_the_second_of_a_name_on():
                     pass
     asked = ("", " / ask", " / ask #2", " / ask #3")
     assert list(trace.step_paths().values()) == [hop + ask for hop in ("hop", "hop #2") for ask in asked]
+
+
+def test_a_branch_is_grafted_below_the_open_event():
+    trace, branch = Trace(), Trace()
+    with branch.span("CHAIN", "b") as span, branch.span("LLM", "c"):
+        span.score([("p", 1.0)])
+    with trace.span("CHAIN", "a"):
+        trace.graft(branch)
+        with trace.span("TOOL", "d"):
+            pass
+    assert [(e.id, e.parent, e.step) for e in trace] == [(0, None, "a"), (1, 0, "b"), (2, 1, "c"), (3, 0, "d")]
+    assert trace[1].scores == (("p", 1.0),) and len(branch) == 2

@@ -555,7 +555,13 @@ def _evidence(evidence, with_trace: bool) -> dict:
         ],
         "entities": [{"name": e.name, "score": score} for e, score in evidence.entities],
         "paths": [
-            {"nodes": list(p.nodes), "relations": list(p.relations), "passages": list(p.passages), "score": score}
+            {
+                "nodes": list(p.nodes),
+                "relations": list(p.relations),
+                "passages": list(p.passages),
+                "verdict": p.verdict,
+                "score": score,
+            }
             for p, score in evidence.paths
         ],
         "reports": [{"id": r.id, "title": r.title, "text": r.text, "score": score} for r, score in evidence.reports],

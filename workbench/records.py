@@ -98,11 +98,13 @@ class Entity(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Path(Record):
-    """A chain `nodes[0] -relations[0]-> nodes[1] …`, with the passages that support it."""
+    """A chain `nodes[0] -relations[0]-> nodes[1] …`, with the passages that support it, and what a method judged it to
+    be: `complete` where it ends in what was asked for, `partial` where it leads there, empty where none is judged."""
 
     nodes: tuple[str, ...]
     relations: tuple[str, ...]
     passages: tuple[str, ...] = ()
+    verdict: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -135,6 +135,14 @@ class Trace(Record):
                 event, outputs=outputs, scores=scores, tokens=span._tokens, seconds=seconds
             )
 
+    def graft(self, branch: Trace) -> None:
+        """Append the events of another trace, below the event that is now open: what was done side by side, each with a
+        trace of its own, stands in one order then."""
+        first = len(self._events)
+        for event in branch:
+            parent = self._parent if event.parent is None else event.parent + first
+            self._events.append(replace(event, id=event.id + first, parent=parent))
+
     def _keep(self, value: Any) -> Any:
         """Plain values, copied: what the caller changes later stays out of the trace."""
         plain = _jsonable(value)

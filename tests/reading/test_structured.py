@@ -108,7 +108,7 @@ def test_facts_are_paths_where_there_are_none():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_nothing_found_is_an_empty_context(layout):
-    assert wb.reader("structured", layout=layout).context(evidence((), (), (), ())) == ("", 0, ())
+    assert wb.reader("structured", layout=layout).context(evidence((), (), (), ())) == ("", 0, (), ())
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -199,3 +199,15 @@ def test_a_label_builds_it_again():
     reader = wb.reader("structured[layout=tables,budget=900]")
     assert wb.reader(reader.label).label == reader.label == "structured[layout=tables,budget=900]"
     assert wb.reader("structured").label == "structured"
+
+
+def test_the_rules_answer_with_what_complete_paths_end_in():
+    judged = (
+        Path(("Salt", "Ada Lind", "Dune Fever"), ("a", "b"), (), "complete"),
+        Path(("Salt", "Ada Lind"), ("a",), (), "partial"),
+        Path(("Fog", "Ada Lind", "Dune Fever"), ("a", "b"), (), "complete"),
+        Path(("Salt", "Fog"), ("c",), (), "complete"),
+    )
+    answer = wb.reader("structured").read("Which?", evidence(paths=judged))
+    assert answer.text == "Dune Fever, Fog" and answer.engine == "rules"
+    assert wb.reader("structured").context(evidence()).ends == ()

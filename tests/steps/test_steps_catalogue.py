@@ -96,7 +96,10 @@ MAKE = {
     "judge_paths": lambda text: judge_paths.Input(
         text,
         dot_rules.Output.model_construct(
-            query_constraints=text, intermediate_rules=[text], terminal_rules=[text], allowed_types=[text],
+            query_constraints=text,
+            intermediate_rules=[text],
+            terminal_rules=[text],
+            allowed_types=[text],
             initial_query=text,
         ),
         (text,),

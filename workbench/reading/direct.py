@@ -35,7 +35,7 @@ class Direct(Record):
         """The answer. Its trace is the evidence's, with the reading added, unless another is given."""
         trace = trace if trace is not None else evidence.trace if evidence.trace is not None else Trace("off")
         context = self.context(evidence)
-        asked = step.Input(question, context.text, tuple((p.title, p.text) for p in context.passages))
+        asked = step.Input(question, context.text, tuple((p.title, p.text) for p in context.passages), context.ends)
         with trace.span("CHAIN", self.label, question=question, tokens=context.tokens) as span:
             (result,) = self.engine.run(step.STEP, [asked], trace=trace)
             answer = Answer(

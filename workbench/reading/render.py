@@ -9,11 +9,13 @@ from workbench.records import Evidence, Passage
 
 
 class Context(NamedTuple):
-    """The text that a reader sees, its cl100k tokens, and the passages that it holds."""
+    """The text that a reader sees, its cl100k tokens, and the passages that it holds. `ends`: where the paths end that
+    a method judged complete, each once."""
 
     text: str
     tokens: int
     passages: tuple[Passage, ...]
+    ends: tuple[str, ...] = ()
 
 
 def render(evidence: Evidence, k: int | None = None, budget: int | None = None) -> Context:

@@ -65,7 +65,8 @@ class Structured(Direct):
         left = self.budget - sum(tokens.count(block + _BETWEEN) for block in before + after if block)
         many = _fitting(passages, write, left)
         text = _joined([*before, write(passages[:many]), *after])
-        return Context(text, tokens.count(text), passages[:many])
+        ends = dict.fromkeys(path.nodes[-1] for path, _ in evidence.paths if path.verdict == "complete")
+        return Context(text, tokens.count(text), passages[:many], tuple(ends))
 
     def _block(self, name: str, head: str, lines: Iterable[str], tail: str = "", *, turned: bool = False) -> str:
         """As many lines as fit into a share of the budget, the last of them first if `turned`; empty if none does."""

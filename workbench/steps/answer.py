@@ -20,11 +20,13 @@ _MARKS = ' \t\r*`"'  # that models put around an answer
 
 @dataclass(frozen=True)
 class Input:
-    """`context` is the rendered evidence; `passages` the same as (title, text), for the rule body."""
+    """`context` is the rendered evidence. For the rule body: `passages`, the same as (title, text), and `ends`, where
+    the paths of the evidence end that were judged complete."""
 
     question: str
     context: str
     passages: tuple[tuple[str, str], ...]
+    ends: tuple[str, ...] = ()
 
 
 class Output(BaseModel):
@@ -72,7 +74,12 @@ def read(text: str) -> Output:
 
 
 def rule(values) -> list[Output]:
-    return [Output(**answering.answer(v.question, v.passages)._asdict()) for v in values]
+    """Where paths are complete, what they end in, all of it; else what the passages say."""
+    return [_ends(v.ends) if v.ends else Output(**answering.answer(v.question, v.passages)._asdict()) for v in values]
+
+
+def _ends(ends: tuple[str, ...]) -> Output:
+    return Output(thought="The complete paths end there.", answer=", ".join(ends), abstained=False)
 
 
 STEP = Step("answer", Output, prompt, rule, read=read, max_tokens=512, version=2)

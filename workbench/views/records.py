@@ -174,4 +174,5 @@ def triple_line(triple: Triple) -> str:
 
 def _chain(path: Path) -> str:
     hops = [f" —{relation}→ {node}" for relation, node in zip(path.relations, path.nodes[1:])]
-    return (path.nodes[0] if path.nodes else "(empty path)") + "".join(hops)
+    judged = f" ({path.verdict})" if path.verdict else ""
+    return (path.nodes[0] if path.nodes else "(empty path)") + "".join(hops) + judged

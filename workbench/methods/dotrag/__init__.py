@@ -180,7 +180,7 @@ class DotRAG(Method):
             return [self.explore(question, dot, own) for dot, own in zip(dots, traces)]
         finally:
             for own in traces:
-                _graft(trace, own)
+                trace.graft(own)
 
     def explore(self, question: str, dot: Dot, trace: Trace) -> Found:
         """Stages 2 and 3 of one DOT."""
@@ -195,14 +195,6 @@ class DotRAG(Method):
             span.set(reason=reason, kept=len(search.kept))
         notes = [f"its rules are general ones ({failure})"] * bool(failure) + search.notes
         return Found(list(search.kept.values()), notes)
-
-
-def _graft(trace: Trace, branch: Trace) -> None:
-    """Append the events of another trace, below the event that is now open."""
-    first = len(trace)
-    for event in branch:
-        parent = trace._parent if event.parent is None else event.parent + first
-        trace._events.append(replace(event, id=event.id + first, parent=parent))
 
 
 def _is_cosine(value: Any) -> bool:

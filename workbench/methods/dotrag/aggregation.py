@@ -112,7 +112,7 @@ def _record(ground: Ground, path: KeptPath, wording: Wording) -> Path:
     hops = wording.hops(path.nodes)
     relations = (" / ".join(label + ("" if forward else "⁻¹") for label, forward in hop.shown) for hop in hops)
     stated = _stating(ground, [row for hop in hops for row in hop.relations])
-    return Path(tuple(wording.names(path.nodes)), tuple(relations), stated)
+    return Path(tuple(wording.names(path.nodes)), tuple(relations), stated, path.verdict.label)
 
 
 def _stating(ground: Ground, relations: Sequence[int]) -> tuple[str, ...]:
