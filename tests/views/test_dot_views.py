@@ -477,6 +477,7 @@ def test_the_whole_region(tracer, films):
     assert len(green) == 3  # the hops of the kept path
     tracer.step(0, 1)
     assert tracer._picture.children == (tracer._frame,)
+    tracer.step(0, 2)
     assert [n.name for n in tracer.region(1).nodes][:2] == [
         "Salt Line",
         "Ilse Varn",

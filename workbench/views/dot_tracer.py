@@ -155,13 +155,12 @@ class Tracer(Record):
 
     def zoom(self, path: str | None = None) -> JudgedPath | None:
         """Show one path, by its id, with the DOT and the iteration that it is of; without an id all paths again."""
-        if path is not None:
-            found = self.shown.path(path)
-            dot = next(dot for dot in self.shown.dots if found in dot.paths)
-            one = next(one for one in dot.iterations if found in one.paths)
-            self.dot = dot.number
-            self.iteration = one.number
-        self.path = None if path is None else found
+        found = None if path is None else self.shown.path(path)
+        if found:
+            ways = ((dot, one) for dot in self.shown.dots for one in dot.iterations if found in one.paths)
+            dot, one = next(ways)
+            self.dot, self.iteration = dot.number, one.number
+        self.path = found
         self._draw()
         return self.path
 
@@ -184,8 +183,7 @@ class Tracer(Record):
             raise SettingError("a trace tells only the size of a region; to draw it, give index=")
         at = self.shown.dot(self.dot if dot is None else dot)
         part = whole_region(self._takes.index, at, LARGEST)
-        self.dot, self.path = at.number, None
-        self._draw()
+        self.step(at.number, self.iteration if at.number == self.dot else None)
         looks = marks(self._drawn.types)
         colours = [looks.get(self._types[node.name], OTHER).colour for node in part.nodes]
         self._picture.children = [RegionGL(part, colours, at.kept, self.theme)]
