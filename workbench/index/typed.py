@@ -32,6 +32,7 @@ from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
 
 UNKNOWN = "unknown"
+LABELS = 100  # relations that no schema defines
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,24 @@ class TypedLayer(Layer):
         defined = {entity_type.name for entity_type in self._schema.entity_types}
         more = tuple(EntityType(name, "") for name in self.type_counts if name not in defined and name != UNKNOWN)
         return replace(self._schema, entity_types=(*self._schema.entity_types, *more))
+
+    @cached_property
+    def relations(self) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]:
+        """(label, types of heads, types of tails, definition) of the relations that the graph has, by label: as its
+        schema has them, the others with the types of their ends. Where more than `LABELS` are in no schema, they are
+        wordings of texts and not among them."""
+        known = {r.name: (r.name, tuple(r.head), tuple(r.tail), r.definition) for r in self.schema.relations}
+        ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+        for label, source, target in zip(self.labels, self.sources.tolist(), self.targets.tolist()):
+            if label and label not in known:
+                ends[label][0].add(self.types[source])
+                ends[label][1].add(self.types[target])
+        found = {label: known[label] for label in set(self.labels) if label in known}
+        if len(ends) <= LABELS:
+            found |= {
+                label: (label, tuple(sorted(one)), tuple(sorted(other)), "") for label, (one, other) in ends.items()
+            }
+        return tuple(found[label] for label in sorted(found))
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 

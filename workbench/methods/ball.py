@@ -12,7 +12,6 @@ import numpy as np
 
 from workbench.errors import SettingError
 from workbench.methods.base import Method
-from workbench.methods.lightrag.graph import relations_of
 from workbench.operators.anchors import named
 from workbench.operators.region import region
 from workbench.operators.similarity import top
@@ -54,7 +53,7 @@ class Ball(Method):
         self._typed, self._passages = self.index.typed, self.index.passages
         self._vectors = np.asarray(self._passages.vectors)
         self._types = frozenset(self._typed.types)
-        self._relations = relations_of(self._typed)
+        self._relations = self._typed.relations
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         typed = self._typed

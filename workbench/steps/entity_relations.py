@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -19,6 +19,7 @@ from workbench.llm.engine import Engine
 from workbench.llm.step import Message, Result, Step, conversation
 from workbench.rules import relating
 from workbench.rules.kinds import UNKNOWN
+from workbench.steps.gleaning import gleaned
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -233,20 +234,8 @@ def one_line(text: str) -> str:
 def extract(
     engine: Engine, inputs: Sequence[Input], *, rounds: int = ROUNDS, trace: Trace | None = None
 ) -> list[Result[Output]]:
-    """One Result per input: what the first reply holds and what `rounds` further ones add. A further reply that fails
-    takes nothing away. The rules are asked once: they would find the same again."""
-    results = list(engine.run(STEP, inputs, trace=trace))
-    for _ in range(0 if engine.name == "rules" else rounds):
-        asked = [at for at, result in enumerate(results) if result.value is not None]
-        further = [replace(inputs[at], found=_names(results[at].value)) for at in asked]
-        for at, more in zip(asked, engine.run(STEP, further, trace=trace) if further else ()):
-            if more.value is not None:
-                results[at] = replace(results[at], value=_joined(results[at].value, more.value))
-    return results
-
-
-def _names(said: Output) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(entity.name for entity in said.entities))
+    """One Result per input, with what `rounds` further replies add to the first."""
+    return gleaned(engine, STEP, inputs, rounds, _joined, trace)
 
 
 def _joined(first: Output, more: Output) -> Output:

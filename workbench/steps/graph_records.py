@@ -12,7 +12,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pydantic import BaseModel
 
@@ -20,6 +20,7 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.llm.engine import Engine
 from workbench.llm.step import Message, Result, Step
 from workbench.rules import relating
+from workbench.steps.gleaning import gleaned
 from workbench.trace import Trace
 
 FIELD, RECORD, END = "<|>", "##", "<|COMPLETE|>"
@@ -153,20 +154,8 @@ def _strength(text: str) -> float:
 def extract(
     engine: Engine, inputs: Sequence[Input], *, rounds: int = ROUNDS, trace: Trace | None = None
 ) -> list[Result[Output]]:
-    """One Result per input: what the first reply holds and what `rounds` further ones add. A further reply that fails
-    takes nothing away. The rules are asked once: they would find the same again."""
-    results = list(engine.run(STEP, inputs, trace=trace))
-    for _ in range(0 if engine.name == "rules" else rounds):
-        asked = [at for at, result in enumerate(results) if result.value is not None]
-        further = [replace(inputs[at], found=_names(results[at].value)) for at in asked]
-        for at, more in zip(asked, engine.run(STEP, further, trace=trace) if further else ()):
-            if more.value is not None:
-                results[at] = replace(results[at], value=_joined(results[at].value, more.value))
-    return results
-
-
-def _names(said: Output) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(entity.name for entity in said.entities))
+    """One Result per input, with what `rounds` further replies add to the first."""
+    return gleaned(engine, STEP, inputs, rounds, _joined, trace)
 
 
 def _joined(first: Output, more: Output) -> Output:

@@ -31,6 +31,7 @@ from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace
 from workbench.views.base import clean, esc, page, short, text
 from workbench.views.canvas import WEBGL_STYLE, Frame, WebGL
+from workbench.views.controls import spoken
 from workbench.views.dot_figures import (
     OTHER,
     Drawing,
@@ -238,12 +239,12 @@ class Tracer(Record):
             description="the whole region", disabled=takes.index is None, layout={"width": "auto"}
         )
         self._compare = widgets.Button(description="other methods beside", layout={"width": "auto"})
-        self._frame = DotFrame(self.theme)
-        self._frame.observe(self._on(self._clicked), "picked")
-        self._picture = widgets.Box([self._frame], layout={"flex": "1 1 62%", "min_width": "420px"})
         self._said, self._head, self._card, self._words, self._body, self._ended, self._others_said = (
             widgets.HTML() for _ in range(7)
         )
+        self._frame = DotFrame(self.theme)
+        self._frame.observe(self._on(self._clicked), "picked")
+        self._picture = widgets.Box([self._frame], layout={"flex": "1 1 62%", "min_width": "420px"})
         side = widgets.VBox(
             [self._paths, self._card],
             layout={"flex": "1 1 320px", "max_height": "560px", "overflow": "auto", "padding": "0 0 0 1em"},
@@ -276,21 +277,7 @@ class Tracer(Record):
         self.widget.add_class("hopscope-tracer")
 
     def _on(self, action: Callable[[Any], Any]) -> Callable[[dict], None]:
-        """What a control does. A page shows no error of a control by itself, so whatever goes wrong is said in the
-        widget."""
-
-        def moved(change: dict) -> None:
-            if self._quiet:
-                return
-            self._said.value = page("<p class='q'>running …</p>")
-            try:
-                action(change["new"])
-                self._said.value = ""
-            except Exception as error:
-                self._set_controls()
-                self._said.value = page(f"<p class='bad'>{esc(f'{type(error).__name__}: {error}')}</p>")
-
-        return moved
+        return spoken(self._said, action, self._set_controls, lambda: self._quiet)
 
     def _pressed(self, action: Callable[[], Any]) -> Callable[[widgets.Button], None]:
         run = self._on(lambda _: action())

@@ -28,6 +28,7 @@ from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace
 from workbench.views.base import clean, esc, page, short, text
 from workbench.views.bump import bump_svg
+from workbench.views.controls import spoken
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.replay import heading, stage_part, whole
 from workbench.views.takes import AtHand, Live, Saved, Takes
@@ -198,21 +199,7 @@ class Player(Record):
         self.widget.add_class("hopscope-player")
 
     def _on(self, action: Callable[[Any], Any]) -> Callable[[dict], None]:
-        """What a control does. A page shows no error of a control by itself, so whatever goes wrong is said in the
-        widget."""
-
-        def moved(change: dict) -> None:
-            if self._quiet:
-                return
-            self._said.value = page("<p class='q'>running …</p>")
-            try:
-                action(change["new"])
-                self._said.value = ""
-            except Exception as error:
-                self._set(self._shown)
-                self._said.value = page(f"<p class='bad'>{esc(f'{type(error).__name__}: {error}')}</p>")
-
-        return moved
+        return spoken(self._said, action, lambda: self._set(self._shown), lambda: self._quiet)
 
     def _set(self, values: Mapping[widgets.Widget, Any]) -> None:
         """Controls that say what is shown; where an action fails they go back to it."""

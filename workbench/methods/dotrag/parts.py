@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.index import Index
-from workbench.index.typed import TypedLayer
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
 from workbench.steps.judge_paths import Verdict
 from workbench.trace import Trace
 
 Nodes = tuple[int, ...]  # a path, as rows of entities
-LABELS = 100  # of relations that no schema defines
 
 
 class Concept(NamedTuple):
@@ -86,7 +84,7 @@ class Ground:
         schema, counts = self.typed.schema, self.typed.type_counts
         self.about = schema.description
         self.types = tuple((t.name, t.definition, counts.get(t.name, 0)) for t in schema.entity_types)
-        self.relations = _relations(self.typed)
+        self.relations = self.typed.relations
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows, float32, one per text."""
@@ -94,22 +92,6 @@ class Ground:
 
     def ask(self, step: Step, value, trace: Trace) -> Result:
         return self.engine.run(step, [value], trace=trace)[0]
-
-
-def _relations(typed: TypedLayer) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]:
-    """(label, types of heads, types of tails, definition) of the relations that the graph has, as its schema has them;
-    the others with the types of their ends. Where these are too many, its labels are wordings and no relations."""
-    known = {one.name: (one.name, tuple(one.head), tuple(one.tail), one.definition) for one in typed.schema.relations}
-    labels = sorted(set(typed.labels) - {""})
-    ends = {label: (set(), set()) for label in labels if label not in known}
-    if len(ends) > LABELS:
-        return tuple(known[label] for label in labels if label in known)
-    for label, source, target in zip(typed.labels, typed.sources.tolist(), typed.targets.tolist()):
-        if label in ends:
-            ends[label][0].add(typed.types[source])
-            ends[label][1].add(typed.types[target])
-    met = {label: (label, tuple(sorted(heads)), tuple(sorted(tails)), "") for label, (heads, tails) in ends.items()}
-    return tuple((known | met)[label] for label in labels)
 
 
 def without_prefixes(paths: Sequence[KeptPath]) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -11,11 +10,9 @@ import scipy.sparse as sp
 
 from workbench import tokens
 from workbench.index import Index
-from workbench.index.typed import TypedLayer
 from workbench.operators.similarity import top
 from workbench.records import Triple
 
-LABELS = 100  # relations of a schema, at most
 SEPARATOR = "<SEP>"  # between descriptions that stand together
 
 
@@ -26,12 +23,12 @@ class EdgeGraph:
     ends     int (p, 2), rows of entities, the lower first; edges are sorted by them
     ranks    int (p,), the degrees of both ends added up
     weights  float64 (p,)
-    schema   its relations, as `relations_of` gives them
+    schema   its relations (`TypedLayer.relations`)
     """
 
     def __init__(self, index: Index):
         self.typed, self.passages = index.typed, index.passages.passages
-        self.schema = relations_of(self.typed)
+        self.schema = self.typed.relations
         typed, n = self.typed, len(self.typed.names)
         apart = np.flatnonzero(typed.sources != typed.targets)
         ends = np.sort(np.c_[typed.sources, typed.targets][apart].astype(np.int64), axis=1)
@@ -118,21 +115,6 @@ class EdgeGraph:
         """How many neighbours of an entity are described from a passage."""
         near, described = (_row(matrix, at) for matrix, at in ((self.typed.adjacency, row), (self._described, passage)))
         return len(np.intersect1d(near, described, assume_unique=True))
-
-
-def relations_of(typed: TypedLayer) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]:
-    """Label, types of heads, types of tails, no definition, of the relations that the graph has. None where there are
-    too many: then they are wordings of texts."""
-    ends: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
-    for label, source, target in zip(typed.labels, typed.sources.tolist(), typed.targets.tolist()):
-        if label:
-            ends[label][0].add(typed.types[source])
-            ends[label][1].add(typed.types[target])
-    if len(ends) > LABELS:
-        return ()
-    return tuple(
-        (label, tuple(sorted(heads)), tuple(sorted(tails)), "") for label, (heads, tails) in sorted(ends.items())
-    )
 
 
 def leading(texts: Iterable[str], budget: int, joint: str = "") -> int:
