@@ -140,8 +140,8 @@ def read_questions(
     wrong.
 
     `seen` (question id → place) is shared by the files of a folder, so that their ids stay apart. `answer_set` is what
-    holds where a question does not say it: questions on a ready graph are answered by a set. In files named
-    `…_2hop.jsonl` two hops hold likewise.
+    holds where a question does not say it: questions on a ready graph, which name a `topic_entity`, are answered by a
+    set. In files named `…_2hop.jsonl` two hops hold likewise.
     """
     questions: list[Question] = []
     seen = {} if seen is None else seen
@@ -165,7 +165,7 @@ def read_questions(
                 hops=value(row, "hops", where, int, int(named_hops[1]) if named_hops else None),
                 support=support,
                 decomposition=objects(row, "decomposition", where) or None,
-                answer_set=value(row, "answer_set", where, bool, answer_set),
+                answer_set=value(row, "answer_set", where, bool, answer_set or "topic_entity" in row),
                 start=strings(row, "start", where) or _one(row, "topic_entity", where),
             )
         )
