@@ -250,7 +250,9 @@ def test_of_several_articles_the_most_complete_is_kept(tmp_path):
 
 def test_what_failed_is_written_by_the_template_and_asked_again_by_the_next_run(tmp_path):
     silent = Scripted(**dict.fromkeys(("write_article", "describe_entity", "describe_relations"), lambda *_: None))
-    assert textualise(graph(), silent, tmp_path, progress=False) == rules(graph(), tmp_path / "rules")
+    written, template = textualise(graph(), silent, tmp_path, progress=False), rules(graph(), tmp_path / "rules")
+    assert (written.profiles.made_by, template.profiles.made_by) == ((silent.name,), ("rules",))
+    assert written == replace(template, profiles=replace(template.profiles, made_by=(silent.name,)))
     assert all((row["writer"], row["failure"]) == ("template", "refused") for row in rows(tmp_path))
     model = Scripted(describe_entity=lambda value, _: {"type": "theme", "description": f"{value.name}, [briefly]."})
     data = textualise(graph(), model, tmp_path, progress=False)
