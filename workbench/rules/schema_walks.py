@@ -1,6 +1,6 @@
 """A question read as a walk over a schema: which relations lead, from the anchor on, to what is asked for.
 
-    who acted in the movies directed by Ada Lind
+    Which actors play in what Ada Lind has directed?
     person <-[directed by]- movie -[starred actors]-> person
 
 Every walk that the types allow is aligned with the question's words in the order of their distance from the anchor: the
