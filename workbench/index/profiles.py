@@ -21,12 +21,13 @@ import pyarrow.parquet as pq
 
 from workbench.data.graph import Schema, read_schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.errors import DataError, SettingError
+from workbench.errors import DataError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import write_table
 from workbench.llm.engine import RulesEngine
+from workbench.spec import check_whole
 from workbench.text import PHRASE_RULES, text_hash
 
 _LISTS = pa.list_(pa.string())
@@ -46,9 +47,8 @@ class Settings:
     summary_tokens: int = 1200
 
     def __post_init__(self):
-        for name, least in (("gleanings", 0), ("fragments", 1), ("summary_tokens", 1)):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
-                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from {least} on")
+        check_whole(self, "gleanings", least=0)
+        check_whole(self, "fragments", "summary_tokens")
         if self.types is not None:
             object.__setattr__(self, "types", tuple(self.types))  # a manifest gives them back as a list
 

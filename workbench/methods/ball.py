@@ -17,6 +17,7 @@ from workbench.operators.region import region
 from workbench.operators.similarity import top
 from workbench.records import Evidence, ranked
 from workbench.rules.keywords import meant
+from workbench.spec import check_whole
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -43,9 +44,8 @@ class Ball(Method):
         most: int = 20_000
 
         def __post_init__(self):
-            for name, least in (("hops", 0), ("sources", 1), ("most", 1)):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from {least} on")
+            check_whole(self, "hops", least=0)
+            check_whole(self, "sources", "most")
             if not isinstance(self.tau, int | float) or not -1 <= self.tau <= 1:
                 raise SettingError(f"tau={self.tau!r}; it should be a cosine, from -1 to 1")
 

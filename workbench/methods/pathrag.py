@@ -26,6 +26,7 @@ from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
 from workbench.operators.flow import FORMS, HOPS, Nodes, flow_paths
 from workbench.records import Evidence, Path, Scored
+from workbench.spec import check_whole
 from workbench.trace import Trace
 
 
@@ -67,12 +68,9 @@ class PathRAG(Method):
                 raise SettingError(f"form={self.form!r} is unknown; choose {' or '.join(FORMS)}")
             if self.hops not in range(1, HOPS + 1):
                 raise SettingError(f"hops={self.hops!r}; it should be 1, 2 or 3")
-            for name in ("top_k", "paths", "limit"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
-            for name in ("text_tokens", "relation_tokens", "local_tokens"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number of tokens from 0 on")
+            check_whole(self, "top_k", "paths", "limit")
+            caps = ("text_tokens", "relation_tokens", "local_tokens")
+            check_whole(self, *caps, least=0, what="number of tokens")
             for name, low in (("alpha", 0), ("threshold", 0), ("least", -1)):
                 if not isinstance(getattr(self, name), int | float) or not low <= getattr(self, name) <= 1:
                     raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from {low} to 1")

@@ -32,6 +32,7 @@ from workbench.operators.similarity import top
 from workbench.operators.tail import with_tail
 from workbench.records import Entity, Evidence, Path, Scored, ranked
 from workbench.rules import walking
+from workbench.spec import check_whole
 from workbench.steps import choose_entities, choose_relations, enough
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -90,9 +91,7 @@ class ThinkOnGraph(Method):
         tail: bool = True
 
         def __post_init__(self):
-            for name in ("width", "depth", "many", "sample", "topics", "relations"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
+            check_whole(self, "width", "depth", "many", "sample", "topics", "relations")
             if self.sample > self.many:
                 raise SettingError(f"sample={self.sample} of many={self.many}; it should not be more")
             if not self.temperature >= 0:

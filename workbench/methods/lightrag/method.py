@@ -26,6 +26,7 @@ from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
 from workbench.operators.similarity import top
 from workbench.records import Evidence
+from workbench.spec import check_whole
 from workbench.trace import Trace
 
 LEVELS = {  # mode: what is searched for
@@ -81,12 +82,9 @@ class LightRAG(Method):
             for name, choice in (("mode", modes), ("pick", PICKS)):
                 if getattr(self, name) not in choice:
                     raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose {', '.join(choice)}")
-            for name in ("top_k", "chunk_top_k", "related"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
-            for name in ("entity_tokens", "relation_tokens", "total_tokens", "prompt_tokens", "text_tokens"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 0:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number of tokens from 0 on")
+            check_whole(self, "top_k", "chunk_top_k", "related")
+            caps = ("entity_tokens", "relation_tokens", "total_tokens", "prompt_tokens", "text_tokens")
+            check_whole(self, *caps, least=0, what="number of tokens")
             if not isinstance(self.least, int | float) or not -1 <= self.least <= 1:
                 raise SettingError(f"least={self.least!r}; it should be a cosine, from -1 to 1")
 
