@@ -126,12 +126,62 @@ class Report(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Unit(Record):
+    """A stretch of text that is no whole passage: a piece of one, or a part of a chunk that several make up. `passages`
+    are the ids of those it is cut from; `title` is that of the passage where it is one, if the text does not hold it.
+    """
+
+    id: str
+    text: str
+    title: str = ""
+    passages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ContextEntity(Record):
+    """A row of the entities of a context; `id` and `degree` (its relationships in the whole graph) where it shows
+    them."""
+
+    name: str
+    description: str = ""
+    id: int | None = None
+    degree: int | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ContextRelation(Record):
+    """A row of the relationships of a context. `rank`: the degrees of both ends added up; `links`: how many of the
+    entities shown an end that is not shown is joined to. `passages`: ids of those that state it."""
+
+    source: str
+    target: str
+    description: str = ""
+    weight: float = 1.0
+    id: int | None = None
+    rank: int | None = None
+    links: int | None = None
+    passages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ContextGraph(Record):
+    """A context as tables, each in its order: entities, relationships, `sources` (texts that the graph was read from),
+    `chunks` (texts of the corpus). What a structured context is before it is written, and after it is parsed."""
+
+    entities: tuple[ContextEntity, ...] = ()
+    relations: tuple[ContextRelation, ...] = ()
+    sources: tuple[Unit, ...] = ()
+    chunks: tuple[Unit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Evidence(Record):
     """What a method found for a question, best first, and the trace that led to it.
 
     `scale` names the scale of the passages' scores. `fallback` says, in words, why a method had to answer by its
     fall-back, and is `None` when it did not. `nodes` are the entities in the method's own order. `selected` is how
-    many of the leading passages the method chose for the reader; `None` leaves the choice to the reader.
+    many of the leading passages the method chose for the reader; `None` leaves the choice to the reader. `context` is
+    what the method itself lays out for a reader; `None` leaves that to the reader as well.
     """
 
     question: str
@@ -145,6 +195,7 @@ class Evidence(Record):
     selected: int | None = None
     fallback: str | None = None
     trace: Trace | None = field(default=None, compare=False, hash=False)
+    context: ContextGraph | None = None
 
     @property
     def ranking(self) -> list[tuple[str, float]]:
@@ -157,9 +208,121 @@ class Evidence(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Compressed(Record):
+    """A context before and after a compressor cut it down to `budget` cl100k tokens.
+
+    `graph` is what was kept of the tables of `before`, `text` how it is written, `tokens` and `tokens_before` its
+    length and that of the whole. `hops`: (name, hop) of every entity reached, the nearest first; `seeds` those at 0.
+    `kept`: which part of the text holds what, as (heading, hop or None, ids of units or names). `fallback`: why the
+    context was left as it was, in words."""
+
+    question: str
+    compressor: str
+    budget: int
+    before: ContextGraph
+    graph: ContextGraph
+    text: str
+    tokens: int
+    tokens_before: int
+    seeds: tuple[str, ...] = ()
+    hops: tuple[tuple[str, int], ...] = ()
+    kept: tuple[tuple[str, int | None, tuple[str, ...]], ...] = ()
+    fallback: str | None = None
+
+    @property
+    def dropped(self) -> ContextGraph:
+        """What of the tables was not kept."""
+        before, after = self.before, self.graph
+        return ContextGraph(
+            *(
+                tuple(row for row in rows if row not in kept)
+                for rows, kept in (
+                    (before.entities, set(after.entities)),
+                    (before.relations, set(after.relations)),
+                    (before.sources, set(after.sources)),
+                    (before.chunks, set(after.chunks)),
+                )
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pattern(Record):
+    """A triple pattern; a term that begins with `?` is a variable."""
+
+    subject: str
+    predicate: str
+    object: str
+
+    @property
+    def members(self) -> tuple[str, str, str]:
+        return (self.subject, self.predicate, self.object)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Match(Record):
+    """A pattern and the fact that it was matched with. `score` is in [0, 1]: how alike predicate and terms are, 1 where
+    the labels agree (`exact`); `turned`: subject and object stand the other way round."""
+
+    pattern: Pattern
+    fact: Triple
+    score: float
+    exact: bool = False
+    turned: bool = False
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Binding(Record):
+    """Values of variables under which all patterns match, one match for each, and the worst of their scores."""
+
+    values: tuple[tuple[str, str], ...]
+    matches: tuple[Match, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Proof(Record):
+    """A query carried out on facts, and what it says of an answer.
+
+    `query` is the SPARQL that was executed, `patterns` its triple patterns in the order in which they were joined,
+    `wanted` the variable asked for, `compare` how several values make the answer (empty: the value itself). `bindings`
+    are complete, best first; `partial` the best matches up to the hop where the chain breaks, `broken` the number of
+    that pattern from 1 on, None where none breaks. `answers`: values of `wanted`, best first, with their scores.
+    `mark` is what that says of `answer`: `verified`, `contradicted`, `unsupported`, or empty where none was given.
+    `flaw`: why there is nothing to execute, in words."""
+
+    query: str = ""
+    patterns: tuple[Pattern, ...] = ()
+    wanted: str = ""
+    compare: str = ""
+    bindings: tuple[Binding, ...] = ()
+    partial: tuple[Match, ...] = ()
+    broken: int | None = None
+    answers: tuple[Scored[str], ...] = ()
+    answer: str = ""
+    mark: str = ""
+    flaw: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Record):
+    """How an answer came about: the `prompt` that gave it; with routing the `kind` of question it was taken for
+    (`invalid`: the label was none, and the default was taken); `retried`: the first prompt abstained; `flaw`: why no
+    answer could be read off the reply (empty: it could); `compressor`, and the cl100k `tokens` that were shown."""
+
+    prompt: str
+    kind: str = ""
+    invalid: bool = False
+    retried: bool = False
+    flaw: str = ""
+    compressor: str = ""
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer(Record):
     """What a reader made of the evidence, and which engine it asked. `failure` says why there is no answer;
-    abstaining is an answer, not a failure."""
+    abstaining is an answer, not a failure. `proof` is what executing the query behind it gave, where there is one."""
 
     question: str
     text: str
@@ -170,6 +333,8 @@ class Answer(Record):
     failure: str | None = None
     engine: str = ""
     trace: Trace | None = field(default=None, compare=False, hash=False)
+    reading: Reading | None = None
+    proof: Proof | None = None
 
 
 def ranked(items: Sequence[T], scores: Sequence[float]) -> tuple[Scored[T], ...]:

@@ -52,7 +52,7 @@ def test_of_many_entities_the_first_are_shown_and_a_selection_is_kept_to():
 
 def test_what_the_evidence_does_not_hold_has_no_block():
     assert list(blocks(wb.reader("local").context(evidence(PASSAGES, (), (), ())).text)) == ["Sources"]
-    assert wb.reader("local").context(evidence((), (), (), ())) == ("", 0, (), ())
+    assert wb.reader("local").context(evidence((), (), (), ()))[:4] == ("", 0, (), ())
 
 
 def test_it_answers_from_the_passages_that_it_shows():

@@ -108,7 +108,7 @@ def test_facts_are_paths_where_there_are_none():
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_nothing_found_is_an_empty_context(layout):
-    assert wb.reader("structured", layout=layout).context(evidence((), (), (), ())) == ("", 0, (), ())
+    assert wb.reader("structured", layout=layout).context(evidence((), (), (), ()))[:4] == ("", 0, (), ())
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

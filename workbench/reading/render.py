@@ -5,17 +5,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench import tokens
-from workbench.records import Evidence, Passage
+from workbench.records import Compressed, ContextGraph, Evidence, Passage
 
 
 class Context(NamedTuple):
     """The text that a reader sees, its cl100k tokens, and the passages that it holds. `ends`: where the paths end that
-    a method judged complete, each once."""
+    a method judged complete, each once. `graph`: its tables, where it is written from tables; `compressed`: what a
+    compressor did to it."""
 
     text: str
     tokens: int
     passages: tuple[Passage, ...]
     ends: tuple[str, ...] = ()
+    graph: ContextGraph | None = None
+    compressed: Compressed | None = None
+
+    @property
+    def texts(self) -> tuple[tuple[str, str], ...]:
+        """(title, text) of all that a rule body reads of it: the units of its tables, else its passages."""
+        if self.graph is None:
+            return tuple((passage.title, passage.text) for passage in self.passages)
+        return tuple((unit.title, unit.text) for unit in (*self.graph.chunks, *self.graph.sources))
 
 
 def render(evidence: Evidence, k: int | None = None, budget: int | None = None) -> Context:
