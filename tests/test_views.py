@@ -17,15 +17,39 @@ from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
-from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Report, Triple, ranked
+from workbench.records import (
+    Answer,
+    Binding,
+    Compressed,
+    ContextEntity,
+    ContextGraph,
+    ContextRelation,
+    Entity,
+    Evidence,
+    Match,
+    Passage,
+    Path,
+    Pattern,
+    Proof,
+    Question,
+    Reading,
+    Report,
+    Triple,
+    Unit,
+    ranked,
+)
 from workbench.trace import Event, Trace, TraceDiff
+from workbench.views import contexts
 from workbench.views.base import STYLE, clean, number
 
 TAGS = {
     *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "span", "b", "i", "p", "pre"),
     *("ul", "li"),
 }
-CLASSES = {"hopscope", "mathjax_ignore", "n", "q", "tag", "bad"}
+CLASSES = {
+    *("hopscope", "mathjax_ignore", "n", "q", "tag", "bad"),
+    *("hop", *(f"h{hop}" for hop in range(6)), "named", "gold", "gone", "beside", "side", "line"),
+}
 # \n and \t apart, what moves a terminal's cursor, turns the direction of text or ends a line in JavaScript
 UNSHOWABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -70,6 +94,18 @@ def records(text: str) -> list:
     hop = {"question": text, "answer": text, "support": text, text: text}
     question = Question(text, text, (text,), text, 2, (text,), (hop,))
     extraction = Extraction(text, (text,), ((text, text, text),), text, text)
+    unit, described = Unit(text, text, text, (text,)), ContextEntity(text, text, 1, 2)
+    relation = ContextRelation(text, text, text, 1.5, 1, 2, 3, (text,))
+    tables = ContextGraph((described,), (relation,), (unit,), (unit,))
+    compressed = Compressed(
+        text, text, 9, tables, ContextGraph((), (relation,), (), (unit,)), text, 9, 10, (text,), ((text, 0),),
+        ((text, 0, (text,)), (text, None, (text, text))), text,
+    )  # fmt: skip
+    pattern = Pattern(text, text, text)
+    match = Match(pattern, triple, 0.5, turned=True)
+    binding = Binding(((text, text),), (match,), 0.5)
+    proof = Proof(text, (pattern,), text, text, (binding,), (match,), 1, ranked([text], [0.5]), text, text)
+    reading = Reading(text, text, True, True, text, text, 5)
     return [
         passage,
         triple,
@@ -83,7 +119,21 @@ def records(text: str) -> list:
             text, text, text, ranked([passage], [0.5]), ranked([entity], [0.5]), ranked([triple], [0.5]),
             ranked([path], [0.5]), ranked([report], [0.5]), 1, text, trace,
         ),
+        Evidence(text, text, text, (), context=tables),
+        unit,
+        described,
+        relation,
+        tables,
+        compressed,
+        dataclasses.replace(compressed, kept=()),
+        pattern,
+        match,
+        binding,
+        proof,
+        Proof(text, flaw=text),
+        reading,
         Answer(text, text, False, text, text, (text,), None, "rules", trace),
+        Answer(text, text, reading=reading, proof=proof),
         Answer(text, text, False, text, text, (text,), text, text),
         Answer(text, "", True),
         trace,
@@ -131,7 +181,7 @@ class Checked(HTMLParser):
 
     def handle_data(self, data):
         if self.open[-1] == "style":
-            assert data in STYLE
+            assert data in STYLE + contexts.STYLE
         else:
             self.shown.append(data)
 
@@ -197,6 +247,16 @@ def test_numbers_are_short(value, shown):
         Evidence("", "", "", ()),
         Evidence("q", "m", "cosine", ranked([Passage("p", "t", "x")] * 30, [float("nan")] * 30)),
         Answer("", ""),
+        Unit("", ""),
+        ContextEntity(""),
+        ContextRelation("", ""),
+        ContextGraph(),
+        Compressed("", "", 0, ContextGraph(), ContextGraph(), "", 0, 0),
+        Pattern("", "", ""),
+        Binding((), (), 0.0),
+        Proof(),
+        Proof(broken=3),
+        Reading(""),
         Trace(),
         Trace("off"),
         TraceDiff(()),

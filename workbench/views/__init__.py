@@ -5,6 +5,7 @@ here."""
 
 from workbench.views import analyses as _analyses
 from workbench.views import card as _card
+from workbench.views import contexts as _contexts
 from workbench.views import data as _data
 from workbench.views import doctor as _doctor
 from workbench.views import dots as _dots
@@ -12,6 +13,7 @@ from workbench.views import estimate as _estimate
 from workbench.views import graph as _graph
 from workbench.views import index as _index
 from workbench.views import profiles as _profiles
+from workbench.views import proofs as _proofs
 from workbench.views import records as _records
 from workbench.views import replay as _replay
 from workbench.views import run as _run
@@ -23,6 +25,7 @@ __all__ = ["html", "text"]
 del (
     _analyses,
     _card,
+    _contexts,
     _data,
     _doctor,
     _dots,
@@ -30,6 +33,7 @@ del (
     _graph,
     _index,
     _profiles,
+    _proofs,
     _records,
     _replay,
     _run,

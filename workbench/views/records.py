@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Report, Triple
+from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
@@ -127,6 +127,7 @@ def _(evidence: Evidence) -> str:
         details(f"{len(entities)} entities", table(["entity", "type", "score"], entities)) if entities else "",
         details(f"{len(paths)} paths", table(["path", "score"], paths)) if paths else "",
         details(f"{len(reports)} reports", table(["report", "score"], reports)) if reports else "",
+        details("context as the method lays it out", html(evidence.context)) if evidence.context else "",
         details("trace", html(evidence.trace)) if evidence.trace else "",
     )
 
@@ -134,7 +135,8 @@ def _(evidence: Evidence) -> str:
 @text.register
 def _(answer: Answer) -> str:
     said = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
-    return f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(said, 300)}"
+    line = f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(said, 300)}"
+    return "\n  ".join([line, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
 
 @html.register
@@ -144,10 +146,36 @@ def _(answer: Answer) -> str:
         said = "<i>abstained: the context does not hold the answer</i>"
     return page(
         f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{said}</p>",
+        f"<p class='q'>{esc(said_of(answer.reading), 400)}</p>" if answer.reading else "",
         details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought else "",
+        details(f"query: {esc(answer.proof.mark or 'executed', NAME)}", html(answer.proof)) if answer.proof else "",
         f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
         details("trace", html(answer.trace)) if answer.trace else "",
     )
+
+
+@text.register
+def _(reading: Reading) -> str:
+    return f"Reading: {clean(said_of(reading), 400)}"
+
+
+@html.register
+def _(reading: Reading) -> str:
+    return page(f"<p>{esc(said_of(reading), 400)}</p>")
+
+
+def said_of(reading: Reading) -> str:
+    """How an answer came about, in words."""
+    taken = f"taken for {reading.kind}{' (the label given was none)' * reading.invalid}" if reading.kind else ""
+    parts = (
+        f"prompt {reading.prompt[:NAME]}",
+        taken[:NAME],
+        "asked again, since the first prompt abstained" if reading.retried else "",
+        f"compressed by {reading.compressor[:NAME]}" if reading.compressor else "",
+        f"{reading.tokens:,} tokens shown" if reading.tokens is not None else "",
+        f"no answer could be read off: {reading.flaw[:NAME]}" if reading.flaw else "",
+    )
+    return "; ".join(filter(None, parts))
 
 
 def _kind(question: Question) -> str:
@@ -167,9 +195,14 @@ def passage_line(passage: Passage | Report) -> str:
 
 
 def triple_line(triple: Triple) -> str:
-    subject, relation, obj = (esc(member, 300) for member in triple.members)
     where = f" <span class='q'>{esc(', '.join(triple.passages), 200)}</span>" if triple.passages else ""
-    return f"{subject} — <i>{relation}</i> — {obj}{where}"
+    return fact(triple) + where
+
+
+def fact(triple: Triple) -> str:
+    """Subject, relation and object, without where they are stated."""
+    subject, relation, obj = (esc(member, 300) for member in triple.members)
+    return f"{subject} — <i>{relation}</i> — {obj}"
 
 
 def _chain(path: Path) -> str:

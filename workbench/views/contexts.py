@@ -1,0 +1,256 @@
+"""The look of a structured context, and of one beside what a compressor kept of it.
+
+Where something stands is a number and a colour: 0 is named in the question, 1 is a hop from it, and so on. What was
+dropped is pale and struck through."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.views.base import CLIP, NAME, clean, details, esc, html, page, short, text
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
+
+SHOWN = 8  # rows of a table, or texts, that stand unfolded
+MOST = 200  # rows of a table; the record has all
+MARKED = 300  # names that are marked in texts, the nearest first
+_DESCRIPTION = 300  # characters
+_HOPS = (VERMILION, ORANGE, GREEN, BLUE, "#CC79A7", GREY)  # the last is that of all further hops
+STYLE = (
+    "<style>"
+    + "".join(f".hopscope .h{hop}{{--hop:{colour}}}" for hop, colour in enumerate(_HOPS))
+    + """
+.hopscope .hop{border:2px solid var(--hop,#8888);border-radius:4px;padding:0 .3em;font-size:11px;font-weight:600}
+.hopscope .named{font-weight:600;border-bottom:2px solid var(--hop)}
+.hopscope .gold{background:#f0e44266;border-bottom:2px solid #e69f00;font-weight:600}
+.hopscope .gone{opacity:.55;text-decoration:line-through;text-decoration-color:#8889}
+.hopscope .beside{display:flex;flex-wrap:wrap;gap:0 1.5em}
+.hopscope .side{flex:1 1 24em;min-width:0;max-height:44em;overflow:auto;padding-left:1.2em}
+.hopscope .line{border-bottom:1px solid var(--jp-border-color2,#8884);padding:.12em 0}
+</style>"""
+)
+
+
+class Marks:
+    """Names as they are marked in a text: those that were reached by their hop, answers as gold."""
+
+    def __init__(self, hops: Iterable[tuple[str, int]] = (), gold: Sequence[str] = ()):
+        self.hops = dict(hops)
+        looks = {_bare(name): f"named {_hop_class(hop)}" for name, hop in list(self.hops.items())[:MARKED]}
+        looks |= {_bare(answer): "gold" for answer in gold}
+        self._looks = {name: look for name, look in looks.items() if 1 < len(name) <= NAME}
+        names = sorted(self._looks, key=len, reverse=True)
+        self._pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", re.I) if names else None
+
+    def __call__(self, words: str, limit: int = CLIP) -> str:
+        """The words as HTML, at most `limit` characters of them."""
+        parts = self._pattern.split(clean(words, limit)) if self._pattern else [clean(words, limit)]
+        return "".join(self._part(part) if at % 2 else esc(part, len(part)) for at, part in enumerate(parts))
+
+    def chip(self, name: str) -> str:
+        """The hop of a name; nothing where it was not reached."""
+        return hop_chip(self.hops[name]) if name in self.hops else ""
+
+    def _part(self, name: str) -> str:
+        look = self._looks.get(_bare(name))
+        return f"<span class='{look}'>{esc(name)}</span>" if look else esc(name)
+
+
+def hop_chip(hop: int | None) -> str:
+    return "" if hop is None else f"<span class='hop {_hop_class(hop)}'>{hop:d}</span> "
+
+
+# -- a context ---------------------------------------------------------------------------------------------------------
+
+
+@html.register
+def _(graph: ContextGraph) -> str:
+    return page(STYLE, f"<p>{esc(_counted(graph))}</p>", graph_part(graph))
+
+
+@text.register
+def _(graph: ContextGraph) -> str:
+    lines = [f"Context: {_counted(graph)}"]
+    lines += [f"  {text(row)}" for rows in graph_rows(graph).values() for row in rows[:SHOWN]]
+    return "\n".join(lines)
+
+
+@html.register
+def _(unit: Unit) -> str:
+    return page(STYLE, unit_line(unit, Marks()))
+
+
+@text.register
+def _(unit: Unit) -> str:
+    return f"Unit {clean(unit.id, NAME)}: {clean(unit.title, 100)} | {clean(unit.text, 100)}"
+
+
+@html.register
+def _(entity: ContextEntity) -> str:
+    return page(STYLE, f"<b>{esc(entity.name, NAME)}</b> {esc(entity.description)}")
+
+
+@text.register
+def _(entity: ContextEntity) -> str:
+    return f"{clean(entity.name, 100)}: {clean(entity.description, 100)}"
+
+
+@html.register
+def _(relation: ContextRelation) -> str:
+    return page(STYLE, f"<b>{_ends(relation)}</b> {esc(relation.description)}")
+
+
+@text.register
+def _(relation: ContextRelation) -> str:
+    return f"{clean(relation.source, 100)} — {clean(relation.target, 100)}: {clean(relation.description, 100)}"
+
+
+def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
+    """The tables of a context by what a reader calls them."""
+    return {
+        "entities": graph.entities,
+        "relationships": graph.relations,
+        "chunks": graph.chunks,
+        "sources": graph.sources,
+    }
+
+
+def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Marks | None = None) -> str:
+    """The tables, each a part that folds; what is not in `kept` is struck through."""
+    marks, stay = marks or Marks(), graph_rows(graph if kept is None else kept)
+    parts = []
+    for name, rows in graph_rows(graph).items():
+        there = set(stay[name])
+        said = f"{len(rows):,} {name}"
+        if kept is not None and rows:
+            said += f", {sum(row in there for row in rows):,} kept"
+        shown = [_struck(_row(row, marks), row not in there) for row in rows[:MOST]]
+        if len(rows) > MOST:
+            shown.append(f"<span class='q'>… {len(rows) - MOST:,} more</span>")
+        parts.append(details(f"<b>{said}</b>", _folding(shown), open=True) if rows else f"<p class='q'>{said}</p>")
+    return "".join(parts)
+
+
+def unit_line(unit: Unit, marks: Marks, limit: int = CLIP) -> str:
+    about = f"<span class='q'>{esc(unit.id, 80)}</span>"
+    return details(f"{marks(unit.title or short(unit.text, 80), 200)} {about}", f"<p>{marks(unit.text, limit)}</p>")
+
+
+# -- full beside compressed --------------------------------------------------------------------------------------------
+
+
+@html.register
+def _(one: Compressed) -> str:
+    return page(STYLE, compressed_part(one))
+
+
+@text.register
+def _(one: Compressed) -> str:
+    lines = [f"Compressed by {clean(one.compressor, NAME)} for {clean(one.question, NAME)!r}: {_tokens(one)}"]
+    lines += [f"  left as it was: {clean(one.fallback, NAME)}"] if one.fallback else []
+    lines += [f"  {clean(', '.join(one.seeds[:SHOWN]), 400)} ({len(one.seeds):,} seeds)"] if one.seeds else []
+    lines += [f"  kept {said}" for said in _shares(one)]
+    lines += [f"  {clean(heading, NAME)}: {len(ids):,}" for heading, _, ids in one.kept[:SHOWN]]
+    return "\n".join(lines)
+
+
+def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP) -> str:
+    """The whole context on the left, what was kept of it on the right; `gold` answers are marked in both. `limit` is
+    how many characters of one text are shown."""
+    marks = Marks(one.hops, gold)
+    left = graph_part(one.before, one.graph, marks)
+    right = "".join(_kept(one, marks, limit)) or graph_part(one.graph, marks=marks)
+    return "".join(
+        (
+            f"<p>{marks(one.question)} <span class='tag'>{esc(one.compressor, NAME)}</span></p>",
+            f"<p class='bad'>left as it was: {esc(one.fallback, 400)}</p>" if one.fallback else "",
+            f"<p><b>{_tokens(one)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
+            _legend(one, gold),
+            f"<div class='beside'><div class='side'><p><b>full</b>, {one.tokens_before:,} tokens</p>{left}</div>",
+            f"<div class='side'><p><b>compressed</b>, {one.tokens:,} tokens</p>{right}</div></div>",
+            details("the text that the reader is shown", f"<pre>{marks(one.text, limit)}</pre>"),
+        )
+    )
+
+
+def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
+    """What stands under each heading of the compressed text."""
+    entities = {entity.name: entity for entity in one.graph.entities}
+    units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
+    for heading, hop, ids in one.kept:
+        rows = []
+        for name in ids[:MOST]:
+            if name in units:
+                rows.append(unit_line(units[name], marks, limit))
+                continue
+            ways = [_way(relation, marks) for relation in one.graph.relations if relation.source == name]
+            described = esc(entities[name].description, _DESCRIPTION) if name in entities else ""
+            rows.append(f"{marks.chip(name)}<b>{esc(name, NAME)}</b> {described}{''.join(ways)}")
+        said = f"{hop_chip(hop)}<b>{esc(heading, NAME)}</b> <span class='q'>{len(ids):,}</span>"
+        yield details(said, _folding(rows), open=True)
+
+
+def _way(relation: ContextRelation, marks: Marks) -> str:
+    described = esc(relation.description, _DESCRIPTION)
+    return f"<p>→ {marks.chip(relation.target)}{esc(relation.target, NAME)}: {described}</p>"
+
+
+def _legend(one: Compressed, gold: Sequence[str]) -> str:
+    reached: dict[int, int] = {}
+    for _, hop in one.hops:
+        reached[hop] = reached.get(hop, 0) + 1
+    what = {0: "named in the question"}
+    said = [f"{hop_chip(hop)}{what.get(hop, f'hop {hop:d}')} ({count:,})" for hop, count in sorted(reached.items())]
+    said += ["<span class='gone'>dropped</span>", *(["<span class='gold'>gold answer</span>"] if gold else [])]
+    return f"<p class='q'>{' &nbsp; '.join(said)}</p>"
+
+
+def _row(row: ContextEntity | ContextRelation | Unit, marks: Marks) -> str:
+    if isinstance(row, Unit):
+        return unit_line(row, marks)
+    described = esc(row.description, _DESCRIPTION)
+    if isinstance(row, ContextEntity):
+        return f"{marks.chip(row.name)}<b>{esc(row.name, NAME)}</b> {described}"
+    return f"{marks.chip(row.source)}{_ends(row)} {marks.chip(row.target)}: {described}"
+
+
+def _struck(row: str, gone: bool) -> str:
+    return f"<div class='gone'>{row}</div>" if gone else row
+
+
+def _folding(rows: Sequence[str]) -> str:
+    """The first rows, and the others behind a fold."""
+    more = len(rows) - SHOWN
+    first = _lines(rows[:SHOWN])
+    return first + (details(f"<span class='q'>{more:,} more</span>", _lines(rows[SHOWN:])) if more > 0 else "")
+
+
+def _lines(rows: Sequence[str]) -> str:
+    return "".join(f"<div class='line'>{row}</div>" for row in rows)
+
+
+def _ends(relation: ContextRelation) -> str:
+    return f"{esc(relation.source, NAME)} — {esc(relation.target, NAME)}"
+
+
+def _tokens(one: Compressed) -> str:
+    return f"{one.tokens_before:,} → {one.tokens:,} tokens, budget {one.budget:,}"
+
+
+def _shares(one: Compressed) -> list[str]:
+    before, after = graph_rows(one.before), graph_rows(one.graph)
+    return [f"{len(after[name]):,} of {len(rows):,} {name}" for name, rows in before.items() if rows]
+
+
+def _counted(graph: ContextGraph) -> str:
+    return ", ".join(f"{len(rows):,} {name}" for name, rows in graph_rows(graph).items())
+
+
+def _hop_class(hop: int) -> str:
+    return f"h{min(max(hop, 0), len(_HOPS) - 1):d}"
+
+
+def _bare(name: str) -> str:
+    return name.strip().strip('"').lower()
+

@@ -1,0 +1,138 @@
+"""The look of a query that was carried out on facts: what it asked, what it was matched with, where it broke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.records import Binding, Match, Pattern, Proof
+from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
+from workbench.views.records import fact
+
+SHOWN = 5  # bindings, values or hops that a view lists; the record has all
+_TERM = 80  # characters of a term of a pattern
+MARKS = {"verified": "✓", "contradicted": "✗", "unsupported": "?"}
+_HEADERS = ("hop", "pattern", "fact", "score", "how", "passages")
+
+
+@html.register
+def _(proof: Proof) -> str:
+    return page(proof_part(proof))
+
+
+@text.register
+def _(proof: Proof) -> str:
+    if proof.flaw:
+        return f"Proof: nothing to execute, {clean(proof.flaw, NAME)}"
+    found = ", ".join(f"{clean(value, 60)} ({number(score, 2)})" for value, score in proof.answers[:SHOWN])
+    lines = [f"Proof{_judged(proof)}: {clean(proof.wanted, _TERM)} = {found or 'nothing'}"]
+    lines += [f"  {hop}. {text(pattern)}" for hop, pattern in enumerate(proof.patterns[:SHOWN], 1)]
+    lines += [f"  {text(match)}" for match in _best(proof)[:SHOWN]]
+    if proof.broken is not None:
+        lines.append(f"  breaks at pattern {proof.broken:d}")
+    return "\n".join(lines)
+
+
+@html.register
+def _(binding: Binding) -> str:
+    return page(_binding(binding, 1))
+
+
+@text.register
+def _(binding: Binding) -> str:
+    said = ", ".join(f"{clean(name, _TERM)} = {clean(value, _TERM)}" for name, value in binding.values[:SHOWN])
+    return f"Binding ({number(binding.score, 2)}) {said}"
+
+
+@html.register
+def _(match: Match) -> str:
+    return page(_hops([match]))
+
+
+@text.register
+def _(match: Match) -> str:
+    return f"{text(match.pattern)} ← {text(match.fact)} ({number(match.score, 2)}, {_how(match)})"
+
+
+@html.register
+def _(pattern: Pattern) -> str:
+    return page(_pattern(pattern))
+
+
+@text.register
+def _(pattern: Pattern) -> str:
+    return " ".join(clean(member, _TERM) for member in pattern.members)
+
+
+def proof_part(proof: Proof) -> str:
+    """The mark, the query, and its bindings hop by hop."""
+    if proof.flaw:
+        said = f"<p class='bad'>nothing to execute: {esc(proof.flaw, 400)}</p>"
+        return said + (details("the query", f"<pre>{esc(proof.query)}</pre>") if proof.query else "")
+    wanted = f"{esc(proof.wanted, _TERM)}{f', compared by {esc(proof.compare, NAME)}' if proof.compare else ''}"
+    more = len(proof.bindings) - SHOWN
+    return "".join(
+        (
+            mark_part(proof),
+            details("the query", f"<pre>{esc(proof.query)}</pre>", open=True),
+            f"<p><b>{wanted}</b> {_answers(proof)}</p>",
+            *(_binding(binding, at) for at, binding in enumerate(proof.bindings[:SHOWN], 1)),
+            f"<p class='q'>{more:,} more bindings</p>" if more > 0 else "",
+            _broken(proof) if proof.broken is not None else "",
+        )
+    )
+
+
+def mark_part(proof: Proof) -> str:
+    """What the proof says of the answer that it was given; nothing where there was none."""
+    if not proof.mark:
+        return ""
+    said = f"{MARKS.get(proof.mark, '?')} {esc(proof.mark, NAME)}"
+    look = "bad" if proof.mark == "contradicted" else "tag"
+    return f"<p><span class='{look}'>{said}</span> answer: <b>{esc(proof.answer, NAME)}</b></p>"
+
+
+def _answers(proof: Proof) -> str:
+    if not proof.answers:
+        return "has no value"
+    more = len(proof.answers) - SHOWN
+    said = (f"{esc(value, NAME)} <span class='q'>{number(score, 2)}</span>" for value, score in proof.answers[:SHOWN])
+    return f"= {' · '.join(said)}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def _binding(binding: Binding, at: int) -> str:
+    said = ", ".join(f"{esc(name, _TERM)} = <b>{esc(value, NAME)}</b>" for name, value in binding.values[:SHOWN])
+    return details(f"{said} <span class='q'>{number(binding.score, 2)}</span>", _hops(binding.matches), open=at == 1)
+
+
+def _broken(proof: Proof) -> str:
+    at = proof.broken
+    asked = _pattern(proof.patterns[at - 1]) if 0 < at <= len(proof.patterns) else ""
+    there = f"<p class='q'>as far as it goes:</p>{_hops(proof.partial)}" if proof.partial else ""
+    return f"<p class='bad'>no fact matches pattern {at:d}: {asked}</p>{there}"
+
+
+def _hops(matches: Sequence[Match]) -> str:
+    rows = []
+    for hop, match in enumerate(matches, 1):
+        stated = clean(", ".join(match.fact.passages[:SHOWN]), NAME)
+        rows.append((hop, Markup(_pattern(match.pattern)), Markup(fact(match.fact)), match.score, _how(match), stated))
+    return table(_HEADERS, rows)
+
+
+def _best(proof: Proof) -> Sequence[Match]:
+    return proof.bindings[0].matches if proof.bindings else proof.partial
+
+
+def _how(match: Match) -> str:
+    return f"{'exact' if match.exact else 'alike'}{', turned round' if match.turned else ''}"
+
+
+def _judged(proof: Proof) -> str:
+    return f" of {clean(proof.answer, NAME)!r}, {clean(proof.mark, NAME)}" if proof.mark else ""
+
+
+def _pattern(pattern: Pattern) -> str:
+    """Variables stand upright and bold, as what they are asked for."""
+    subject, predicate, obj = (esc(member, _TERM) for member in pattern.members)
+    terms = [f"<b>{term}</b>" if term.startswith("?") else term for term in (subject, predicate, obj)]
+    return f"{terms[0]} <i>{terms[1]}</i> {terms[2]}"
