@@ -5,14 +5,12 @@
     tables     CSV; paths stand last, and of these the best, number 1, next to the question (PathRAG, spec B6)
 
 Entities, relations and paths have shares of the budget, each filled in the order of the evidence; passages have what is
-left. A reference is a document: passages of one title share its number, and one without a title has none."""
+left."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
@@ -20,6 +18,7 @@ from workbench import tokens
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.reading.direct import Direct
+from workbench.reading.layouts import lightrag
 from workbench.reading.render import Context
 from workbench.records import Evidence, Passage, Path, Triple
 
@@ -83,32 +82,17 @@ Layout = tuple[list[str], Callable[[Sequence[Passage]], str], list[str]]
 
 
 def _lightrag(reader: Structured, evidence: Evidence) -> Layout:
-    entities = (_json(entity=e.name, type=e.type, description=e.description) for e, _ in evidence.entities)
-    relations = (_json(entity1=f.subject, entity2=f.object, description=_said(f)) for f, _ in evidence.facts)
+    entities = (lightrag.line(entity=e.name, type=e.type, description=e.description) for e, _ in evidence.entities)
+    relations = (lightrag.relation_line(f.subject, f.object, _said(f)) for f, _ in evidence.facts)
     before = [
-        reader._block("entities", "Knowledge Graph Data (Entity):\n\n```json", entities, "```"),
-        reader._block("relations", "Knowledge Graph Data (Relationship):\n\n```json", relations, "```"),
+        reader._block("entities", lightrag.ENTITIES, entities, lightrag.FENCE),
+        reader._block("relations", lightrag.RELATIONS, relations, lightrag.FENCE),
     ]
-    return before, _referenced, []
+    return before, _chunks, []
 
 
-def _referenced(passages: Sequence[Passage]) -> str:
-    if not passages:
-        return ""
-    numbers = _references(passages)
-    shown = (_json(reference_id=str(numbers.get(p.title, "")), content=p.content) for p in passages)
-    listed = (f"[{number}] {_line(title)}" for title, number in numbers.items())
-    return "\n".join(
-        [
-            "Document Chunks (each entry refers to the Reference Document List):\n\n```json", *shown, "```\n",
-            "Reference Document List:\n\n```", *listed, "```",
-        ]
-    )  # fmt: skip
-
-
-def _references(passages: Iterable[Passage]) -> dict[str, int]:
-    """Title → number: the most frequent first, then the one that comes first."""
-    return {title: at for at, (title, _) in enumerate(Counter(p.title for p in passages if p.title).most_common(), 1)}
+def _chunks(passages: Sequence[Passage]) -> str:
+    return lightrag.chunks([(passage.title, passage.text) for passage in passages])
 
 
 def _tables(reader: Structured, evidence: Evidence) -> Layout:
@@ -177,10 +161,6 @@ def _said(fact: Triple) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _json(**cells: str) -> str:
-    return json.dumps(cells, ensure_ascii=False)
 
 
 def _row(*cells: object) -> str:

@@ -1,0 +1,78 @@
+"""The tables of a context that any evidence makes, so that what reads tables can read every method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from workbench import tokens
+from workbench.reading.layouts import ket_rag
+from workbench.records import ContextEntity, ContextGraph, ContextRelation, Evidence, Unit
+
+SHARES = {"entities": 0.2, "relations": 0.25}  # of a budget; units have the rest
+T = TypeVar("T")
+
+
+def of_evidence(evidence: Evidence, tokens: int | None = None) -> ContextGraph:
+    """What the method itself lays out, where it does (`Evidence.context`). Else its entities, and behind them the ends
+    of facts that are none; facts as relations, described by their words; reports as sources; the passages that are read
+    as chunks.
+
+    `tokens`: so many cl100k tokens in the layout ket_rag at most. Entities and relations have a share of them and units
+    the rest, sources first; each table is cut at the first row that does not fit. A layout of the method's own is cut
+    as the others are.
+    """
+    graph = evidence.context or _told(evidence)
+    return graph if tokens is None else within(graph, tokens)
+
+
+def within(graph: ContextGraph, budget: int) -> ContextGraph:
+    """As many of the leading rows of each table as fit into `budget` cl100k tokens in the layout ket_rag."""
+    spent = tokens.count(ket_rag.write(ContextGraph()))
+    kept: dict[str, tuple] = {}
+    for table, row in _ROWS.items():
+        rows = getattr(graph, table)
+        head = tokens.count(ket_rag.BETWEEN + ket_rag.head(table, rows))
+        cap = min(budget - spent, int(budget * SHARES[table]) if table in SHARES else budget - spent)
+        kept[table], used = _fitting(rows, row, cap, 0 if table == "chunks" else head)
+        spent += used
+    return ContextGraph(**kept)
+
+
+def _fitting(rows: Sequence[T], row: Callable[[T, int], str], cap: int, head: int) -> tuple[tuple[T, ...], int]:
+    """The leading rows that fit, and their tokens with those of the head."""
+    used = head
+    for at, one in enumerate(rows):
+        size = tokens.count(row(one, at))
+        if used + size > cap:
+            return rows[:at], used if at else 0
+        used += size
+    return rows, used if rows else 0
+
+
+_ROWS: dict[str, Callable] = {
+    "entities": ket_rag.entity_row,
+    "relations": ket_rag.relation_row,
+    "sources": lambda unit, at: ket_rag.unit_row(unit, str(at + 1)),
+    "chunks": lambda unit, at: ket_rag.unit_row(unit, f"chunk_{at + 1}"),
+}
+
+
+def _told(evidence: Evidence) -> ContextGraph:
+    entities = {
+        entity.name.casefold(): ContextEntity(entity.name, entity.description) for entity, _ in evidence.entities
+    }
+    facts = [fact for fact, _ in evidence.facts]
+    for name in (end for fact in facts for end in (fact.subject, fact.object)):
+        entities.setdefault(name.casefold(), ContextEntity(name))
+    return ContextGraph(
+        tuple(entities.values()),
+        tuple(
+            ContextRelation(fact.subject, fact.object, " ".join(fact.members), passages=fact.passages) for fact in facts
+        ),
+        tuple(Unit(report.id, report.text, report.title, report.passages) for report, _ in evidence.reports),
+        tuple(
+            Unit(passage.id, passage.text, passage.title, (passage.id,))
+            for passage, _ in evidence.passages[: evidence.selected]
+        ),
+    )

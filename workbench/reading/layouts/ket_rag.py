@@ -1,0 +1,242 @@
+"""The context of KET-RAG as text: entities, relationships, sources and chunks, each a table of `|` under its header
+(spec 4.4). Cells are not quoted and the texts of units may have many lines, so the writer sees to it that a reader can
+tell where a row begins:
+
+* a cell of the graph is one line, and a name has no `|` in it but `/`; a description keeps its own, because the
+  columns behind it are counted from the right;
+* a text keeps its lines; line feeds at its end and carriage returns go, and a header that it quotes loses dashes;
+* rows have the numbers that they came with (`chunk_<number>` for chunks), or those of their places where one of a table
+  has none. A text with a line that begins like a row is read as two rows, and written as it was.
+
+The title of a unit, if it has one, is the line above its text; passages are not written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from workbench.errors import DataError
+from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
+
+TITLES = {
+    "entities": "Entities",
+    "relations": "Relationships",
+    "sources": "Sources",
+    "chunks": "Text source that may be relevant",
+}
+HEADERS = {table: f"-----{title}-----" for table, title in TITLES.items()}
+COLUMNS = {
+    "entities": "id|entity|description|number of relationships",
+    "relations": "id|source|target|description|weight",
+    "sources": "id|text",
+    "chunks": "id|text",
+}
+EMPTY_REPORTS = "[]\n\n"  # what the released code writes where the reports would stand
+BETWEEN = "\n\n"  # tables, each of which ends with a line feed
+STUB = "\nN/A"  # instead of chunks
+
+_QUOTED = re.compile(rf"-{{5,}}({'|'.join(TITLES.values())})-{{5,}}")
+_NUMBER = re.compile(r"[0-9]{1,18}")
+_CHUNK = re.compile(r"chunk_[0-9]+")
+_ROW = re.compile(r"[0-9]+(?=\|)")
+_CHUNK_ROW = re.compile(r"chunk_[0-9]+(?=\|)")
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write(graph: ContextGraph, *, empty_reports: bool = False) -> str:
+    """The context as text. `empty_reports` puts the `[]` of the released code before it (trap 2), which is not part of
+    a graph: a context that begins with it is written again with it only on demand."""
+    many = {"entities": graph.entities, "relations": graph.relations, "sources": graph.sources}
+    tables = [head(table, rows) + "".join(_rows(table, rows)) for table, rows in many.items() if rows]
+    tables.append(head("chunks") + ("".join(_rows("chunks", graph.chunks)) if graph.chunks else STUB))
+    return EMPTY_REPORTS * empty_reports + BETWEEN.join(tables)
+
+
+def head(table: str, rows: Sequence = ()) -> str:
+    """The header and the names of the columns, a line each. Relationships have as many as `rows` have values for."""
+    names = [COLUMNS[table], *(_more(rows) if table == "relations" else ())]
+    return f"{HEADERS[table]}\n{'|'.join(names)}\n"
+
+
+def entity_row(entity: ContextEntity, id: int) -> str:
+    return _line(id, _name(entity.name), _flat(entity.description), entity.degree)
+
+
+def relation_row(relation: ContextRelation, id: int, more: Iterable[str] = ("rank", "links")) -> str:
+    """`more`: the columns behind the weight."""
+    ends = _name(relation.source), _name(relation.target)
+    rest = (getattr(relation, column) for column in more)
+    return _line(id, *ends, _flat(relation.description), float(relation.weight), *rest)
+
+
+def unit_row(unit: Unit, id: str) -> str:
+    text = f"{_flat(unit.title)}\n{unit.text}" if unit.title else unit.text
+    return f"{id}|" + _unquoted(_lines(text)).rstrip("\n") + "\n"
+
+
+def _rows(table: str, rows: Sequence) -> list[str]:
+    if table == "entities":
+        return [entity_row(row, id) for row, id in zip(rows, _numbers(rows))]
+    if table == "relations":
+        more = _more(rows)
+        return [relation_row(row, id, more) for row, id in zip(rows, _numbers(rows))]
+    form, prefix = (_CHUNK, "chunk_") if table == "chunks" else (_NUMBER, "")
+    named = all(form.fullmatch(unit.id) for unit in rows)
+    return [unit_row(unit, unit.id if named else f"{prefix}{at}") for at, unit in enumerate(rows, 1)]
+
+
+def _numbers(rows: Sequence[ContextEntity] | Sequence[ContextRelation]) -> list[int]:
+    ids = [row.id for row in rows]
+    return ids if all(id is not None and id >= 0 for id in ids) else list(range(len(rows)))
+
+
+def _more(relations: Sequence[ContextRelation]) -> list[str]:
+    return [name for name in ("rank", "links") if any(getattr(row, name) is not None for row in relations)]
+
+
+def _line(*cells: object) -> str:
+    return "|".join("" if cell is None else str(cell) for cell in cells) + "\n"
+
+
+def _name(text: str) -> str:
+    return _flat(text).replace("|", "/")
+
+
+def _flat(text: str) -> str:
+    return _unquoted(" ".join(text.split()))
+
+
+def _unquoted(text: str) -> str:
+    """A header in it is none any more."""
+    return _QUOTED.sub(r"---\1---", text)
+
+
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# -- parsing ----------------------------------------------------------------------------------------------------------
+
+
+def fits(text: str) -> bool:
+    """Whether a line of the text is one of the headers."""
+    return bool(set(HEADERS.values()) & {line.rstrip() for line in _lines(text).split("\n")})
+
+
+def parse(text: str, *, companion: bool = False) -> ContextGraph:
+    """The tables of a context. Any may be missing; what is no row of them (`[]`, `N/A`, blank lines) is left out.
+
+    Units have no titles and passages: the text does not say which part of it a title is. `companion` reads it as the
+    code behind "The Reasoning Bottleneck in Graph-RAG" does (spec 4.1): a table ends at the header that comes next in
+    the list, so entities read on into the others where there are no relationships (trap 10); a `|` ends a description;
+    of several entities of one name the last stands at the place of the first; without entities nothing is read.
+    DataError where no header is found, but for `companion`.
+    """
+    text = _lines(text)
+    if companion:
+        return _companion(text)
+    if not fits(text):
+        raise DataError(
+            f"a context that begins with {text[:60]!r} has no header of the layout ket_rag; one of "
+            f"{', '.join(HEADERS.values())} should stand alone on a line"
+        )
+    tables = _tables(text.split("\n"))
+    columns, relations = tables["relations"]
+    return ContextGraph(
+        tuple(_entity(*row) for row in _records(tables["entities"][1], _ROW)),
+        tuple(_relation(*row, columns.split("|")[4:]) for row in _records(relations, _ROW)),
+        tuple(Unit(*row) for row in _records(tables["sources"][1], _ROW)),
+        tuple(Unit(*row) for row in _records(tables["chunks"][1], _CHUNK_ROW)),
+    )
+
+
+def _tables(lines: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
+    """Table → (names of its columns, its lines), both empty where it is missing. A header counts once."""
+    known = {header: table for table, header in HEADERS.items()}
+    tables: dict[str, tuple[str, list[str]]] = {table: ("", []) for table in HEADERS}
+    now: list[str] = []
+    for line in lines:
+        table = known.pop(line.rstrip(), None)
+        if table is not None:
+            now = tables[table][1]
+        else:
+            now.append(line)
+    for table, (_, rows) in tables.items():
+        if rows and rows[0].startswith("id|"):
+            tables[table] = (rows[0], rows[1:])
+    return tables
+
+
+def _records(lines: Iterable[str], begins: re.Pattern) -> list[tuple[str, str]]:
+    """(id, what follows it) of each row, which goes on to the next line that begins like one."""
+    rows: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if found := begins.match(line):
+            rows.append((found[0], [line[found.end() + 1 :]]))
+        elif rows:
+            rows[-1][1].append(line)
+    return [(id, "\n".join(text).rstrip("\n")) for id, text in rows]
+
+
+def _entity(id: str, row: str) -> ContextEntity:
+    name, _, rest = row.partition("|")
+    said, bar, degree = rest.rpartition("|")
+    if not bar or (degree and _whole(degree) is None):
+        said, degree = rest, ""
+    return ContextEntity(_flat(name), _flat(said), _whole(id), _whole(degree))
+
+
+def _relation(id: str, row: str, columns: Sequence[str]) -> ContextRelation:
+    """`columns`: those behind the description. A row that has too few of them has a description alone."""
+    fields = row.split("|")
+    source, target = (*fields, "")[:2]
+    rest = fields[2:]
+    at = len(rest) - len(columns) if len(rest) > len(columns) else len(rest)
+    cells = dict(zip(columns, rest[at:]))
+    return ContextRelation(
+        _flat(source),
+        _flat(target),
+        _flat("|".join(rest[:at])),
+        _float(cells.get("weight", "")),
+        _whole(id),
+        _whole(cells.get("rank", "")),
+        _whole(cells.get("links", "")),
+    )
+
+
+def _whole(cell: str) -> int | None:
+    return int(cell) if _NUMBER.fullmatch(cell.strip()) else None
+
+
+def _float(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return 1.0
+
+
+# -- as the companion code reads ------------------------------------------------------------------------------------
+
+
+def _companion(text: str) -> ContextGraph:
+    bodies = {}
+    for header, following in zip(HEADERS.values(), [*HEADERS.values(), ""][1:]):
+        at = text.find(header)
+        end = text.find(following) if following else -1
+        body = text[at : end if end >= 0 else None] if at >= 0 else ""
+        bodies[header] = body.split("\n")[2:]
+    entities, relations, sources, chunks = bodies.values()
+    if HEADERS["entities"] not in text:
+        return ContextGraph()
+    cells = [[cell.strip() for cell in line.split("|")] for line in entities]
+    named = {row[1]: ContextEntity(row[1], row[2]) for row in cells if len(row) >= 3}
+    cells = [[cell.strip() for cell in line.split("|")] for line in relations]
+    return ContextGraph(
+        tuple(named.values()),
+        tuple(ContextRelation(*row[1:4], _float(row[4] if len(row) > 4 else "")) for row in cells if len(row) >= 4),
+        tuple(Unit(id, said.strip()) for id, said in _records(sources, _ROW)),
+        tuple(Unit(id, said.strip()) for id, said in _records(chunks, _CHUNK_ROW)),
+    )

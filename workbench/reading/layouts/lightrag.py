@@ -1,0 +1,178 @@
+"""The context of LightRAG as text: fenced blocks of JSON lines, entities, relationships and document chunks, and a list
+of references (lightrag-hku 1.5.7, spec A5.5). A reference is a document: chunks of one title share its number, and one
+without a title has none. There are no sources; those of a graph follow its chunks. JSON keeps every text in its line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from workbench.errors import DataError
+from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
+
+ENTITIES = "Knowledge Graph Data (Entity):\n\n```json"
+RELATIONS = "Knowledge Graph Data (Relationship):\n\n```json"
+CHUNKS = "Document Chunks (each entry refers to the Reference Document List):\n\n```json"
+REFERENCES = "Reference Document List:\n\n```"
+FENCE = "```"
+BETWEEN = "\n\n"  # blocks
+
+_KINDS = {"relations": ("relationship",), "entities": ("entity",), "chunks": ("chunk", "document")}
+_REFERENCE = re.compile(r"\[([0-9]+)\] (.+)")
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write(graph: ContextGraph) -> str:
+    """The context as text: what of names and descriptions, titles and texts a graph holds; ids, weights and passages
+    are not written. Empty for an empty graph."""
+    blocks = (
+        _block(ENTITIES, (line(entity=row.name, description=row.description) for row in graph.entities)),
+        _block(RELATIONS, (relation_line(row.source, row.target, row.description) for row in graph.relations)),
+        chunks([(unit.title, unit.text) for unit in (*graph.chunks, *graph.sources)]),
+    )
+    return BETWEEN.join(block for block in blocks if block)
+
+
+def relation_line(source: str, target: str, description: str) -> str:
+    return line(entity1=source, entity2=target, description=description)
+
+
+def chunks(texts: Sequence[tuple[str, str]]) -> str:
+    """The block of chunks and the list of references, from (title, text) pairs; empty if there are none."""
+    if not texts:
+        return ""
+    texts = [(flat(title), text) for title, text in texts]
+    numbers = _references(title for title, _ in texts)
+    shown = (
+        line(reference_id=str(numbers.get(title, "")), content=f"{title}\n{text}" if title else text)
+        for title, text in texts
+    )
+    listed = [f"[{number}] {title}" for title, number in numbers.items()]
+    return BETWEEN.join([_block(CHUNKS, shown), "\n".join([REFERENCES, *listed, FENCE])])
+
+
+def line(**cells: str) -> str:
+    """One line of JSON."""
+    return json.dumps(cells, ensure_ascii=False)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _references(titles: Iterable[str]) -> dict[str, int]:
+    """Title → number: the most frequent first, then the one that comes first."""
+    return {title: at for at, (title, _) in enumerate(Counter(filter(None, titles)).most_common(), 1)}
+
+
+def _block(label: str, lines: Iterable[str]) -> str:
+    shown = list(lines)
+    return "\n".join([label, *shown, FENCE]) if shown else ""
+
+
+# -- parsing ----------------------------------------------------------------------------------------------------------
+
+
+def fits(text: str) -> bool:
+    """Whether the text has a fenced block of JSON lines that its label says to be of this layout."""
+    return any(kind for kind, _ in _blocks(text))
+
+
+def parse(text: str, *, companion: bool = False) -> ContextGraph:
+    """The tables of a context. Any may be missing; a line that is no JSON object is left out.
+
+    Chunks are numbered in their order, `chunk_1` first; one that begins with the title of its reference has that title.
+    `companion` reads it as the code behind "The Reasoning Bottleneck in Graph-RAG" does (spec 4.1): names in capitals,
+    and a chunk goes by its reference, so that of several with one reference, or with none, the last alone is left
+    (trap 13). DataError where there is no block of this layout, but for `companion`.
+    """
+    blocks = list(_blocks(text))
+    if not companion and not any(kind for kind, _ in blocks):
+        raise DataError(
+            f"a context that begins with {text[:60]!r} has no block of the layout lightrag; a fence ```json should "
+            "stand below a label such as 'Knowledge Graph Data (Entity):'"
+        )
+    rows: dict[str, list[dict]] = {kind: [] for kind in _KINDS}
+    for kind, lines in blocks:
+        if kind:
+            rows[kind] += _objects(lines)
+    name = str.upper if companion else str
+    return ContextGraph(
+        tuple(ContextEntity(name(_cell(row, "entity")), _cell(row, "description")) for row in rows["entities"]),
+        tuple(
+            ContextRelation(name(_cell(row, "entity1")), name(_cell(row, "entity2")), _cell(row, "description"))
+            for row in rows["relations"]
+        ),
+        chunks=_by_reference(rows["chunks"]) if companion else _numbered(rows["chunks"], _titles(text)),
+    )
+
+
+def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
+    """(kind, lines) of each fenced block of JSON; the kind, by the label above it, may be none of ours: empty. One that
+    is not closed reaches to the end."""
+    label, inside, lines = "", None, []
+    for one in text.split("\n"):
+        bare = one.strip()
+        if inside is None and bare.startswith(FENCE):
+            inside, lines = bare.removeprefix(FENCE).lower(), []
+        elif inside is None:
+            label = bare or label
+        elif bare == FENCE:
+            if inside == "json":
+                yield _kind(label), lines
+            label, inside = "", None
+        else:
+            lines.append(one)
+    if inside == "json":
+        yield _kind(label), lines
+
+
+def _kind(label: str) -> str:
+    return next((kind for kind, words in _KINDS.items() if any(word in label.lower() for word in words)), "")
+
+
+def _objects(lines: Sequence[str]) -> list[dict]:
+    """The JSON objects of a block: one a line, or all in one list, as other versions write them."""
+    whole = _loaded("\n".join(lines))
+    found = whole if isinstance(whole, list) else [_loaded(one) for one in lines]
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _cell(row: dict, name: str) -> str:
+    value = row.get(name, "")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _titles(text: str) -> dict[str, str]:
+    """Number → title, from the last list of references."""
+    _, _, listed = text.rpartition(REFERENCES)
+    matches = (_REFERENCE.fullmatch(one.rstrip("\r")) for one in listed.split("\n"))
+    return {found[1]: found[2] for found in matches if found}
+
+
+def _numbered(rows: Sequence[dict], titles: dict[str, str]) -> tuple[Unit, ...]:
+    units = []
+    for at, row in enumerate(rows, 1):
+        content, title = _cell(row, "content"), titles.get(_cell(row, "reference_id"), "")
+        titled = title and content.startswith(f"{title}\n")
+        text = content.removeprefix(f"{title}\n") if titled else content
+        units.append(Unit(f"chunk_{at}", text, title if titled else ""))
+    return tuple(units)
+
+
+def _by_reference(rows: Sequence[dict]) -> tuple[Unit, ...]:
+    kept = {_cell(row, "reference_id"): _cell(row, "content") for row in rows}
+    return tuple(Unit(id, text) for id, text in kept.items())
