@@ -23,3 +23,11 @@ def cut(text: str, budget: int) -> str:
     """The longest beginning of a text that has at most `budget` tokens."""
     tokens = _tokenizer().encode_ordinary(storable(text))
     return text if len(tokens) <= budget else _tokenizer().decode(tokens[: max(0, budget)]).rstrip("\ufffd")
+
+
+def starts(text: str) -> list[int]:
+    """Where each token of a text begins, in characters, then the length of the text: `text[starts[a]:starts[b]]` are
+    the tokens from a to b. A border within a character stands before it, so slices that meet give back the text."""
+    encoding = _tokenizer()
+    text, offsets = encoding.decode_with_offsets(encoding.encode_ordinary(storable(text)))
+    return [*offsets, len(text)]

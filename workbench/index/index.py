@@ -27,7 +27,19 @@ from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
-from workbench.index import communities, extractions, facts, passages, profiles, summaries, synonyms, typed
+from workbench.index import (
+    communities,
+    extractions,
+    facts,
+    keywords,
+    passages,
+    pieces,
+    profiles,
+    skeleton,
+    summaries,
+    synonyms,
+    typed,
+)
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
@@ -48,6 +60,9 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "typed": (typed.TypedLayer, typed.Settings),
     "communities": (communities.CommunitiesLayer, communities.Settings),
     "summaries": (summaries.SummariesLayer, summaries.Settings),
+    "pieces": (pieces.PiecesLayer, pieces.Settings),
+    "keywords": (keywords.KeywordsLayer, keywords.Settings),
+    "skeleton": (skeleton.SkeletonLayer, skeleton.Settings),
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
@@ -58,6 +73,7 @@ MADE_OF = {
     "profiles": ("passages",),
     "communities": ("passages", "facts", "profiles"),
     "summaries": ("passages",),
+    "skeleton": ("pieces",),
 }
 
 
@@ -290,6 +306,18 @@ class Index(Record):
         return self.layer("summaries")
 
     @property
+    def pieces(self) -> pieces.PiecesLayer:
+        return self.layer("pieces")
+
+    @property
+    def keywords(self) -> keywords.KeywordsLayer:
+        return self.layer("keywords")
+
+    @property
+    def skeleton(self) -> skeleton.SkeletonLayer:
+        return self.layer("skeleton")
+
+    @property
     def data(self) -> Dataset:
         """The corpus as it stands in the index (without questions)."""
         passages, schema = tuple(self.passages.passages), self.store.read_schema()
@@ -333,6 +361,14 @@ class Index(Record):
             counts |= self.graph.counts()
         if "typed" in self._layers:
             counts |= {"entities": len(self.typed.names), "relations": len(self.typed.sources)}
+        if "pieces" in self._layers:
+            counts |= {"pieces": len(self.pieces.pieces)}
+        if "keywords" in self._layers:
+            counts |= {"keywords": len(self.keywords.words)}
+        if "skeleton" in self._layers:
+            counts |= {
+                f"skeleton {what}": self.skeleton.said[what] for what in ("core", "chunks", "entities", "relations")
+            }
         return counts
 
 
@@ -508,7 +544,7 @@ def versions(*engines: str, layers: tuple[str, ...] = ()) -> dict[str, str]:
     `engines` is such a model and it is installed here: a replay does without."""
     names = ["hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy"]
     names += ["scikit-learn", "umap-learn"] if "summaries" in layers else []
-    names += ["igraph"] if "communities" in layers else []
+    names += ["igraph"] if {"communities", "skeleton"} & set(layers) else []
     if any(engine.startswith("local:") for engine in engines) and find_spec("xllamacpp"):
         names.append("xllamacpp")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}

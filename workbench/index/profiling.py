@@ -10,33 +10,26 @@ gives.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-from tqdm.auto import tqdm
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import tokens
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import IndexFault
+from workbench.index.kept import Kept, by_rules, is_rules, key_of, said_of
 from workbench.index.layer import Build
-from workbench.index.store import cut_torn_line
-from workbench.llm.engine import Engine, RulesEngine
-from workbench.llm.step import Result, Step
+from workbench.llm.engine import RulesEngine
+from workbench.llm.step import Result
 from workbench.records import Passage
 from workbench.rules.kinds import KINDS, UNKNOWN
 from workbench.steps import entity_relations, fuse_descriptions
-from workbench.text import text_hash
 
 if TYPE_CHECKING:
     from workbench.index.profiles import ProfilesLayer, Settings
 
-T = TypeVar("T")
-
-GROUP = 64  # passages, or descriptions, asked for together
 WINDOW = 12_000  # cl100k tokens of fragments that are fused at once (spec A3)
 
 
@@ -46,16 +39,6 @@ class Written(NamedTuple):
     profiles: Profiles
     schema: Schema
     said: dict
-
-
-class Line(NamedTuple):
-    """What came of asking: `output` is that of the Step, or None with the `failure`; `flaw` is `cut` or `repaired`."""
-
-    key: str
-    made_by: str
-    failure: str | None
-    flaw: str | None
-    output: dict | None
 
 
 def maker(build: Build) -> str:
@@ -70,11 +53,11 @@ def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | N
     adds nothing, and a description that could not be fused stays a row of its fragments; both are counted, and asked
     for again by the next build that is asked for the layer."""
     types = _types(build, settings)
-    records = _Kept("records.jsonl", folder, build.engine, entity_relations.STEP, old)
+    records = Kept("records.jsonl", folder, build.engine, entity_relations.STEP, old)
     found = _records(records, build, settings, types)
     written = [name for name, _ in types or entity_relations.TYPES]
     nodes, edges = entity_relations.merged(found, written)
-    fused = _Kept("fused.jsonl", folder, build.engine or RulesEngine(), fuse_descriptions.STEP, old)
+    fused = Kept("fused.jsonl", folder, build.engine or RulesEngine(), fuse_descriptions.STEP, old)
     told = _fused(
         [fuse_descriptions.Input(node.name, "entity", node.fragments) for node in nodes]
         + [fuse_descriptions.Input(f"{edge.source} – {edge.target}", "relation", edge.fragments) for edge in edges],
@@ -89,12 +72,8 @@ def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | N
             for e, text in zip(edges, told[len(nodes) :])
         ),
     )
-    lines = [*records.settle(), *fused.settle()]
     said = {
-        "made_by": sorted({line.made_by for line in lines}),
-        "failures": sum(line.failure is not None for line in lines),
-        "cut": sum(line.flaw == "cut" for line in lines),
-        "repaired": sum(line.flaw == "repaired" for line in lines),
+        **said_of(records, fused),
         "skipped": sum(line.output["skipped"] for line in records.used.values() if line.output),
         "extracted": records.asked,
         "fused": fused.asked,
@@ -117,17 +96,17 @@ def _types(build: Build, settings: Settings) -> tuple[tuple[str, str], ...]:
 
 
 def _records(
-    kept: _Kept, build: Build, settings: Settings, types: tuple[tuple[str, str], ...]
+    kept: Kept, build: Build, settings: Settings, types: tuple[tuple[str, str], ...]
 ) -> list[tuple[str, entity_relations.Output]]:
     """(id, what was read) of each passage that did not fail, in the order of the corpus."""
-    keys = [_key(passage.title, passage.text, types, settings.gleanings) for passage in build.data.passages]
+    keys = [key_of(passage.title, passage.text, types, settings.gleanings) for passage in build.data.passages]
     passages = dict(zip(keys, build.data.passages))
     if build.engine is None and (missing := kept.missing(passages)):
         raise IndexFault(
             f"{len(missing)} passages have no profiles (the first is {passages[missing[0]].id!r}) and no engine was "
             "given to write them; pass engine=wb.engine('rules'), or a model"
         )
-    looked_for = types if types or _is_rules(build.engine) else entity_relations.TYPES
+    looked_for = types if types or is_rules(build.engine) else entity_relations.TYPES
 
     def ask(group: Sequence[Passage]) -> list[Result]:
         inputs = [entity_relations.Input(passage.title, passage.text, looked_for) for passage in group]
@@ -138,7 +117,7 @@ def _records(
     return [(passage.id, outputs[key]) for key, passage in zip(keys, build.data.passages) if key in outputs]
 
 
-def _fused(things: Sequence[fuse_descriptions.Input], kept: _Kept, settings: Settings, progress: bool) -> list[str]:
+def _fused(things: Sequence[fuse_descriptions.Input], kept: Kept, settings: Settings, progress: bool) -> list[str]:
     """A description per thing: its fragments, a line each; or one that is put together from them, where they are many
     or long. Where they do not fit into one request, groups are fused first, then what came of these."""
     texts = ["\n".join(thing.fragments) for thing in things]
@@ -155,7 +134,7 @@ def _fused(things: Sequence[fuse_descriptions.Input], kept: _Kept, settings: Set
         }
         several = (value for values in inputs.values() for value in values if len(value.fragments) > 1)
         kept.ask(
-            {_key(asdict(value)): value for value in several},
+            {key_of(asdict(value)): value for value in several},
             lambda group: kept.engine.run(fuse_descriptions.STEP, group),
             "fuse descriptions" if progress else None,
         )
@@ -169,8 +148,8 @@ def _fused(things: Sequence[fuse_descriptions.Input], kept: _Kept, settings: Set
     return texts
 
 
-def _description(kept: _Kept, value: fuse_descriptions.Input) -> str | None:
-    output = kept.used[_key(asdict(value))].output
+def _description(kept: Kept, value: fuse_descriptions.Input) -> str | None:
+    output = kept.used[key_of(asdict(value))].output
     return output and output["description"]
 
 
@@ -187,94 +166,15 @@ def _groups(fragments: tuple[str, ...]) -> list[tuple[str, ...]]:
     return list(map(tuple, groups))
 
 
-# -- what was said ----------------------------------------------------------------------------------------------------
-
-
-class _Kept:
-    """What an engine says of things, by the hash of what it is asked, kept in a file while it is said. `used` are the
-    lines that were needed, in the order in which they were; `asked` counts those that the layer before did not have."""
-
-    def __init__(self, name: str, folder: Path, engine: Engine | None, step: Step, old: ProfilesLayer | None):
-        self.path, self.part, self.engine = folder / name, folder / f"{name}.part", engine
-        self.made_by = None if engine is None else f"{engine.name} ({step.identity})"
-        before = self._good(_read(old.folder / name) if old else ())
-        if self.part.exists():  # of a build that was stopped; at the very end, it has given the file its name
-            cut_torn_line(self.part)
-        self.known = before | self._good([*_read(self.path), *_read(self.part)])
-        self.used: dict[str, Line] = {}
-        self._before = before.keys()
-
-    @property
-    def asked(self) -> int:
-        return len(self.used.keys() - self._before)
-
-    def missing(self, keys: Iterable[str]) -> list[str]:
-        return [key for key in keys if key not in self.known]
-
-    def ask(self, inputs: Mapping[str, T], run: Callable[[Sequence[T]], Sequence[Result]], label: str | None) -> None:
-        """Ask for what is not known, group by group; `label` is what the bar shows, None hides it."""
-        missing = self.missing(inputs)
-        hidden = label is None or not missing
-        with self.part.open("a", encoding="ascii") as out, tqdm(total=len(missing), desc=label, disable=hidden) as bar:
-            for start in range(0, len(missing), GROUP):
-                group = missing[start : start + GROUP]
-                for key, result in zip(group, run([inputs[key] for key in group])):
-                    flaw = result.parse if result.parse in ("cut", "repaired") else None
-                    output = result.value.model_dump() if result.value else None
-                    self.known[key] = Line(key, self.made_by, result.failure, flaw, output)
-                    out.write(_line(self.known[key]))
-                out.flush()
-                bar.update(len(group))
-        self.used |= {key: self.known[key] for key in inputs}
-
-    def settle(self) -> list[Line]:
-        """Write the file: what is used, and nothing of what is not."""
-        self.path.write_text("".join(map(_line, self.used.values())), encoding="ascii")
-        self.part.unlink(missing_ok=True)
-        return list(self.used.values())
-
-    def _good(self, lines: Iterable[Line]) -> dict[str, Line]:
-        return {line.key: line for line in lines if self._is_good(line)}
-
-    def _is_good(self, line: Line) -> bool:
-        """Whether it can be taken over. What a model wrote is not replaced by what the rules would say."""
-        if self.engine is None:
-            return True
-        kept = line.made_by == self.made_by or (_is_rules(self.engine) and not _by_rules(line))
-        return kept and line.failure is None
-
-
-def _is_rules(engine: Engine | None) -> bool:
-    return engine is not None and engine.name == RulesEngine.name
-
-
-def _by_rules(line: Line) -> bool:
-    return line.made_by.startswith(f"{RulesEngine.name} (")
-
-
-def _key(*parts: Any) -> str:
-    return text_hash(json.dumps(parts))
-
-
-def _line(line: Line) -> str:
-    return json.dumps(line._asdict()) + "\n"
-
-
-def _read(path: Path) -> list[Line]:
-    """The lines of a file; a last one that a killed process left unfinished does not count."""
-    raw = path.read_bytes() if path.exists() else b""
-    return [Line(**json.loads(line)) for line in raw[: raw.rfind(b"\n") + 1].splitlines()]
-
-
 # -- the schema -------------------------------------------------------------------------------------------------------
 
 
-def _schema(profiles: Profiles, kept: _Kept, types: Sequence[tuple[str, str]], description: str) -> Schema:
+def _schema(profiles: Profiles, kept: Kept, types: Sequence[tuple[str, str]], description: str) -> Schema:
     """The types that were looked for, and those that occur beside them; of the rules, which look for none, only those
     that occur. Relations are told in free words and have no list."""
     occurring = {entity.type for entity in profiles.entities}
     looked_for = types or entity_relations.TYPES
-    if all(map(_by_rules, kept.used.values())):
+    if all(map(by_rules, kept.used.values())):
         looked_for = [(name, definition) for name, definition in types if name in occurring]
     more = sorted(occurring - {name for name, _ in looked_for} - {UNKNOWN})
     found = [*looked_for, *((name, KINDS.get(name, "")) for name in more)]

@@ -33,12 +33,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 @dataclass(frozen=True)
 class Input:
-    """`found`: names that an earlier reply has; what is asked for then is the rest."""
+    """`found`: names that an earlier reply has; what is asked for then is the rest. `parts`: the (title, text) that a
+    text is put together from, where it is; the rules, which read sentences, read each by itself."""
 
     title: str
     text: str
     types: tuple[str, ...] = TYPES
     found: tuple[str, ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
 
 
 class EntityRecord(BaseModel):
@@ -215,10 +217,13 @@ def _passages(records: list[tuple[str, EntityRecord]] | list[tuple[str, Relation
 
 def rule(values) -> list[Output]:
     """The rules name no types but their own, and weigh a relationship by how many facts tell of it."""
+    read = [value.parts or ((value.title, value.text),) for value in values]
+    related = iter(relating.relate([part for parts in read for part in parts]))
     outputs = []
-    for found in relating.relate([(value.title, value.text) for value in values]):
-        entities = [EntityRecord(**entity._asdict()) for entity in found.entities]
-        relationships = [RelationRecord(**relation._asdict()) for relation in found.relations]
+    for parts in read:
+        found = [next(related) for _ in parts]
+        entities = [EntityRecord(**entity._asdict()) for part in found for entity in part.entities]
+        relationships = [RelationRecord(**relation._asdict()) for part in found for relation in part.relations]
         outputs.append(Output(entities=entities, relationships=relationships))
     return outputs
 

@@ -1,0 +1,143 @@
+"""Layer `keywords`: the words of the pieces, which pieces hold each, and a vector for each (KET-RAG, spec 3.6).
+
+A keyword is a word as it is written, `The` and `the` being two; stop words in lower case and strings of punctuation are
+none. Its vector is the mean over its occurrences of the vector of the sentence that holds it, and is not normalised: it
+is the shorter, the more diverse the sentences are.
+
+The source splits text by NLTK, whose data has to be downloaded; here spaCy's rules for English do it (sentencizer,
+tokenizer and stop words, `words.py`).
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from tqdm.auto import tqdm
+
+from workbench.index.layer import Build, Layer
+from workbench.index.pieces import PiecesLayer
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.index.words import sentences, stop_words
+
+PART = 8000  # words of a sentence that are encoded together
+BLOCK = 4096  # keywords whose vectors are computed together
+
+
+@dataclass(frozen=True)
+class Settings:
+    """None."""
+
+
+class KeywordsLayer(Layer):
+    """words    list[str] (w), sorted
+    vectors  float32 (w, d), means of unit vectors: not normalised
+    held     float32 (w, pieces), csr: 1 where the piece holds the word
+    """
+
+    kind = "keywords"
+    needs = ("pieces",)
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"encoder": build.encoder.name}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: KeywordsLayer | None) -> dict:
+        pieces: PiecesLayer = build.layers["pieces"]
+        found = Occurrences()
+        for row, parts in enumerate(tqdm(
+            sentence_parts([piece.text for piece in pieces.pieces]), total=len(pieces.pieces), desc="keywords",
+            unit="piece", disable=not build.progress,
+        )):  # fmt: skip
+            for part in parts:
+                found.add(row, part)
+        known = Known(old._sentences(), map_vectors(old.folder / "sentences.npy")) if old else Known()
+        texts = list(found.sentences)
+        encoded = encode_to(
+            folder / "sentences.npy", texts, build.encoder, known, label="sentences", progress=build.progress
+        )
+        words, counts, held = found.tables(len(pieces.pieces))
+        _write_means(folder / "vectors.npy", counts, map_vectors(folder / "sentences.npy"))
+        write_table(folder / "words.parquet", word=np.array(words, dtype=object))
+        write_table(folder / "sentences.parquet", text=np.array(texts, dtype=object))
+        sp.save_npz(folder / "held.npz", held)
+        return {"keywords": len(words), "sentences": len(texts), "edges": held.nnz, "encoded": encoded}
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.words: list[str] = read_table(folder / "words.parquet", strings=("word",))["word"]
+        self.vectors = map_vectors(folder / "vectors.npy")
+        self.held = sp.csr_array(sp.load_npz(folder / "held.npz"))
+
+    def _sentences(self) -> list[str]:
+        return read_table(self.folder / "sentences.parquet", strings=("text",))["text"]
+
+    def __repr__(self) -> str:
+        return f"KeywordsLayer({len(self.words):,} keywords, {self.held.nnz:,} edges)"
+
+
+def is_keyword(token: str) -> bool:
+    """`''` and `--` are keywords, as in the source: only what occurs in the string of all punctuation marks is not.
+
+    >>> [is_keyword(token) for token in ("The", "the", "1889", "'s", ",", "--", "''")]
+    [True, False, True, True, False, True, True]
+    """
+    return token not in stop_words() and token not in string.punctuation
+
+
+def sentence_parts(texts: list[str]) -> Iterator[list[list[str]]]:
+    """Per text the words and marks of each sentence, cut where it is very long."""
+    for split in sentences(texts):
+        yield [words[start : start + PART] for words in split for start in range(0, len(words), PART)]
+
+
+class Occurrences:
+    """Where keywords occur: how often in which sentence, and in which piece. Equal sentences are one."""
+
+    def __init__(self):
+        self.words: dict[str, int] = {}
+        self.sentences: dict[str, int] = {}
+        self._at: list[tuple[int, int, int]] = []  # (word, sentence, piece)
+
+    def add(self, piece: int, part: list[str]) -> None:
+        keywords = [word for word in part if is_keyword(word)]
+        if not keywords:  # the sentence would be encoded for nothing
+            return
+        sentence = self.sentences.setdefault(" ".join(part), len(self.sentences))
+        self._at += [(self.words.setdefault(word, len(self.words)), sentence, piece) for word in keywords]
+
+    def tables(self, pieces: int) -> tuple[list[str], sp.csr_array, sp.csr_array]:
+        """The words, sorted; how often each occurs in each sentence, (w, sentences); 1 where a piece holds it."""
+        words = sorted(self.words)
+        place = np.empty(len(words), dtype=np.int64)
+        place[[self.words[word] for word in words]] = np.arange(len(words))
+        word, sentence, piece = np.array(self._at, dtype=np.int64).reshape(-1, 3).T
+        counts = _counted(place[word], sentence, (len(words), len(self.sentences)))
+        held = _counted(place[word], piece, (len(words), pieces))
+        held.data[:] = 1.0
+        return words, counts, held
+
+
+def _counted(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+    found = sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
+    found.sort_indices()
+    return found
+
+
+def _write_means(path: Path, counts: sp.csr_array, sentences: np.ndarray) -> None:
+    """The mean over the occurrences of each word, block by block, so that never all vectors are in memory."""
+    shape = (counts.shape[0], sentences.shape[1])
+    if not shape[0]:
+        np.save(path, np.zeros(shape, dtype=np.float32))
+        return
+    means = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+    for start in range(0, shape[0], BLOCK):
+        block = counts[start : start + BLOCK]
+        means[start : start + BLOCK] = (block @ sentences) / block.sum(axis=1)[:, np.newaxis]
+    means.flush()

@@ -1,0 +1,134 @@
+"""Layer `pieces`: the corpus cut into pieces of equal length, and a unit vector for each (KET-RAG, spec 3.1).
+
+A document is a passage with its title. It is cut into overlapping chunks of `chunk_tokens` cl100k tokens, and each of
+these into pieces that follow one another; so pieces at the border of two chunks repeat text. The source takes documents
+in the order of their ids, which here is that of the corpus. A border within a character, which the source turns into
+broken ones, is moved before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.index.layer import Build, Layer
+from workbench.index.passages import PassagesLayer
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.records import Passage, Unit
+from workbench.spec import check_whole
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Lengths in cl100k tokens (spec 2): of chunks, of what two chunks share, of pieces. Pieces no shorter than chunks
+    are the chunks themselves."""
+
+    chunk_tokens: int = 1200
+    chunk_overlap: int = 100
+    piece_tokens: int = 150
+
+    def __post_init__(self):
+        check_whole(self, "chunk_tokens", "piece_tokens")
+        check_whole(self, "chunk_overlap", least=0)
+        if self.chunk_overlap >= self.chunk_tokens:
+            raise SettingError(
+                f"chunk_overlap={self.chunk_overlap}; it should be below chunk_tokens={self.chunk_tokens}, "
+                "or no chunk would begin after the first"
+            )
+
+
+class PiecesLayer(Layer):
+    """Rows stand in the order of the corpus; a passage without text has none.
+
+    pieces    list[Unit] (n); ids "0", "1", …
+    tokens    int32 (n), cl100k
+    passage   int32 (n), row of the passage
+    chunk     int32 (n), number of the chunk: pieces of one follow one another without a gap
+    vectors   float32 (n, d), unit rows
+    """
+
+    kind = "pieces"
+    needs = ("passages",)
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"encoder": build.encoder.name}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: PiecesLayer | None) -> dict:
+        below: PassagesLayer = build.layers["passages"]
+        rows = list(_cut(below.passages, settings))
+        texts, sizes, passages, chunks = zip(*rows) if rows else ((), (), (), ())
+        encoded = encode_to(
+            folder / "vectors.npy", texts, build.encoder, _known(below, texts, old), label="pieces",
+            progress=build.progress,
+        )  # fmt: skip
+        write_table(
+            folder / "table.parquet",
+            text=np.array(texts, dtype=object),
+            title=np.array([_title(below.passages[row], text) for text, row in zip(texts, passages)], dtype=object),
+            id=np.array([below.passages[row].id for row in passages], dtype=object),
+            tokens=np.array(sizes, dtype=np.int32),
+            passage=np.array(passages, dtype=np.int32),
+            chunk=np.array(chunks, dtype=np.int32),
+        )
+        return {"passages": len(below.passages), "pieces": len(texts), "encoded": encoded}
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        table = read_table(folder / "table.parquet", strings=("text", "title", "id"))
+        self.pieces = [
+            Unit(str(row), text, title, (passage,))
+            for row, (text, title, passage) in enumerate(zip(table["text"], table["title"], table["id"]))
+        ]
+        self.tokens, self.passage, self.chunk = (table[name] for name in ("tokens", "passage", "chunk"))
+        self.vectors = map_vectors(folder / "vectors.npy")
+
+    @cached_property
+    def of_passage(self) -> sp.csr_array:
+        """(passages, n): 1 where a piece is cut from a passage."""
+        n, starts = len(self.pieces), np.searchsorted(self.passage, np.arange(self.said["passages"] + 1))
+        shape = (self.said["passages"], n)
+        return sp.csr_array((np.ones(n, np.float32), np.arange(n, dtype=np.int32), starts), shape=shape)
+
+    def __repr__(self) -> str:
+        return f"PiecesLayer({len(self.pieces):,} pieces)"
+
+
+def _cut(passages: list[Passage], settings: Settings) -> Iterator[tuple[str, int, int, int]]:
+    """(text, tokens, passage, chunk) of each piece. A short rest that the chunk before holds as well is one too, as in
+    the released code."""
+    chunk = 0
+    for row, passage in enumerate(passages):
+        starts = tokens.starts(passage.content)
+        end = len(starts) - 1
+        for start in range(0, end, settings.chunk_tokens - settings.chunk_overlap):
+            last = min(start + settings.chunk_tokens, end)
+            for first in range(start, last, settings.piece_tokens):
+                after = min(first + settings.piece_tokens, last)
+                text = passage.content[starts[first] : starts[after]]
+                if text:  # else it lies within one character
+                    yield text, after - first, row, chunk
+            chunk += 1
+
+
+def _title(passage: Passage, text: str) -> str:
+    return "" if passage.title in text else passage.title
+
+
+def _known(passages: PassagesLayer, texts: tuple[str, ...], old: PiecesLayer | None) -> Known:
+    """Vectors of the pieces that are whole passages, and of those there were before."""
+    wanted = set(texts)
+    found = {p.content: passages.vectors[row] for row, p in enumerate(passages.passages) if p.content in wanted}
+    for row, piece in enumerate(old.pieces if old else ()):
+        if piece.text in wanted:
+            found.setdefault(piece.text, old.vectors[row])
+    return Known(list(found), np.array(list(found.values())))

@@ -1,0 +1,78 @@
+"""The graph of the pieces: each is joined to those that share most words with it, and to those nearest in meaning
+(KET-RAG, spec 3.2). The source compares all pairs in a loop; here sparse and dense products of blocks do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench import threads
+from workbench.index.words import sentences, stop_words
+
+WORDS = 2000  # of a piece: its most frequent
+BLOCK = 512  # pieces compared with all others at once
+DIGITS = 6  # of a cosine: what lies beyond differs with the place in a product, and would order equals at random
+
+
+def graph(texts: Sequence[str], vectors: np.ndarray, k: int = 1) -> sp.csr_array:
+    """The undirected graph of n pieces, (n, n): 1 where one is among the `k` nearest of the other, by words or by
+    vectors; `vectors` float32 (n, d), unit rows. Of equals the earlier is nearer. Two things differ from the source: a
+    piece is kept from its own neighbours as such, not as the first of its row, which a duplicate may be; and pieces
+    that share no word are not joined for their words."""
+    n = len(texts)
+    pairs = np.concatenate([np.zeros((0, 2), np.int64), *lexical(texts, k), *semantic(vectors, k)])
+    joined = sp.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
+    joined = (joined + joined.T).tocsr()
+    joined.data[:] = 1.0
+    return joined
+
+
+def lexical(texts: Sequence[str], k: int = 1) -> Iterator[np.ndarray]:
+    """(piece, partner) by the number of words that both hold, block by block, int (m, 2)."""
+    held = _bags(texts)
+    across = held.T.tocsr()
+    for start in range(0, len(texts), BLOCK):
+        yield _best((held[start : start + BLOCK] @ across).toarray(), start, k, least=1)
+
+
+def semantic(vectors: np.ndarray, k: int = 1) -> Iterator[np.ndarray]:
+    """(piece, partner) by cosine, block by block, int (m, 2)."""
+    import torch
+
+    threads.settle()
+    n = len(vectors)
+    whole = torch.zeros((-(-n // BLOCK) * BLOCK, vectors.shape[1]))  # blocks of one shape give the same bits
+    whole[:n] = torch.from_numpy(np.array(vectors))
+    for start in range(0, n, BLOCK):
+        products = (whole[start : start + BLOCK] @ whole.T)[: n - start, :n].numpy()
+        yield _best(np.round(products, DIGITS), start, k, least=-2)
+
+
+def _bags(texts: Sequence[str]) -> sp.csr_array:
+    """1 where a piece holds a word, (n, words): in lower case, letters alone, no stop words."""
+    rows, columns, known = [], [], {}
+    for row, split in enumerate(sentences(texts)):
+        words = Counter(word.lower() for part in split for word in part if word.isalpha())
+        for word in stop_words():
+            words.pop(word, None)
+        for word, _ in words.most_common(WORDS):
+            rows.append(row)
+            columns.append(known.setdefault(word, len(known)))
+    ones = np.ones(len(rows), np.int32)
+    return sp.coo_array((ones, (rows, columns)), shape=(len(texts), len(known))).tocsr()
+
+
+def _best(scores: np.ndarray, start: int, k: int, least: float) -> np.ndarray:
+    """(start + row, column) of the `k` highest scores of each row, of `least` or more; a piece is not its own."""
+    rows = np.arange(len(scores))
+    pairs = [np.zeros((0, 2), np.int64)]
+    scores[rows, start + rows] = least - 1
+    for _ in range(min(k, scores.shape[1])):
+        columns = scores.argmax(axis=1)  # the first of equals
+        good = scores[rows, columns] >= least
+        pairs.append(np.c_[start + rows[good], columns[good]])
+        scores[rows, columns] = least - 1
+    return np.concatenate(pairs)

@@ -1,0 +1,248 @@
+"""The layer on disk."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from workbench.errors import SettingError
+from workbench.index.kept import Kept, said_of
+from workbench.index.layer import Build, Layer
+from workbench.index.pieces import PiecesLayer
+from workbench.index.skeleton import core, knn, merging, writing
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.llm.engine import RulesEngine
+from workbench.records import ContextEntity, ContextRelation, Unit
+from workbench.spec import check_whole
+from workbench.steps import fuse_descriptions, graph_records
+
+SELECTIONS = ("pagerank", "uniform")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Defaults of the released code (spec 2). `beta`: share of the pieces that is extracted from, by `selection`: those
+    of the highest PageRank (`damping`) in the graph that joins each piece to its `knn` nearest by words and by vectors,
+    or a `uniform` sample (`seed`). They are merged into chunks of up to `merge_tokens`, of which each is shown in parts
+    of `unit_tokens` (cl100k). `types` of entities that a model is asked for, and `gleanings`, further rounds for what
+    was missed."""
+
+    beta: float = 0.8
+    selection: str = "pagerank"
+    knn: int = 1
+    damping: float = 0.85
+    merge_tokens: int = 1200
+    unit_tokens: int = 300
+    types: tuple[str, ...] = graph_records.TYPES
+    gleanings: int = graph_records.ROUNDS
+    seed: int = 42
+
+    def __post_init__(self):
+        object.__setattr__(self, "types", tuple(self.types))  # a manifest gives them back as a list
+        check_whole(self, "knn", "merge_tokens", "unit_tokens")
+        check_whole(self, "gleanings", "seed", least=0)
+        if self.selection not in SELECTIONS:
+            raise SettingError(f"selection={self.selection!r} is unknown; choose one of {', '.join(SELECTIONS)}")
+        for name in ("beta", "damping"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from 0 to 1")
+
+
+class SkeletonLayer(Layer):
+    """core       int32 (c), rows of the pieces that were extracted from, ascending
+    chunks     list[Unit], what was extracted from; ids "0", "1", …
+    units      list[Unit] (u), the parts in which chunks are shown; ids "<chunk>_<part>"; `unit_chunk` int32 (u)
+    entities   list[ContextEntity] (e) in the order of the graph, `id` their row, names in upper case; `types`
+               list[str] (e); `row` name → row; `entity_vectors` float32 (e, d), of "NAME:description"
+    relations  list[ContextRelation] (r), undirected, `id` their row; `ends` int32 (r, 2), rows of entities
+    entity_units, relation_units
+               float32 csr, (e, u) and (r, u): 1 where the unit is part of a chunk that names it
+    """
+
+    kind = "skeleton"
+    needs = ("pieces",)
+    old_must_share = ()  # lines say themselves what they were made of
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"encoder": build.encoder.name, "maker": _maker(build)}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
+        pieces, passages = build.layers["pieces"], build.layers["passages"].passages
+        chosen = _core(pieces, settings)
+        held = core.merged(chosen, pieces.tokens, settings.merge_tokens)
+        chunks = [core.chunk_of(number, rows, pieces) for number, rows in enumerate(held)]
+        parts = [core.runs(rows, pieces, passages) for rows in held]
+        units = [core.units_of(chunk, rows, pieces, settings.unit_tokens) for chunk, rows in zip(chunks, held)]
+
+        engine = build.engine or RulesEngine()
+        records = Kept("records.jsonl", folder, engine, graph_records.STEP, old)
+        fused = Kept("fused.jsonl", folder, engine, fuse_descriptions.STEP, old)
+        inputs = [graph_records.Input("", c.text, settings.types, parts=p) for c, p in zip(chunks, parts)]
+        found = writing.records(records, inputs, settings.gleanings, build.progress)
+        nodes, edges = merging.merge(found)
+        told = writing.descriptions(fused, [*map(_thing, nodes), *map(_thing, edges)], build.progress)
+
+        _write(folder, chosen, chunks, units, nodes, edges, told, core.Stating(held, pieces, passages))
+        texts = [entity_text(node.name, text) for node, text in zip(nodes, told)]
+        same_encoder = old is not None and old.said["encoder"] == build.encoder.name
+        known = Known(list(map(_entity_text, old.entities)), old.entity_vectors) if same_encoder else Known()
+        encoded = encode_to(
+            folder / "entities.npy", texts, build.encoder, known, label="entities", progress=build.progress
+        )
+        return {
+            **said_of(records, fused),
+            "skipped": sum(output.skipped for _, output in found),
+            "extracted": records.asked,
+            "fused": fused.asked,
+            "encoder": build.encoder.name,
+            "encoded": encoded,
+            "core": len(chosen),
+            "chunks": len(chunks),
+            "entities": len(nodes),
+            "relations": len(edges),
+        }
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        chunks = read_table(folder / "chunks.parquet", strings=("text", "passages"))
+        self.chunks = [Unit(str(at), *row) for at, row in enumerate(_units(chunks))]
+        units = read_table(folder / "units.parquet", strings=("name", "text", "passages"))
+        self.units = [Unit(name, *row) for name, row in zip(units["name"], _units(units))]
+        self.unit_chunk: np.ndarray = units["chunk"]
+        self.core: np.ndarray = read_table(folder / "core.parquet")["piece"]
+        self._entities = read_table(folder / "entities.parquet", strings=("name", "type", "description", "chunks"))
+        self._relations = read_table(folder / "relations.parquet", strings=("description", "chunks", "passages"))
+        self.types: list[str] = self._entities["type"]
+        self.row: dict[str, int] = {name: at for at, name in enumerate(self._entities["name"])}
+        self.ends = np.stack([self._relations["source"], self._relations["target"]], axis=1)
+        self.entity_vectors = map_vectors(folder / "entities.npy")
+        if len(self.entity_vectors) != len(self.row):
+            raise ValueError(f"{len(self.entity_vectors)} vectors for {len(self.row)} entities")
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Neighbours of each entity, int (e)."""
+        return np.bincount(self.ends.ravel(), minlength=len(self.row))
+
+    @cached_property
+    def entities(self) -> list[ContextEntity]:
+        rows = zip(self._entities["name"], self._entities["description"], range(len(self.row)), self.degrees.tolist())
+        return [ContextEntity(*row) for row in rows]
+
+    @cached_property
+    def relations(self) -> list[ContextRelation]:
+        names, told = self._entities["name"], self._relations
+        ranks = self.degrees[self.ends].sum(axis=1).tolist()
+        return [
+            ContextRelation(names[source], names[target], text, weight, at, ranks[at], None, tuple(passages))
+            for at, ((source, target), text, weight, passages) in enumerate(
+                zip(self.ends.tolist(), told["description"], told["weight"].tolist(), told["passages"])
+            )
+        ]
+
+    @cached_property
+    def entity_units(self) -> sp.csr_array:
+        return self._shown_in(self._entities["chunks"])
+
+    @cached_property
+    def relation_units(self) -> sp.csr_array:
+        return self._shown_in(self._relations["chunks"])
+
+    def _shown_in(self, chunks: Sequence[Sequence[int]]) -> sp.csr_array:
+        """1 where a unit is part of one of the chunks of a row."""
+        named = _ones([len(row) for row in chunks], [chunk for row in chunks for chunk in row], len(self.chunks))
+        return (named @ _ones([1] * len(self.units), self.unit_chunk, len(self.chunks)).T).tocsr()
+
+    def __repr__(self) -> str:
+        return f"SkeletonLayer({len(self.chunks):,} chunks, {len(self.row):,} entities, {len(self.ends):,} relations)"
+
+
+def entity_text(name: str, description: str) -> str:
+    """What is encoded for an entity."""
+    return f"{name}:{description}"
+
+
+def _entity_text(entity: ContextEntity) -> str:
+    return entity_text(entity.name, entity.description)
+
+
+def _core(pieces: PiecesLayer, settings: Settings) -> list[int]:
+    n = len(pieces.pieces)
+    count = math.floor(settings.beta * n)
+    if settings.selection == "uniform":
+        return core.at_random(n, count, settings.seed)
+    graph = knn.graph([piece.text for piece in pieces.pieces], pieces.vectors, settings.knn)
+    return core.by_pagerank(graph, count, settings.damping)
+
+
+def _thing(item: merging.Node | merging.Edge) -> fuse_descriptions.Input:
+    named = (item.name, "entity") if isinstance(item, merging.Node) else (f"{item.source} – {item.target}", "relation")
+    return fuse_descriptions.Input(*named, tuple(sorted(item.told)))
+
+
+def _maker(build: Build) -> str:
+    engine = build.engine or RulesEngine()
+    return f"{engine.name} ({graph_records.STEP.identity}, {fuse_descriptions.STEP.identity})"
+
+
+def _ones(lengths: Sequence[int], columns: Sequence[int], width: int) -> sp.csr_array:
+    """1 in the columns of each row, whose numbers are `lengths`."""
+    starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    found = sp.csr_array((np.ones(len(columns), np.float32), np.asarray(columns, dtype=np.int32), starts),
+                         shape=(len(lengths), width))  # fmt: skip
+    found.sort_indices()
+    return found
+
+
+def _units(table: dict) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(text, "", tuple(passages)) for text, passages in zip(table["text"], table["passages"])]
+
+
+def _write(folder, chosen, chunks, units, nodes, edges, told, stating) -> None:
+    def strings(values) -> pa.Array:
+        return pa.array(list(values), pa.string())
+
+    def lists(values, kind) -> pa.Array:
+        return pa.array([list(value) for value in values], pa.list_(kind))
+
+    parts = [part for row in units for part in row]
+    row = {node.name: at for at, node in enumerate(nodes)}
+    write_table(folder / "core.parquet", piece=np.array(chosen, dtype=np.int32))
+    write_table(
+        folder / "chunks.parquet",
+        text=strings(chunk.text for chunk in chunks),
+        passages=lists((chunk.passages for chunk in chunks), pa.string()),
+    )
+    write_table(
+        folder / "units.parquet",
+        name=strings(part.id for part in parts),
+        text=strings(part.text for part in parts),
+        passages=lists((part.passages for part in parts), pa.string()),
+        chunk=np.repeat(np.arange(len(chunks), dtype=np.int32), [len(row) for row in units]),
+    )
+    write_table(
+        folder / "entities.parquet",
+        name=strings(node.name for node in nodes),
+        type=strings(node.type for node in nodes),
+        description=strings(told[: len(nodes)]),
+        chunks=lists((node.chunks for node in nodes), pa.int32()),
+    )
+    write_table(
+        folder / "relations.parquet",
+        source=np.array([row[edge.source] for edge in edges], dtype=np.int32),
+        target=np.array([row[edge.target] for edge in edges], dtype=np.int32),
+        description=strings(told[len(nodes) :]),
+        weight=np.array([edge.weight for edge in edges], dtype=np.float64),
+        chunks=lists((edge.chunks for edge in edges), pa.int32()),
+        passages=lists(map(stating, edges), pa.string()),
+    )

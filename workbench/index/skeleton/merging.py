@@ -1,0 +1,72 @@
+"""What was read of the chunks as one undirected graph (KET-RAG, spec 3.4)."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from workbench.steps.graph_records import Output
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+@dataclass
+class Node:
+    """`chunks`: of those that describe it. An end of a relationship that no chunk describes has no type either."""
+
+    name: str
+    type: str = ""
+    told: dict[str, None] = field(default_factory=dict)
+    chunks: dict[int, None] = field(default_factory=dict)
+
+
+@dataclass
+class Edge:
+    """`source` and `target` as they were first stated; `chunks`: of those that state it in either direction."""
+
+    source: str
+    target: str
+    weight: float = 0.0
+    told: dict[str, None] = field(default_factory=dict)
+    chunks: dict[int, None] = field(default_factory=dict)
+
+
+def merge(found: Sequence[tuple[int, Output]]) -> tuple[list[Node], list[Edge]]:
+    """Nodes and edges of what was read of (number of the chunk, what), in the order of the graph: nodes as they are
+    first named, edges by the earlier of their ends. Names are upper-case; the type is the first that is given; weights
+    add up. A relationship of a name with itself is none."""
+    nodes: dict[str, Node] = {}
+    edges: dict[frozenset[str], Edge] = {}
+    for chunk, said in found:
+        for entity in said.entities:
+            if name := clean(entity.name).upper():
+                node = nodes.setdefault(name, Node(name))
+                node.type = node.type or clean(entity.type).upper()
+                _tell(node, entity.description, chunk)
+        for relation in said.relationships:
+            source, target = clean(relation.source).upper(), clean(relation.target).upper()
+            if source and target and source != target:
+                for name in (source, target):
+                    nodes.setdefault(name, Node(name)).chunks.setdefault(chunk)
+                edge = edges.setdefault(frozenset((source, target)), Edge(source, target))
+                edge.weight += relation.strength
+                _tell(edge, relation.description, chunk)
+    place = {name: at for at, name in enumerate(nodes)}
+    return list(nodes.values()), sorted(edges.values(), key=lambda edge: min(place[edge.source], place[edge.target]))
+
+
+def clean(text: str) -> str:
+    """Without HTML escapes, control characters and spaces around.
+
+    >>> clean(" Ash &amp; Sons\\x00 ")
+    'Ash & Sons'
+    """
+    return " ".join(_CONTROL.sub(" ", html.unescape(text)).split())
+
+
+def _tell(item: Node | Edge, description: str, chunk: int) -> None:
+    item.chunks.setdefault(chunk)
+    if told := clean(description):
+        item.told.setdefault(told)
