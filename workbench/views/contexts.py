@@ -28,6 +28,7 @@ STYLE = (
 .hopscope .beside{display:flex;flex-wrap:wrap;gap:0 1.5em}
 .hopscope .side{flex:1 1 24em;min-width:0;max-height:44em;overflow:auto;padding-left:1.2em}
 .hopscope .line{border-bottom:1px solid var(--jp-border-color2,#8884);padding:.12em 0}
+.hopscope .line p{margin:.1em 0 .1em 1em}
 </style>"""
 )
 
@@ -212,7 +213,7 @@ def _row(row: ContextEntity | ContextRelation | Unit, marks: Marks) -> str:
     described = esc(row.description, _DESCRIPTION)
     if isinstance(row, ContextEntity):
         return f"{marks.chip(row.name)}<b>{esc(row.name, NAME)}</b> {described}"
-    return f"{marks.chip(row.source)}{_ends(row)} {marks.chip(row.target)}: {described}"
+    return f"{marks.chip(row.source)}{_ends(row)} {marks.chip(row.target)}{described}"
 
 
 def _struck(row: str, gone: bool) -> str:

@@ -1,0 +1,174 @@
+"""An executed query as tables and as a picture: what it was matched with, where it broke, what stands beside it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from test_figures import _missing_letters  # noqa: F401
+from test_views import UNSHOWABLE, Checked, hostile
+
+from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
+from workbench.views import html, text
+from workbench.views.proof_graph import (
+    AROUND,
+    MATCHED,
+    OTHER,
+    PARTIAL,
+    ProofGraph,
+    proof_data,
+    proof_figure,
+    proof_graph,
+    proof_page,
+)
+from workbench.views.proofs import proof_part
+
+PATTERNS = (
+    Pattern("Skarne ferry", "named after", "?novel"),
+    Pattern("?novel", "written by", "?author"),
+    Pattern("?author", "born in", "?town"),
+)
+NAMED = Match(PATTERNS[0], Triple("skarne ferry", "named for", "Salt", ("m1",)), 1.0, True)
+WROTE = Match(PATTERNS[1], Triple("Mette Oran", "wrote", "Salt", ("m2", "m3")), 0.7, False, True)
+BORN = Match(PATTERNS[2], Triple("Mette Oran", "born in", "Haldvik", ("m4",)), 0.9)
+VALUES = (("?novel", "Salt"), ("?author", "Mette Oran"), ("?town", "Haldvik"))
+WHOLE = Proof(
+    'SELECT ?town WHERE { "Skarne ferry" named_after ?novel . }', PATTERNS, "?town", "",
+    (Binding(VALUES, (NAMED, WROTE, BORN), 0.7),), (), None, ranked(["Haldvik"], [0.7]), "Haldvik", "verified",
+)  # fmt: skip
+BROKEN = replace(WHOLE, bindings=(), partial=(NAMED, WROTE), broken=3, answers=(), mark="unsupported")
+ELSEWHERE = Triple("Orsby", "lies on", "Aldra")
+
+
+def roles(drawn: ProofGraph) -> dict[str, tuple[str, str]]:
+    return {spot.name: (spot.role, spot.variable) for spot in drawn.spots}
+
+
+def lines(drawn: ProofGraph) -> list[tuple[str, str, str, str]]:
+    return [(drawn.spots[a].name, relation, drawn.spots[b].name, status) for a, b, relation, status, _ in drawn.lines]
+
+
+def test_each_hop_says_pattern_fact_score_kind_and_passages():
+    rows = [Checked(f"<table>{row}</table>").shown for row in re.findall(r"<tr>.*?</tr>", proof_part(WHOLE))]
+    said = [" ".join(" ".join(row).split()) for row in rows]
+    assert said == [
+        "hop pattern fact score how passages",
+        "1 Skarne ferry named after ?novel skarne ferry — named for — Salt 1.0000 exact m1",
+        "2 ?novel written by ?author Mette Oran — wrote — Salt 0.7000 alike, turned round m2, m3",
+        "3 ?author born in ?town Mette Oran — born in — Haldvik 0.9000 alike m4",
+    ]
+
+
+def test_it_says_the_mark_the_query_and_the_values():
+    shown = " ".join(Checked(html(WHOLE)).shown)
+    for part in ("✓ verified", "Haldvik", "SELECT ?town WHERE", "?town"):
+        assert part in shown
+    assert text(WHOLE).startswith("Proof of 'Haldvik', verified: ?town = Haldvik (0.70)")
+    assert "class='bad'>✗ contradicted" in proof_part(replace(WHOLE, mark="contradicted"))
+
+
+def test_where_it_breaks_is_said():
+    shown = " ".join(" ".join(Checked(html(BROKEN)).shown).split())
+    assert "no fact matches pattern 3: ?author born in ?town" in shown
+    assert "has no value" in shown and "skarne ferry — named for — Salt" in shown
+    assert "breaks at pattern 3" in text(BROKEN)
+
+
+def test_a_query_that_cannot_be_executed_says_why():
+    flawed = Proof("SELEKT", flaw="the reply holds no query")
+    assert "nothing to execute: the reply holds no query" in html(flawed) and "SELEKT" in html(flawed)
+    assert text(flawed) == "Proof: nothing to execute, the reply holds no query"
+
+
+# -- the picture -------------------------------------------------------------------------------------------------------
+
+
+def test_the_match_stands_in_a_row_in_the_order_of_the_query():
+    drawn = proof_graph(WHOLE)
+    assert roles(drawn) == {
+        "skarne ferry": ("named in the query", ""),
+        "Salt": ("bound to a variable", "?novel"),
+        "Mette Oran": ("bound to a variable", "?author"),
+        "Haldvik": ("bound to a variable", "?town"),
+    }
+    assert [spot.x for spot in drawn.spots] == [0, 1, 2, 3]
+    assert lines(drawn) == [
+        ("skarne ferry", "named for", "Salt", MATCHED),
+        ("Mette Oran", "wrote", "Salt", MATCHED),
+        ("Mette Oran", "born in", "Haldvik", MATCHED),
+    ]
+
+
+def test_parts_that_do_not_hang_together_stand_in_rows_of_their_own():
+    first = Match(Pattern("Ada", "born", "?x"), Triple("Ada", "born", "1901"), 1.0, True)
+    second = Match(Pattern("Bo", "born", "?y"), Triple("1888", "birth year of", "Bo"), 0.6, False, True)
+    tied = Match(Pattern("?x", "before", "?y"), Triple("1888", "before", "1901"), 0.6, False, True)
+    spots = proof_graph(Proof(bindings=(Binding((), (first, second), 0.6),))).spots
+    assert [(spot.name, spot.x) for spot in spots] == [("Ada", 0), ("1901", 1), ("Bo", 0), ("1888", 1)]
+    assert len({spot.y for spot in spots}) == 2
+    joined = proof_graph(Proof(bindings=(Binding((), (first, second, tied), 0.6),))).spots
+    assert [spot.x for spot in joined] == [0, 1, 2, 3]
+
+
+def test_other_facts_about_the_same_things_stand_beside():
+    more = [Triple("Salt", "set in", "Orsby"), Triple("Mette Oran", "lives in", "skarne ferry"), ELSEWHERE]
+    drawn = proof_graph(WHOLE, [*(match.fact for match in (NAMED, WROTE, BORN)), *more])
+    assert lines(drawn)[3:] == [
+        ("Salt", "set in", "Orsby", OTHER),
+        ("Mette Oran", "lives in", "skarne ferry", OTHER),
+    ]
+    assert roles(drawn)["Orsby"] == ("beside", "") and "Aldra" not in roles(drawn) and drawn.left_out == 0
+
+
+def test_what_has_no_room_is_counted():
+    many = [Triple("Salt", "has", f"page {at}") for at in range(AROUND + 3)]
+    drawn = proof_graph(WHOLE, many)
+    assert len(drawn.spots) == 4 + AROUND and drawn.left_out == 3
+    assert "3 more had no room" in text(drawn)
+    assert len({(spot.x, spot.y) for spot in drawn.spots}) == len(drawn.spots)
+
+
+def test_as_far_as_it_goes():
+    assert [status for *_, status in lines(proof_graph(BROKEN))] == [PARTIAL, PARTIAL]
+    nothing = proof_graph(replace(BROKEN, partial=(), broken=1), [ELSEWHERE])
+    assert nothing.spots == () and "no pattern of the query was matched" in html(nothing)
+
+
+def test_another_binding_can_be_drawn():
+    other = replace(NAMED, fact=Triple("skarne ferry", "named for", "Tar"))
+    two = replace(WHOLE, bindings=(*WHOLE.bindings, Binding((("?novel", "Tar"),), (other,), 0.5)))
+    assert list(roles(proof_graph(two, binding=1))) == ["skarne ferry", "Tar"]
+
+
+def test_a_click_is_told_by_position():
+    data = proof_data(proof_graph(WHOLE))
+    assert [node["id"] for node in data["nodes"]] == [0, 1, 2, 3]
+    assert data["nodes"][1]["label"] == "Salt\n?novel" and data["edges"][0]["arrows"] == "to"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_page_holds_what_it_shows(theme):
+    shown = proof_page(proof_graph(WHOLE), theme=theme)
+    assert "Mette Oran" in shown and not re.search(r"<(script|link)\b[^>]*\b(src|href)=.https?:", shown)
+
+
+@given(hostile)
+@settings(max_examples=20)
+def test_no_name_is_acted_upon(name):
+    match = replace(NAMED, fact=Triple(name, name, f"{name}!", (name,)))
+    proof = replace(WHOLE, bindings=(Binding(((name, name),), (match,), 0.5),))
+    drawn = proof_graph(proof, [Triple(name, name, f"other {name}")])
+    page = proof_page(drawn)
+    data = page[page.rindex("<script>") + len("<script>") : page.rindex("</script>")]
+    assert "<" not in data and not UNSHOWABLE.search(data)
+    proof_figure(drawn)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_the_figure_has_the_same_bytes_twice(tmp_path):
+    drawn = proof_graph(WHOLE, [Triple("Salt", "costs", "$5 or $10")])
+    first, second = (proof_figure(drawn).save(tmp_path / f"{at}.png").read_bytes() for at in range(2))
+    assert first == second
+    proof_figure(proof_graph(Proof()))
