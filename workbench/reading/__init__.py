@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine
 from workbench.reading.base import Reader
-from workbench.reading.direct import Direct
+from workbench.reading.direct import Cot, Direct, Sparql
 from workbench.reading.global_search import Global
 from workbench.reading.local_context import Local
 from workbench.reading.render import render
@@ -17,18 +17,17 @@ from workbench.spec import parse_spec
 if TYPE_CHECKING:
     from workbench.index import Index
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Global, Local, Structured)}
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Sparql, Cot, Global, Local, Structured)}
 
-__all__ = ["READERS", "Direct", "Global", "Local", "Reader", "Structured", "reader", "render"]
+__all__ = ["READERS", "Cot", "Direct", "Global", "Local", "Reader", "Sparql", "Structured", "reader", "render"]
 
 
 def reader(
     spec: str = "direct", engine: Engine | None = None, *, index: Index | None = None, **settings: Any
 ) -> Reader:
-    """The reader of this SPEC: `direct`, `direct[k=3]`. `index` is for those that read an index and not only the
-    evidence, such as `global`; others do without."""
+    """The reader of this SPEC: `direct`, `direct[k=3]`, `cot[compress=graph-walk[budget=4000]]`. `index` is for those
+    that read an index and not only the evidence, such as `global`, and for `check=true`; others do without."""
     name, given = parse_spec(spec)
     if name not in READERS:
         raise SettingError(f"no reader is called {name!r}; there are {', '.join(READERS)}")
-    over = {"index": index} if getattr(READERS[name], "reads_index", False) else {}
-    return READERS[name](engine, **{**given, **settings, **over})
+    return READERS[name](engine, **{**given, **settings, "index": index})

@@ -1,21 +1,40 @@
-"""What a reader is: evidence in, answer out."""
+"""What a reader is: evidence in, answer out.
+
+All readers but `global` are a `ContextReader`. They differ in the context that they lay out (`uncompressed`) and in the
+defaults of their `Settings`; what becomes of a context is the same for all of them, and is here:
+
+    uncompressed → compress → route → ask a prompt → once more, if it abstained → check
+
+Compression, routing and a second prompt are those of "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045), and
+are off unless they are asked for (docs/reading.md)."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from abc import abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from workbench.llm.engine import Engine
-from workbench.reading.render import Context
-from workbench.records import Answer, Evidence
+from workbench.errors import SettingError
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.reading.prompts import PROMPTS
+from workbench.reading.render import Context, laid_out
+from workbench.reading.routing import ROUTERS, Route, other, route
+from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
+from workbench.spec import spec_of
+from workbench.steps.answer import Input
+from workbench.steps.final_answer import EXTRACTIONS, Said
 from workbench.trace import Trace
+
+if TYPE_CHECKING:
+    from workbench.index import Index
 
 
 class Reader(Protocol):
     """`label` is its SPEC. A failure of the engine is the answer's `failure`; it is never an exception."""
 
     name: ClassVar[str]
-    steps: ClassVar[tuple[str, ...]]  # what a language model is asked
-    reads_index: ClassVar[bool] = False  # whether it is built with an index, `index=…`
+    steps: tuple[str, ...]  # what a language model is asked
+    reads_index: ClassVar[bool] = False  # whether it cannot do without an index, `index=…`
     label: str
     engine: Engine
 
@@ -26,3 +45,184 @@ class Reader(Protocol):
     def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
         """The answer; events go into `trace`, by default the evidence's own."""
         ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`prompt` is asked (`PROMPTS`); with `route` that of the question's kind, as `router` tells it. Of an abstention
+    the prompt `retry` is asked, once: `auto` is the other one of the two with `route`, and none without.
+
+    `compress` is a compressor or its SPEC. `extraction` says how an answer is read off a reply and what counts as
+    abstaining: `strict`, or `thesis` as the paper's code does. `temperature` is that of the prompts; the router's is 0.
+    `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
+
+    prompt: str = "thought"
+    compress: Any = None
+    route: bool = False
+    retry: str | None = "auto"
+    router: str = "model"
+    extraction: str = "strict"
+    temperature: float = 0.0
+    check: bool = False
+
+    def __post_init__(self):
+        choices = {
+            "prompt": PROMPTS, "retry": [None, "auto", *PROMPTS], "router": ROUTERS, "extraction": EXTRACTIONS,
+            "route": (False, True), "check": (False, True),
+        }  # fmt: skip
+        for name, known in choices.items():
+            if (value := getattr(self, name)) not in known:
+                said = ", ".join(str(choice).lower() for choice in known)
+                raise SettingError(f"{name}={value!r} is unknown; choose one of {said}")
+        if not isinstance(self.temperature, int | float) or not 0 <= self.temperature <= 2:
+            raise SettingError(f"temperature={self.temperature!r}; it should be a number from 0 to 2")
+
+
+class ContextReader(Record):
+    """Asks one prompt, or one of several, about one context."""
+
+    name: ClassVar[str]
+    reads_index: ClassVar[bool] = False
+    Settings: ClassVar[type[Settings]] = Settings
+
+    def __init__(self, engine: Engine | None = None, *, index: Index | None = None, **settings: Any):
+        self.engine, self.index = engine or RulesEngine(), index
+        self.settings, changed = settled(type(self), settings)
+        if self.settings.route and "prompt" in changed:
+            raise SettingError(f"prompt={self.settings.prompt!r} with route=true, which chooses the prompt; give one")
+        if self.settings.check and index is None:
+            raise SettingError(
+                f"check=true looks up facts in an index; pass it: wb.reader('{self.name}[check=true]', index=index)"
+            )
+        self.compressor = _compressor(self.settings.compress)
+        if self.compressor is not None:
+            changed["compress"] = self.compressor
+        self.label = spec_of(self.name, changed)
+        self.steps = tuple(dict.fromkeys(self._asked()))
+
+    @abstractmethod
+    def uncompressed(self, evidence: Evidence) -> Context:
+        """The context that the reader lays out, before any compression."""
+
+    def context(self, evidence: Evidence) -> Context:
+        """What `read` shows to the engine. Compression goes by the question of the evidence."""
+        return self._compressed(evidence, self.uncompressed(evidence), Trace("off"))
+
+    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+        """The answer. Its trace is the evidence's, with the reading added, unless another is given."""
+        trace = trace if trace is not None else evidence.trace if evidence.trace is not None else Trace("off")
+        context = self.uncompressed(evidence)
+        with trace.span("CHAIN", self.label, question=question, tokens=context.tokens) as span:
+            context = self._compressed(evidence, context, trace)
+            answer = replace(
+                self.answer(question, evidence, context, trace),
+                reader=self.label,
+                engine=self.engine.name,
+                passages=tuple(passage.id for passage in context.passages),
+                trace=trace,
+            )
+            if self.settings.check and answer.text:
+                answer = replace(answer, proof=_proof(answer, evidence, self.index, self.engine, trace))
+            span.set(answer=answer.text, abstained=answer.abstained)
+            if answer.reading.flaw:
+                span.set(flaw=answer.reading.flaw)
+        return answer
+
+    def answer(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:
+        """The answer from a context, as far as the prompts give it."""
+        given = Input(question, context.text, context.texts, context.ends)
+        chosen = self._route(question, trace)
+        prompt = chosen.prompt
+        said = self._ask(prompt, given, trace)
+        retry = other(prompt) if self.settings.retry == "auto" and self.settings.route else self.settings.retry
+        retried = said.abstained and retry not in (None, "auto")
+        if retried:
+            prompt = retry
+            with trace.span("CHAIN", "retry") as span:
+                span.set(prompt=prompt)
+                said = self._ask(prompt, given, trace)
+        compressor = self.compressor.label if self.compressor else ""
+        reading = Reading(prompt, chosen.kind, chosen.invalid, retried, said.flaw, compressor, context.tokens)
+        return Answer(question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading)
+
+    def _route(self, question: str, trace: Trace) -> Route:
+        if not self.settings.route:
+            return Route(self.settings.prompt)
+        return route(question, self.engine, self.settings.router, trace)
+
+    def _ask(self, prompt: str, given: Input, trace: Trace) -> Said:
+        asked = PROMPTS[prompt]
+        step = replace(asked.step, temperature=self.settings.temperature)
+        (result,) = self.engine.run(step, [asked.asked(given)], trace=trace)
+        return Said(failure=result.failure) if result.failure else asked.said(result, self.settings.extraction)
+
+    def _compressed(self, evidence: Evidence, context: Context, trace: Trace) -> Context:
+        if self.compressor is None:
+            return context
+        with trace.span("CHAIN", "compress") as span:
+            made = self.compressor.compress(evidence.question, self.tables(evidence, context))
+            span.set(
+                compressor=made.compressor, seeds=list(made.seeds), hops=dict(made.hops), kept=made.kept,
+                tokens=made.tokens, tokens_before=made.tokens_before,
+            )  # fmt: skip
+            if made.fallback:
+                span.set(fallback=made.fallback)
+        return laid_out(evidence, made.graph, made.text, context.ends)._replace(compressed=made)
+
+    def tables(self, evidence: Evidence, context: Context) -> ContextGraph:
+        """What there is to compress: the context's own tables, else those of the evidence, of which only the passages
+        that the context holds."""
+        if context.graph is not None:
+            return context.graph
+        from workbench.reading.layouts import of_evidence
+
+        shown = {passage.id for passage in context.passages}
+        kept = tuple(scored for scored in evidence.passages if scored.item.id in shown)
+        return of_evidence(replace(evidence, passages=kept, context=None))
+
+    def _asked(self):
+        """Names of the Steps that may be asked."""
+        routed, retry = self.settings.route, self.settings.retry
+        if routed and self.settings.router == "model":
+            yield "classify_question"
+        prompts = ["sparql", "cot"] if routed else [self.settings.prompt]
+        for prompt in [*prompts, *([retry] if retry in PROMPTS else [])]:
+            yield PROMPTS[prompt].step.name
+
+    def __repr__(self) -> str:
+        return f"{self.label} with engine {self.engine.name}"
+
+
+def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """(settings of a reader, those that differ from its defaults)."""
+    known = {field.name: field.default for field in fields(reader.Settings)}
+    if unknown := [name for name in given if name not in known]:
+        raise SettingError(f"the reader {reader.name} has no setting {unknown[0]!r}; it has {', '.join(known)}")
+    settings = reader.Settings(**given)
+    values = {name: getattr(settings, name) for name in known}
+    return settings, {name: value for name, value in values.items() if value != known[name]}
+
+
+def check_shares(settings: Any, *names: str) -> None:
+    """Refuse settings that are no shares of one budget."""
+    for name in names:
+        value = getattr(settings, name)
+        if not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise SettingError(f"{name}={value!r}; it should be a share of the budget, from 0 to 1")
+    if sum(getattr(settings, name) for name in names) > 1:
+        said = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
+        raise SettingError(f"{said} are together more than the whole budget, 1")
+
+
+def _compressor(given: Any):
+    if given is None:
+        return None
+    from workbench.reading.compression import compressor
+
+    return compressor(given)
+
+
+def _proof(answer: Answer, evidence: Evidence, index: Index, engine: Engine, trace: Trace):
+    from workbench.operators.sparql import verify
+
+    return verify(answer, evidence, index, engine, trace=trace)

@@ -1,60 +1,72 @@
-"""Reader `direct`: the first passages, one call, a short answer (HippoRAG 2, spec A7).
+"""Reader `direct`: the first passages, one call, a short answer (HippoRAG 2, spec A7); readers `sparql` and `cot`: as
+much as fits, and reasoning before the answer ("The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, section 3).
 
-A method that chooses how many passages are read (`Evidence.selected`, as BDTR does) is taken at its word."""
+A method that chooses how many passages are read (`Evidence.selected`, as BDTR does), or lays out a context of its own
+(`Evidence.context`, as KET-RAG does), is taken at its word."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
 
 from workbench.errors import SettingError
-from workbench.llm.engine import Engine, RulesEngine
-from workbench.reading.render import Context, render
-from workbench.records import Answer, Evidence, Record
-from workbench.steps import answer as step
-from workbench.trace import Trace
+from workbench.reading import base
+from workbench.reading.layouts import of_evidence
+from workbench.reading.render import Context, laid_out, render
+from workbench.records import Evidence
+from workbench.spec import check_whole
+
+LAYOUTS = ("auto", "passages", "graph")
 
 
-class Direct(Record):
-    """Reads the best `k` passages, or those that the method selected, of at most `budget` cl100k tokens together."""
+class Direct(base.ContextReader):
+    """Reads the best `k` passages (none: all), or those that the method selected, of at most `budget` cl100k tokens
+    together.
+
+    `layout`: `auto` is the method's own, whole, where it has one, else `passages`, the text of these alone; `graph` has
+    the entities and facts of the evidence as well, as tables of at most `budget` tokens."""
 
     name = "direct"
-    steps = (step.STEP.name,)
 
-    def __init__(self, engine: Engine | None = None, *, k: int = 5, budget: int | None = None):
-        if not isinstance(k, int) or k < 1:
-            raise SettingError(f"k={k!r}; it should be a whole number of passages from 1 on")
-        self.engine, self.k, self.budget = engine or RulesEngine(), k, budget
-        settings = [f"k={k}"] * (k != 5) + [f"budget={budget}"] * (budget is not None)
-        self.label = f"direct[{','.join(settings)}]" if settings else "direct"
+    @dataclass(frozen=True)
+    class Settings(base.Settings):
+        k: int | None = 5
+        budget: int | None = None
+        layout: str = "auto"
 
-    def context(self, evidence: Evidence) -> Context:
-        """What `read` shows to the engine."""
-        return render(evidence, self.k if evidence.selected is None else evidence.selected, self.budget)
+        def __post_init__(self):
+            super().__post_init__()
+            check_whole(self, *["k"] * (self.k is not None), what="whole number of passages")
+            check_whole(self, *["budget"] * (self.budget is not None), what="whole number of tokens")
+            if self.layout not in LAYOUTS:
+                raise SettingError(f"layout={self.layout!r} is unknown; choose {', '.join(LAYOUTS)}")
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
-        """The answer. Its trace is the evidence's, with the reading added, unless another is given."""
-        trace = trace if trace is not None else evidence.trace if evidence.trace is not None else Trace("off")
-        context = self.context(evidence)
-        asked = step.Input(question, context.text, tuple((p.title, p.text) for p in context.passages), context.ends)
-        with trace.span("CHAIN", self.label, question=question, tokens=context.tokens) as span:
-            (result,) = self.engine.run(step.STEP, [asked], trace=trace)
-            answer = Answer(
-                question,
-                reader=self.label,
-                engine=self.engine.name,
-                passages=tuple(passage.id for passage in context.passages),
-                trace=trace,
-                **_said(result),
-            )
-            span.set(answer=answer.text, abstained=answer.abstained)
-        return answer
-
-    def __repr__(self) -> str:
-        return f"{self.label} with engine {self.engine.name}"
+    def uncompressed(self, evidence: Evidence) -> Context:
+        own, (k, budget, layout) = evidence.context, (getattr(self.settings, n) for n in ("k", "budget", "layout"))
+        if layout == "auto" and own is not None:
+            return laid_out(evidence, own)
+        if layout == "graph":
+            read = replace(evidence, selected=k if evidence.selected is None else evidence.selected)
+            return laid_out(evidence, of_evidence(read, budget))
+        return render(evidence, k if evidence.selected is None else evidence.selected, budget)
 
 
-def _said(result) -> dict[str, Any]:
-    if result.failure:
-        return {"text": "", "failure": result.failure}
-    said = result.value
-    return {"text": said.answer, "abstained": said.abstained, "thought": said.thought}
+class Sparql(Direct):
+    """`direct` with the prompt `sparql` and as many passages as fit into `budget`."""
+
+    name = "sparql"
+
+    @dataclass(frozen=True)
+    class Settings(Direct.Settings):
+        prompt: str = "sparql"
+        k: int | None = None
+        budget: int | None = 12_000
+
+
+class Cot(Direct):
+    """`direct` with the prompt `cot` and as many passages as fit into `budget`."""
+
+    name = "cot"
+
+    @dataclass(frozen=True)
+    class Settings(Sparql.Settings):
+        prompt: str = "cot"

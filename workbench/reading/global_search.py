@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench import tokens
 from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import mentions, text_units
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result
+from workbench.reading.base import settled
 from workbench.reading.render import Context
 from workbench.records import Answer, Evidence, Record
+from workbench.spec import check_whole, spec_of
 from workbench.steps import global_map, global_reduce
 from workbench.trace import Trace
 
@@ -36,24 +39,29 @@ class Global(Record):
     reads_index = True
     steps = ("global_map", "global_reduce")
 
-    def __init__(self, engine: Engine | None = None, *, index: Index | None = None, level: int = 2,
-                 budget: int = 12_000):  # fmt: skip
+    @dataclass(frozen=True)
+    class Settings:
+        level: int = 2
+        budget: int = 12_000
+
+        def __post_init__(self):
+            check_whole(self, "level", least=0)
+            check_whole(self, "budget", what="whole number of tokens")
+
+    def __init__(self, engine: Engine | None = None, *, index: Index | None = None, **settings: Any):
         if index is None:
             raise SettingError(
                 "the reader 'global' reads the reports of an index; pass it: wb.reader('global', engine, index=index)"
             )
-        for name, value, least in (("level", level, 0), ("budget", budget, 1)):
-            if not isinstance(value, int) or value < least:
-                raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
-        self.engine, self.level, self.budget = engine or RulesEngine(), level, budget
+        given, changed = settled(type(self), settings)
+        self.engine, self.level, self.budget = engine or RulesEngine(), given.level, given.budget
         self.index = index.ensure(["communities"], engine)
         if not self.index.communities.reports:
             raise IndexFault(
                 f"{self.index.folder} has no report on a community to read; build the layer 'communities' with a "
                 "smaller min_members, or with another engine if reports failed"
             )
-        settings = [f"level={level}"] * (level != 2) + [f"budget={budget}"] * (budget != 12_000)
-        self.label = f"global[{','.join(settings)}]" if settings else "global"
+        self.label = spec_of(self.name, changed)
 
     @cached_property
     def batches(self) -> list[global_map.Input]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench import tokens
+from workbench.reading.layouts import ket_rag
 from workbench.records import Compressed, ContextGraph, Evidence, Passage
 
 
@@ -40,3 +41,17 @@ def render(evidence: Evidence, k: int | None = None, budget: int | None = None) 
         kept.append(passage)
         text, used = longer, size
     return Context(text, used, tuple(kept))
+
+
+def laid_out(evidence: Evidence, graph: ContextGraph, text: str | None = None, ends: tuple[str, ...] = ()) -> Context:
+    """The context that a graph makes, in the layout ket_rag or as the `text` that it is written in already.
+
+    Its passages are those that a unit is cut from; one that the evidence does not hold stands with what is shown of
+    it."""
+    text = ket_rag.write(graph) if text is None else text
+    known = {passage.id: passage for passage, _ in evidence.passages}
+    shown: dict[str, Passage] = {}
+    for unit in (*graph.chunks, *graph.sources):
+        for id in unit.passages:
+            shown.setdefault(id, known.get(id) or Passage(id, unit.title, unit.text))
+    return Context(text, tokens.count(text), tuple(shown.values()), ends, graph)

@@ -12,56 +12,46 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench import tokens
 from workbench.errors import SettingError
-from workbench.llm.engine import Engine, RulesEngine
-from workbench.reading.direct import Direct
+from workbench.reading import base
 from workbench.reading.layouts import lightrag
 from workbench.reading.render import Context
 from workbench.records import Evidence, Passage, Path, Triple
+from workbench.spec import check_whole
 
 INVERSE = "⁻¹"  # on a relation that a path follows against its direction
 PARALLEL = " / "  # between relations of one hop
 _BETWEEN = "\n\n"  # blocks
 
 
-class Structured(Direct):
+class Structured(base.ContextReader):
     """Reads at most `budget` tokens, of which `entities`, `relations` and `paths` are shares."""
 
     name = "structured"
 
-    def __init__(
-        self,
-        engine: Engine | None = None,
-        *,
-        layout: str = "paths",
-        budget: int = 12_000,
-        entities: float = 0.2,
-        relations: float = 0.25,
-        paths: float = 0.25,
-    ):
-        given = {"layout": layout, "budget": budget, "entities": entities, "relations": relations, "paths": paths}
-        if layout not in LAYOUTS:
-            raise SettingError(f"layout={layout!r} is unknown; choose {', '.join(LAYOUTS)}")
-        if not isinstance(budget, int) or budget < 1:
-            raise SettingError(f"budget={budget!r}; it should be a whole number of tokens from 1 on")
-        for name in ("entities", "relations", "paths"):
-            if not isinstance(given[name], int | float) or not 0 <= given[name] <= 1:
-                raise SettingError(f"{name}={given[name]!r}; it should be a share of the budget, from 0 to 1")
-        if entities + relations + paths > 1:
-            raise SettingError(f"entities={entities!r}, relations={relations!r} and paths={paths!r} are more than 1")
-        self.engine, self.budget = engine or RulesEngine(), budget
-        self.layout, self.entities, self.relations, self.paths = layout, entities, relations, paths
-        changed = [f"{name}={value}" for name, value in given.items() if value != _DEFAULTS[name]]
-        self.label = f"structured[{','.join(changed)}]" if changed else "structured"
+    @dataclass(frozen=True)
+    class Settings(base.Settings):
+        layout: str = "paths"
+        budget: int = 12_000
+        entities: float = 0.2
+        relations: float = 0.25
+        paths: float = 0.25
 
-    def context(self, evidence: Evidence) -> Context:
-        """What `read` shows to the engine."""
+        def __post_init__(self):
+            super().__post_init__()
+            if self.layout not in LAYOUTS:
+                raise SettingError(f"layout={self.layout!r} is unknown; choose {', '.join(LAYOUTS)}")
+            check_whole(self, "budget", what="whole number of tokens")
+            base.check_shares(self, "entities", "relations", "paths")
+
+    def uncompressed(self, evidence: Evidence) -> Context:
         passages = tuple(passage for passage, _ in evidence.passages[: evidence.selected])
-        before, write, after = LAYOUTS[self.layout](self, evidence)
-        left = self.budget - sum(tokens.count(block + _BETWEEN) for block in before + after if block)
+        before, write, after = LAYOUTS[self.settings.layout](self, evidence)
+        left = self.settings.budget - sum(tokens.count(block + _BETWEEN) for block in before + after if block)
         many = _fitting(passages, write, left)
         text = _joined([*before, write(passages[:many]), *after])
         ends = dict.fromkeys(path.nodes[-1] for path, _ in evidence.paths if path.verdict == "complete")
@@ -72,7 +62,7 @@ class Structured(Direct):
         used, shown = tokens.count(head + "\n") + tokens.count(tail + _BETWEEN), []
         for line in lines:
             used += tokens.count(line + "\n")
-            if used > self.budget * getattr(self, name):
+            if used > self.settings.budget * getattr(self.settings, name):
                 break
             shown.append(line)
         return "\n".join([head, *(reversed(shown) if turned else shown), tail]).rstrip("\n") if shown else ""
@@ -128,7 +118,6 @@ LAYOUTS: dict[str, Callable[[Structured, Evidence], Layout]] = {
     "tables": _tables,
     "paths": _paths,
 }
-_DEFAULTS = Structured.__init__.__kwdefaults__
 
 
 def _fitting(passages: Sequence[Passage], write: Callable[[Sequence[Passage]], str], budget: int) -> int:

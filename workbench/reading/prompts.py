@@ -1,0 +1,38 @@
+"""The prompts that a reader can ask about a context, by the names that settings and results know them by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from workbench.llm.step import Result, Step
+from workbench.steps import answer, answer_briefly, sparql_answer, stepwise_answer
+from workbench.steps.final_answer import Said, last_line, whole
+
+
+class Prompt(NamedTuple):
+    """`said` reads an answer off a result, by an extraction; `asked` makes the Step's input of the usual one."""
+
+    step: Step
+    said: Callable[[Result, str], Said]
+    asked: Callable[[answer.Input], Any] = lambda given: given
+
+
+def _thought(result: Result, extraction: str) -> Said:
+    """The Step reads its own answers, in one way."""
+    said = result.value
+    return Said(said.answer, said.abstained, said.thought)
+
+
+def _read(how: Callable[..., Said]) -> Callable[[Result, str], Said]:
+    return lambda result, extraction: how(result.value.reply, extraction, cut=result.parse == "cut")
+
+
+PROMPTS: dict[str, Prompt] = {
+    "thought": Prompt(answer.STEP, _thought),
+    "brief": Prompt(answer_briefly.STEP, _read(whole)),
+    "sparql": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=True)),
+    "sparql-thesis": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)),
+    "cot": Prompt(stepwise_answer.STEP, _read(last_line)),
+}

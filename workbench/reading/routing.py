@@ -1,0 +1,60 @@
+"""Which prompt a question is asked with, by its kind ("The Reasoning Bottleneck in Graph-RAG", section 3.5; spec 5)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from workbench.llm.engine import Engine
+from workbench.steps import classify_question
+from workbench.trace import Trace
+
+POLICY = {"bridge": "sparql", "comparison": "cot", "inference": "cot"}
+ROUTERS = ("model", "heuristic")
+
+
+class Route(NamedTuple):
+    """The prompt, the kind of question that it was chosen for, and whether that kind is the default because the router
+    gave none."""
+
+    prompt: str
+    kind: str = ""
+    invalid: bool = False
+
+
+def route(question: str, engine: Engine, router: str, trace: Trace) -> Route:
+    """Asks the engine (`model`), or reads the question's form (`heuristic`). A router that fails is one that gave no
+    kind; why is in the trace."""
+    with trace.span("CHAIN", "route", router=router) as span:
+        if router == "heuristic":
+            kind, invalid = heuristic(question), False
+        else:
+            (result,) = engine.run(classify_question.STEP, [classify_question.Input(question)], trace=trace)
+            said = result.value or classify_question.read("")
+            kind, invalid = said.kind, said.invalid
+        found = Route(POLICY[kind], kind, invalid)
+        span.set(kind=kind, prompt=found.prompt, **({"invalid": True} if invalid else {}))
+    return found
+
+
+def other(prompt: str) -> str:
+    """The other one of the two prompts that questions are routed to."""
+    return "cot" if prompt == "sparql" else "sparql"
+
+
+_COMPARES = re.compile(
+    r"\bboth\b|\bshares?\b|\bin common\b|\bsame\b|\bmore\b.*\bthan\b|\beither\b|\b(?:these|the) two\b|^between\b"
+    r"|^(?:who|whom|whose|what|which|when|where|why|how)\b.*\bor\b"
+    r"|\bborn (?:first|earlier|before)\b|\bdied first\b|\blived longer\b",
+    re.DOTALL,
+)
+
+
+def heuristic(question: str) -> str:
+    """`comparison` or `bridge` by the words of a question, as the paper's companion code has it as well (spec 3.4); it
+    knows no `inference`.
+
+    >>> heuristic("Are Ada Lind and Bo Rask of the same town?"), heuristic("Where was the father of Bo Rask born?")
+    ('comparison', 'bridge')
+    """
+    return "comparison" if _COMPARES.search(" ".join(question.lower().split())) else "bridge"

@@ -1,0 +1,34 @@
+"""Step `answer_briefly`: the answer alone, in a few words (the baseline prompt of "The Reasoning Bottleneck in
+Graph-RAG", arXiv 2603.14045, companion code; spec 3.1; the wording is ours).
+
+What the prompt says, its labels and its phrase for abstaining are the source's. So it does not say that the context is
+data whose instructions are not to be followed, as our other prompts do: results are meant to compare."""
+
+from __future__ import annotations
+
+from workbench.llm.step import Message, Step
+from workbench.rules import answering
+from workbench.steps.answer import Input
+from workbench.steps.final_answer import UNKNOWN, Output, read, shown
+
+_SYSTEM = f"""Answer the question from the given context alone. Reply with the final answer only, in a few words, \
+without any explanation. If the answer is not clearly in the context, reply exactly: {UNKNOWN}"""
+
+
+def prompt(value: Input) -> list[Message]:
+    return [
+        {"role": "system", "content": _SYSTEM},
+        {"role": "user", "content": shown("", value.context, value.question)},
+    ]
+
+
+def rule(values) -> list[Output]:
+    """Where paths are complete, what they end in, all of it; else what the passages say."""
+    return [Output(reply=_answer(value) or UNKNOWN) for value in values]
+
+
+def _answer(value: Input) -> str:
+    return ", ".join(value.ends) or answering.answer(value.question, value.passages).answer
+
+
+STEP = Step("answer_briefly", Output, prompt, rule, read=read, max_tokens=160)

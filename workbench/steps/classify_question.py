@@ -1,0 +1,58 @@
+"""Step `classify_question`: bridge, comparison or inference (the router of "The Reasoning Bottleneck in Graph-RAG",
+arXiv 2603.14045, section 3.5.2, whose prompt is used as it is printed; spec 3.4). At most 5 tokens, temperature 0.
+
+A reply that is none of the three labels counts as `bridge`, and is `invalid`: a model that begins with a preamble is
+routed there every time (trap 15)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from workbench.llm.step import Message, Step
+from workbench.rules.questions import analyse
+
+KINDS = ("bridge", "comparison", "inference")
+DEFAULT = "bridge"
+
+
+@dataclass(frozen=True)
+class Input:
+    question: str
+
+
+class Output(BaseModel):
+    kind: str
+    invalid: bool
+
+
+_PROMPT = """Classify this question as exactly one of: bridge, comparison, inference.
+
+Definitions:
+- bridge: answer requires following an entity chain across facts
+- comparison: answer compares two entities/values
+- inference: answer requires implicit reasoning, not a clean entity chain
+
+Reply with exactly one word: bridge, comparison, or inference
+
+Question: {}"""
+
+
+def prompt(value: Input) -> list[Message]:
+    return [{"role": "user", "content": _PROMPT.replace("{}", value.question)}]
+
+
+def read(text: str) -> Output:
+    label = text.strip().lower().rstrip(".").strip('"')
+    invalid = label not in KINDS
+    return Output(kind=DEFAULT if invalid else label, invalid=invalid)
+
+
+def rule(values) -> list[Output]:
+    """The kind that the rules tell: kin of kin is inference; a question of one hop, and no question, count as
+    bridge."""
+    return [read(analyse(value.question).kind.replace("single", DEFAULT).replace("none", "")) for value in values]
+
+
+STEP = Step("classify_question", Output, prompt, rule, read=read, max_tokens=5)

@@ -1,0 +1,69 @@
+"""Step `sparql_answer`: the question written as a small SPARQL query, which is followed through the context to the
+answer (the SPARQL chain of thought of "The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.3). Nothing
+is executed; the reader `sparql-exec` does that.
+
+The three steps are those printed there. The companion code shows an example of the syntax as well, asks to follow the
+chain, and for a few words (spec 3.2), in words and with an example that here are ours; `example=False` is the template
+as it is printed. One message of the user, no system message, and nothing said about instructions in the context: as in
+the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from workbench.llm.step import Message, Step
+from workbench.rules import querying
+from workbench.steps.answer import Input as Asked
+from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown, told
+
+
+@dataclass(frozen=True)
+class Input(Asked):
+    """`example`: with the companion code's example of the syntax."""
+
+    example: bool = True
+
+    @classmethod
+    def of(cls, asked: Asked, example: bool) -> Input:
+        return cls(**{field.name: getattr(asked, field.name) for field in fields(asked)}, example=example)
+
+
+ROLE = "You are answering a multi-hop question using only the provided context."
+_QUERY = (
+    "Step 1: Write a simple SPARQL query (max 4 triple patterns, plain English predicates, NO URIs, NO FILTER, "
+    "NO subqueries)."
+)
+_PRINTED = f"""{ROLE}
+
+{_QUERY}
+Step 2: Trace the variable bindings for each triple pattern through the context.
+Step 3: Write {CUE} <your answer>. If the answer is not in the context, write {CUE} {UNKNOWN}."""
+
+_COMPANION = f"""{ROLE}
+
+{_QUERY}
+For example, for "Which range does the longest tributary of the river at Alderby rise in?":
+SELECT ?answer WHERE {{
+  ?x "flows through" "Alderby" .
+  ?x "has as its longest tributary" ?y .
+  ?y "rises in" ?answer .
+}}
+Step 2: Follow the chain through the context, step by step: for each triple pattern, find what its variables stand for.
+Step 3: Write {CUE} <your answer in a few words>. If the answer is not in the context, write {CUE} {UNKNOWN}."""
+
+
+def prompt(value: Input) -> list[Message]:
+    instructions = _COMPANION if value.example else _PRINTED
+    return [{"role": "user", "content": shown(instructions, value.context, value.question)}]
+
+
+def rule(values) -> list[Output]:
+    """A pattern for each link of the question's chain and what it is bound to. A link without a binding ends the
+    chain: the rules abstain. Where paths are complete, what they end in."""
+    return [
+        told(*(([], ", ".join(value.ends)) if value.ends else querying.bindings(value.question, value.passages)))
+        for value in values
+    ]
+
+
+STEP = Step("sparql_answer", Output, prompt, rule, read=read, max_tokens=512)

@@ -1,0 +1,34 @@
+"""Step `stepwise_answer`: sub-questions answered one after the other, then the answer (the generic chain of thought of
+"The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, companion code; spec 3.3; the wording of the steps is ours).
+
+One message of the user, no system message, and nothing said about instructions in the context: as in the source."""
+
+from __future__ import annotations
+
+from workbench.llm.step import Message, Step
+from workbench.rules import querying
+from workbench.steps.answer import Input
+from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown, told
+from workbench.steps.sparql_answer import ROLE
+
+_INSTRUCTIONS = f"""{ROLE}
+
+Step 1: Split the question into simpler sub-questions that can be answered one at a time.
+Step 2: For each sub-question, find the part of the context that it is about and write the intermediate answer.
+Step 3: Combine the intermediate answers.
+Step 4: Write {CUE} <your answer in a few words>. If the answer is not in the context, write {CUE} {UNKNOWN}."""
+
+
+def prompt(value: Input) -> list[Message]:
+    return [{"role": "user", "content": shown(_INSTRUCTIONS, value.context, value.question)}]
+
+
+def rule(values) -> list[Output]:
+    """A line for each hop with what was found for it, then the answer. Where paths are complete, what they end in."""
+    return [
+        told(*(([], ", ".join(value.ends)) if value.ends else querying.steps(value.question, value.passages)))
+        for value in values
+    ]
+
+
+STEP = Step("stepwise_answer", Output, prompt, rule, read=read, max_tokens=512)
