@@ -1,0 +1,242 @@
+"""A question as triple patterns: what its hops ask for, chained by variables.
+
+    Where was the director of "Dune Fever" born?
+    SELECT ?answer WHERE { "Dune Fever" director ?x . ?x "born in" ?answer . }
+
+`questions.analyse` says what is asked and how it nests. Here each hop becomes a pattern for each name and each inner
+hop that it hangs on, with a predicate in plain English made of its words and of what it wants. A comparison becomes a
+pattern for either side and a `Comparison`, which SPARQL proper would write with IF and FILTER, and which stands in a
+comment so that the text stays SPARQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from workbench.records import Pattern
+from workbench.rules.language import content_words, parse
+from workbench.rules.questions import Analysis, Hop, analyse
+from workbench.rules.relations import kind_of, likeness, spoken, stem, words
+
+LONGEST = 2_000  # characters of a question that are read
+MOST = 4  # patterns of a query, as the prompt of the thesis has it
+ANSWER = "?answer"
+BY = ("earlier", "later", "more", "less", "same", "difference")
+
+
+class Comparison(NamedTuple):
+    """`by` is one of BY: what the values of the variables `of` are weighed by, two of them, or one over all bindings.
+    `pick`: what the answer is when the first or the second wins (for `same`: when they are the same or not), constants
+    or variables; none for `difference`, whose answer is a number of years."""
+
+    by: str
+    of: tuple[str, ...]
+    pick: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        picked = f" pick {' '.join(map(quoted, self.pick))}" if self.pick else ""
+        return f"{self.by} {' '.join(self.of)}{picked}"
+
+
+class Query(NamedTuple):
+    """At most `MOST` patterns, the variable asked for, and the comparison that makes the answer of several values. A
+    query with a `flaw` is not carried out."""
+
+    patterns: tuple[Pattern, ...] = ()
+    wanted: str = ""
+    compare: Comparison | None = None
+    flaw: str | None = None
+
+    def __str__(self) -> str:
+        if not self.patterns:
+            return ""
+        chosen = " ".join(self.compare.of) if self.compare else self.wanted
+        lines = (f"  {' '.join(map(quoted, pattern.members))} ." for pattern in self.patterns)
+        weighed = [f"# compare: {self.compare}"] if self.compare else []
+        return "\n".join([f"SELECT {chosen} WHERE {{", *lines, "}", *weighed])
+
+
+def quoted(term: str) -> str:
+    """A term as it stands in a query: a variable bare, all else in quotes."""
+    return term if term.startswith("?") else '"' + term.replace('"', "”").replace("\n", " ") + '"'
+
+
+def write(question: str, known: Iterable[str] = ()) -> str:
+    """SPARQL for a question; empty where it names nothing to begin at, or asks what patterns cannot say. `known` names
+    (titles of passages) are found in it whatever their case.
+
+    >>> print(write("Where was the director of Dune Fever born?"))
+    SELECT ?answer WHERE {
+      "Dune Fever" "director" ?x1 .
+      ?x1 "born in" ?answer .
+    }
+    """
+    return str(query(question, known))
+
+
+def query(question: str, known: Iterable[str] = ()) -> Query:
+    """The patterns of a question, or a flaw that says why it has none."""
+    asked = analyse(question, known)
+    if asked.kind == "none":
+        return Query(flaw="nothing is asked")
+    writer = _Writer(question)
+    if asked.direction:
+        return writer.comparison(asked)
+    if asked.wants == "yes-no":
+        return Query(flaw="a question for yes or no is answered by patterns only where it compares")
+    return _checked(Query(tuple(writer.patterns(asked.asked, ANSWER)), ANSWER))
+
+
+def _checked(query: Query) -> Query:
+    if not query.patterns:
+        return Query(flaw="the question names nothing that a pattern could begin at")
+    if len(query.patterns) > MOST:
+        return Query(flaw=f"the question takes {len(query.patterns)} patterns; at most {MOST} are written")
+    return query
+
+
+class _Writer:
+    """Writes the patterns of one question: fresh variables, and its verbs with their participles."""
+
+    def __init__(self, question: str):
+        self.fresh = (f"?x{number}" for number in count(1))
+        (doc,) = parse([question[:LONGEST]])
+        self.verbs = {spoken(token): _participle(token) for token in doc if token.pos_ == "VERB"}
+
+    def patterns(self, hop: Hop, found: str) -> Iterator[Pattern]:
+        """What must hold of `found`, the innermost hops first; a description that names nothing says nothing."""
+        for inner in hop.inner:
+            variable = next(self.fresh)
+            below = list(self.patterns(inner, variable))
+            if below:
+                yield from below
+                yield Pattern(variable, predicate(hop, self.verbs), found)
+        for name in filter(content_words, hop.names):
+            yield Pattern(name, predicate(hop, self.verbs), found)
+
+    def comparison(self, asked: Analysis) -> Query:
+        """Both sides by one predicate; what is compared without being one value each is no pattern."""
+        said, via = self._value(asked), _via(asked)
+        if not said:
+            return Query(flaw=f"comparing by {asked.dimension or 'what both are'!r} is not written in patterns")
+        patterns: list[Pattern] = []
+        values, picked = [], []
+        for candidate, side in zip(asked.candidates[:2], asked.sides):
+            who = candidate
+            if side.words or side.inner:
+                who = next(self.fresh)
+                patterns += self.patterns(side, who)
+            picked.append(who)
+            if via:
+                patterns.append(Pattern(who, via, who := next(self.fresh)))
+            values.append(next(self.fresh))
+            patterns.append(Pattern(who, said, values[-1]))
+        by, pick = asked.direction, tuple(picked)
+        if asked.dimension in _IN_TIME:
+            by = {"less": "earlier", "more": "later"}.get(by, by)
+        if by == "difference" or asked.wants == "yes-no":
+            pick = () if by == "difference" else ("yes", "no")
+        return _checked(Query(tuple(patterns), values[0], Comparison(by, tuple(values), pick)))
+
+    def _value(self, asked: Analysis) -> str:
+        """The predicate of what is compared; empty where that is not one value, as the length of a life."""
+        dimension, told = asked.dimension, [word for word in _all_words(asked.asked) if word != asked.head]
+        if dimension == "start":
+            starts = [stem(word) for word in _IN_TIME["start"].split("|")]
+            verb = next((w for w in told if w in self.verbs and any(likeness(stem(w), s) for s in starts)), "")
+            return self.verbs.get(verb, _IN_TIME["start"])
+        if dimension in ("", "life"):
+            return ""
+        if dimension in _IN_TIME or dimension in MEASURES:
+            return _IN_TIME.get(dimension) or MEASURES[dimension]
+        if asked.direction == "same":
+            if kind_of(dimension) != "place":
+                return dimension
+            verb = next((self.verbs[word] for word in told if word in self.verbs), "")
+            return f"{verb} in" if verb else "born in|located in"
+        return _joined([MEASURES.get(word, word) for word in told], self.verbs)
+
+
+# Comparisons
+
+
+_IN_TIME = {"birth": "date of birth", "death": "date of death", "age": "date of birth|founded|opened|built|published",
+            "start": "founded|opened|built|published|released"}  # fmt: skip
+MEASURES = {"tall": "height", "high": "height", "deep": "depth", "long": "length", "wide": "width", "far": "distance",
+            "heavy": "weight", "old": "age", "large": "size"}  # fmt: skip
+
+
+def _via(asked: Analysis) -> str:
+    """The noun of a person that stands between the candidates and what is compared: "whose designer was born first"."""
+    if any(side.words or side.inner for side in asked.sides) or asked.dimension not in ("birth", "death"):
+        return ""
+    named = set(asked.names) - set(asked.candidates)
+    people = [word for word in _all_words(asked.asked) if kind_of(word) == "person" and word != asked.head]
+    return people[0] if people and not named and asked.wants != "yes-no" else ""
+
+
+def _all_words(hop: Hop) -> list[str]:
+    return [*hop.words, *(word for inner in hop.inner for word in _all_words(inner))]
+
+
+# Predicates
+
+
+_ANYONE = words("man woman person people boy girl one someone child time thing")
+_LONGEST = 5  # words of a predicate
+_OF_DATES = {"bear": "date of birth", "die": "date of death"}
+
+
+def predicate(hop: Hop, verbs: Mapping[str, str]) -> str:
+    """The relation of a hop in plain English, as "born in", "designed by", "mother". `verbs`: lemma → participle.
+
+    >>> verbs = {"design": "designed", "bear": "born"}
+    >>> predicate(Hop(("man", "design"), "person", "man"), verbs), predicate(Hop(("town", "bear"), "place"), verbs)
+    ('designed by', 'born in')
+    >>> predicate(Hop(("bear",), "date"), verbs), predicate(Hop(("tall",), "number", "tall"), verbs)
+    ('date of birth', 'height')
+    """
+    told = [word for word in hop.words if word not in _ANYONE]
+    if hop.wants == "number":
+        return _joined([MEASURES.get(word, word) for word in told or hop.words], verbs) or "number"
+    if hop.wants in ("place", "organisation", "work", "date", "other"):  # "town" in "which town was she born in"
+        told = [w for w in told if w != hop.head and (hop.wants == "other" or kind_of(w) != hop.wants)] or told
+    if hop.wants == "date":
+        return next((_OF_DATES[word] for word in told if word in _OF_DATES), "") or f"date {_joined(told, verbs)}"
+    said = _joined(told, verbs)
+    if hop.wants == "person" and (not said or any(word in verbs for word in told)):
+        return f"{said} by".strip()
+    if hop.wants == "place" and any(word in verbs for word in told):
+        return f"{said} in"
+    return said or "is"
+
+
+def _joined(told: Sequence[str], verbs: Mapping[str, str]) -> str:
+    """Nouns as they are, then what is done."""
+    nouns = [re.sub("inlaw$", "-in-law", word) for word in told if word not in verbs]
+    return " ".join([*nouns, *(verbs[word] for word in told if word in verbs)][:_LONGEST])
+
+
+_IRREGULAR = dict(pair.split() for pair in """bear born|begin begun|bring brought|build built|buy bought|choose chosen
+    |cost cost|draw drawn|eat eaten|fall fallen|fight fought|find found|fly flown|grow grown|hear heard|hold held|keep kept|lay laid
+    |lead led|leave left|lie lain|lose lost|make made|meet met|put put|read read|ride ridden|rise risen|run run
+    |sell sold|send sent|set set|shoot shot|sing sung|sink sunk|speak spoken|stand stood|steal stolen|strike struck
+    |swim swum|take taken|teach taught|tell told|think thought|throw thrown|wear worn|win won|write written
+    """.replace("\n", "").split("|"))  # fmt: skip
+
+
+def _participle(token) -> str:
+    """The past participle of a verb, with its particle."""
+    base = token.lemma_.lower()
+    particle = next((child.lower_ for child in token.children if child.dep_ == "prt"), "")
+    if token.tag_ == "VBN":
+        done = token.lower_
+    elif base in _IRREGULAR:
+        done = _IRREGULAR[base]
+    elif re.search("[^aeiou]y$", base):
+        done = base[:-1] + "ied"
+    else:
+        done = base + ("d" if base.endswith("e") else "ed")
+    return f"{done} {particle}".strip()
