@@ -23,7 +23,7 @@ from tqdm.auto import tqdm
 from workbench import measures as measures_
 from workbench import tokens
 from workbench.errors import EngineError, SettingError
-from workbench.experiments.run import Run, read_rows, trace_name
+from workbench.experiments.run import FORMAT, Run, read_rows, trace_name
 from workbench.index.index import Index, versions
 from workbench.index.store import key_of, write_atomically
 from workbench.llm.engine import Engine, break_off, engine
@@ -32,7 +32,7 @@ from workbench.methods import Method
 from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.reading.render import Context
-from workbench.records import Evidence, Question
+from workbench.records import Evidence, Proof, Question
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -55,8 +55,9 @@ def evaluate(
 ) -> Run:
     """Run every method (and the reader, if one is given) over the questions, and return the run.
 
-    `measures` are by default `workbench.measures.DEFAULT`, and where the answers of questions are sets and an index has
-    the graph to find them in (the layer `typed`) those of nodes as well.
+    `measures` are by default `workbench.measures.DEFAULT`, what the reader's settings call for
+    (`workbench.measures.of_reader`), and where the answers of questions are sets and an index has the graph to find
+    them in (the layer `typed`) those of nodes as well.
     `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by
     default as many as the engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine
     that cannot go on stops the run; the same call goes on where it stopped. `out` is by default a folder in `runs/`
@@ -73,7 +74,8 @@ def evaluate(
         raise SettingError("evaluate needs at least one question and one method")
     if measures is None:
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
-        measures = [*measures_.DEFAULT, *(measures_.NODES if of_nodes else ())]
+        of_reader = measures_.of_reader(reader.label) if reader else ()
+        measures = [*measures_.DEFAULT, *of_reader, *(measures_.NODES if of_nodes else ())]
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
     config = plan.config(questions)
     folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
@@ -95,12 +97,13 @@ def evaluate(
 
 
 class Outcome(NamedTuple):
-    """What became of one question and method: its row, seconds per stage, trace, and what the reader saw."""
+    """What became of one question and method: its row, seconds per stage, trace, and the contexts that the row names,
+    by their file's name."""
 
     row: dict
     seconds: dict[str, float]
     trace: Trace
-    context: str | None
+    contexts: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -182,27 +185,43 @@ class Plan:
                 read=(len(shown.passages) if shown else 0) if self.reader else None,
                 nodes=evidence.nodes if evidence else [],
                 resolved=resolved,
+                titles=self._titles(question, name),
+                shown=shown.text if shown else None,
+                shown_tokens=shown.tokens if shown else None,
+                reading=answer.reading if answer else None,
+                mark=answer.proof.mark if answer and answer.proof else "",
             )
             judgement = self.ask_judge(question, measured, trace)
         measured = replace(measured, usage=usage.as_dict(seconds=False), verdict=judgement and judgement["verdict"])
         row = {
             "question_id": question.id,
+            "type": question.type,
             "hops": question.hops,
             "method": name,
             "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
             "nodes": list(measured.nodes),
-            "context": f"{text_hash(shown.text)}.txt" if shown else None,
+            "context": _file_of(shown) if shown else None,
+            "retrieved": _file_of(retrieved) if shown else None,
             "context_tokens": measured.context_tokens,
             "answer": answer.text if answer else None,
             "abstained": answer.abstained if answer else None,
             "scores": {measure: measures_.measure(measure)(question, measured) for measure in self.measures},
             "judge": judgement,
+            "reading": asdict(answer.reading) if answer and answer.reading else None,
+            "proof": _proof(answer.proof) if answer and answer.proof else None,
             "failure": failure,
             "fallback": evidence.fallback if evidence else None,
             "usage": measured.usage,
         }
         kept = Trace("off") if self.trace == "off" else trace
-        return Outcome(row, trace.seconds(), kept, shown.text if shown else None)
+        contexts = {_file_of(one): one.text for one in (retrieved, shown)} if shown else {}
+        return Outcome(row, trace.seconds(), kept, contexts)
+
+    def _titles(self, question: Question, name: str) -> list[str]:
+        """Of the gold passages; none where one of them is not in the index."""
+        known = self.methods[name].index.passages
+        rows = [known.row.get(one) for one in question.support]
+        return [] if None in rows else [known.passages[row].title for row in rows]
 
     def ask_judge(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:
         """The judge's verdict and reason, and its failure, which counts as `unknown`; None where it has no say."""
@@ -229,7 +248,7 @@ class Plan:
         steps = {step for method in methods for step in method.steps} | set(self.reader.steps if self.reader else ())
         steps |= {judge_step.STEP.name} if self.judge else set()
         return {
-            "format": 2,
+            "format": FORMAT,
             "data": methods[0].index.manifest["data"],
             "questions": {"n": len(questions), "hash": key_of(questions=[asdict(question) for question in questions])},
             "engine": ", ".join(sorted(engines)),
@@ -256,6 +275,21 @@ def nodes_of(evidence: Evidence, graph: Index) -> list[str]:
     return [graph.typed.names[node] for node in graph.typed.nodes_of(rows)]
 
 
+def _file_of(context: Context) -> str:
+    return f"{text_hash(context.text)}.txt"
+
+
+def _proof(proof: Proof) -> dict[str, Any]:
+    """What a row says of it; the trace has the rest."""
+    return {
+        "mark": proof.mark,
+        "broken": proof.broken,
+        "score": proof.bindings[0].score if proof.bindings else None,
+        "answers": [list(one) for one in proof.answers],
+        "flaw": proof.flaw,
+    }
+
+
 # Of a layer; how much work it was does not matter.
 _IDENTITY = ("key", "settings", "made_by", "failures", "cut", "repaired")
 
@@ -275,8 +309,9 @@ def _described(method: Method) -> dict[str, Any]:
 def _write(outcome: Outcome, folder: Path, results: TextIO, timings: TextIO) -> None:
     """The row goes last, so that it never names a file which is not there."""
     row = outcome.row
-    if outcome.context is not None and not (path := folder / "contexts" / row["context"]).exists():
-        _whole(path, lambda part: part.write_text(outcome.context, encoding="utf-8"))
+    for name, text in outcome.contexts.items():
+        if not (path := folder / "contexts" / name).exists():
+            _whole(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
     if outcome.trace:
         _whole(folder / "traces" / trace_name(row["question_id"], row["method"]), outcome.trace.save)
     seconds = {"question_id": row["question_id"], "method": row["method"], "seconds": outcome.seconds}
@@ -330,7 +365,7 @@ def _measurable(measures: Sequence[str], reader: Reader | None, judge: Engine | 
         return tuple(dict.fromkeys([*measures, *measures_.JUDGED]))
     if asked := [name for name in measures if name in measures_.JUDGED[1:]]:
         raise SettingError(f"{asked[0]} needs a judge; pass judge=wb.engine(…), or leave the measure out")
-    return tuple(dict.fromkeys("accuracy:heuristic" if name == "accuracy:thesis" else name for name in measures))
+    return tuple(dict.fromkeys(name.replace("accuracy:thesis", "accuracy:heuristic") for name in measures))
 
 
 def _contexts(reader: Reader | None, evidence: Evidence) -> tuple[Context, Context | None]:

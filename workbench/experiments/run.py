@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbench.errors import SettingError
+from workbench.errors import DataError, SettingError
 from workbench.experiments.significance import bootstrap_interval, holm, paired_test
 from workbench.index.store import cut_torn_line, write_atomically
 from workbench.measures import UNDEFINED_AS_A_WHOLE
@@ -22,6 +22,10 @@ from workbench.measures.seconds import seconds as seconds_of
 from workbench.records import Record
 from workbench.text import text_hash
 from workbench.trace import Trace
+
+FORMAT = 3  # of run.json and of the rows
+# What rows of earlier formats do not say.
+_SINCE = {"type": None, "hops": None, "nodes": (), "retrieved": None, "reading": None, "proof": None, "fallback": None}
 
 
 class Run(Record):
@@ -34,6 +38,10 @@ class Run(Record):
                 f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})"
             )
         self.config: dict = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        if self.config.get("format", 1) > FORMAT:
+            raise DataError(
+                f"{folder} has run format {self.config['format']}; this version reads up to {FORMAT}: upgrade hopscope"
+            )
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
@@ -54,9 +62,10 @@ class Run(Record):
 
     @cached_property
     def rows(self) -> list[dict]:
-        """The rows of results.jsonl: question_id, hops, method, ranking, nodes, context, context_tokens, answer,
-        abstained, scores, judge, failure, fallback, usage."""
-        return read_rows(self.folder / "results.jsonl")
+        """The rows of results.jsonl: question_id, type, hops, method, ranking, nodes, context, retrieved,
+        context_tokens, answer, abstained, scores, judge, reading, proof, failure, fallback, usage. What a run of an
+        earlier format does not say is None."""
+        return [{**_SINCE, **row} for row in read_rows(self.folder / "results.jsonl")]
 
     def frame(self) -> pd.DataFrame:
         """One row per question and method; measures are columns."""
@@ -119,9 +128,10 @@ class Run(Record):
         """The stored trace of one question and method."""
         return Trace.open(self.folder / "traces" / trace_name(question_id, method))
 
-    def context(self, row: Mapping) -> str | None:
-        """The text that the reader saw for a row."""
-        return (self.folder / "contexts" / row["context"]).read_text(encoding="utf-8") if row.get("context") else None
+    def context(self, row: Mapping, *, retrieved: bool = False) -> str | None:
+        """The text that the reader saw for a row, or with `retrieved` what it was before any compression."""
+        name = row.get("retrieved" if retrieved else "context")
+        return (self.folder / "contexts" / name).read_text(encoding="utf-8") if name else None
 
     def seconds(self) -> pd.DataFrame:
         """Seconds per question, method and stage."""

@@ -26,7 +26,8 @@ from workbench.measures import (
     recall,
     tokens,
 )
-from workbench.records import Question
+from workbench.records import Question, Reading
+from workbench.spec import parse_spec
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Outcome:
     `abstained` is what the reader said of itself, `failed` that the question broke. `context` is the retrieved text
     before any compression, `read` how many passages the reader was shown, `usage` Step → calls, tokens, money.
     `verdict` is the judge's, None where it was not asked. `nodes` are the names of the method's own nodes, `resolved`
-    of those that its passages stand for; None where no graph says so."""
+    of those that its passages stand for; None where no graph says so. `titles` are those of the gold passages. `shown`
+    is the text that the reader saw, `shown_tokens` its length; `reading` is the answer's, `mark` that of its proof."""
 
     ranking: Sequence[str]
     answer: str | None = None
@@ -49,6 +51,22 @@ class Outcome:
     verdict: str | None = None
     nodes: Sequence[str] = ()
     resolved: Collection[str] | None = None
+    titles: Sequence[str] = ()
+    shown: str | None = None
+    shown_tokens: int | None = None
+    reading: Reading | None = None
+    mark: str = ""
+
+    @property
+    def flawed(self) -> bool:
+        """Whether the reply held no answer; what the reader then took for one may be empty, or the whole reply."""
+        return bool(self.reading and self.reading.flaw)
+
+    @property
+    def lost(self) -> bool:
+        """Whether there is nothing to look at: the question broke, or no answer could be read off the reply. Neither is
+        an abstention."""
+        return self.failed or (self.flawed and not self.answer)
 
     @property
     def said(self) -> str | None:
@@ -61,24 +79,24 @@ Measure = Callable[[Question, Outcome], float | None]
 
 def left_to_judge(question: Question, outcome: Outcome) -> bool:
     """Whether `accuracy:thesis` leaves the question to the judge."""
-    read = outcome.answer is not None and not outcome.failed
+    read = outcome.answer is not None and not outcome.lost
     return read and accuracy_thesis.heuristic(outcome.said, question.answers) is None
 
 
 def _accuracy(question: Question, outcome: Outcome) -> float:
-    return 0.0 if outcome.failed else accuracy.accuracy(None if outcome.abstained else outcome.answer, question.answers)
+    return 0.0 if outcome.lost else accuracy.accuracy(None if outcome.abstained else outcome.answer, question.answers)
 
 
 def _accuracy_thesis(question: Question, outcome: Outcome) -> float:
-    return 0.0 if outcome.failed else accuracy_thesis.accuracy_thesis(outcome.said, question.answers, outcome.verdict)
+    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.said, question.answers, outcome.verdict)
 
 
 def _accuracy_heuristic(question: Question, outcome: Outcome) -> float:
-    return 0.0 if outcome.failed else accuracy_thesis.accuracy_thesis(outcome.said, question.answers)
+    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.said, question.answers)
 
 
 def _abstained(question: Question, outcome: Outcome) -> float:
-    return float(not outcome.failed and (outcome.abstained or abstained.is_abstention(outcome.answer)))
+    return float(not outcome.lost and (outcome.abstained or abstained.is_abstention(outcome.answer)))
 
 
 def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Measure:
@@ -106,13 +124,26 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "abstained": _abstained,
     "abstained:answerable": lambda q, o: _abstained(q, o) if q.answers else None,
     "abstained:unanswerable": lambda q, o: None if q.answers else _abstained(q, o),
-    "abstained:thesis": lambda q, o: float(not o.failed and abstained.is_abstention_thesis(o.said)),
+    "abstained:thesis": lambda q, o: float(not o.lost and abstained.is_abstention_thesis(o.said)),
     "read": lambda q, o: None if o.read is None else float(o.read),
+    "read_tokens": lambda q, o: None if o.shown_tokens is None else float(o.shown_tokens),
+    "coverage:read": lambda q, o: coverage.coverage(o.shown or "", q.answers),
+    "coverage:read:substring": lambda q, o: coverage.coverage_substring(o.shown or "", q.answers),
+    "flawed": lambda q, o: None if o.reading is None else float(o.flawed),
+    "misrouted": lambda q, o: float(o.reading.invalid) if o.reading and (o.reading.kind or o.reading.invalid) else None,
+    "retried": lambda q, o: None if o.reading is None else float(o.reading.retried),
+    "verified": lambda q, o: float(o.mark == "verified") if o.mark else None,
+    "accuracy:verified": lambda q, o: _accuracy(q, o) if o.mark == "verified" else None,
+}
+ANSWER |= {  # the same, where a reply without an answer line is wrong whatever it holds
+    f"{name}:line": lambda q, o, taken=ANSWER[name]: 0.0 if o.flawed else taken(q, o)
+    for name in ("accuracy", "accuracy:thesis", "accuracy:heuristic")
 }
 EVIDENCE: dict[str, Measure] = {  # need none
     "coverage": lambda q, o: coverage.coverage(o.context or "", q.answers),
     "coverage:substring": lambda q, o: coverage.coverage_substring(o.context or "", q.answers),
     "coverage:bridge": lambda q, o: coverage.coverage_bridge(o.context or "", q.answers, _steps(q)),
+    "coverage:titles": lambda q, o: coverage.coverage_titles(o.context or "", q.answers, o.titles),
     "context_tokens": lambda q, o: None if o.context_tokens is None else float(o.context_tokens),
     "tokens": lambda q, o: tokens.tokens(o.usage),
     "cost": lambda q, o: cost.cost(o.usage),
@@ -133,6 +164,15 @@ DEFAULT = (
     "recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10", "all_gold@5", "em", "f1", "accuracy", "coverage",
     "abstained", "abstained:answerable", "abstained:unanswerable", "read", "context_tokens", "tokens", "cost",
 )  # fmt: skip
+# What a reader's settings add to them: what becomes of a context, of a reply, of a route, of a second try, of a proof.
+OF_READER = {
+    "compress": ("coverage:read", "coverage:read:substring", "read_tokens"),
+    "prompt": ("flawed",),
+    "route": ("flawed", "misrouted"),
+    "retry": ("retried",),
+    "check": ("verified", "accuracy:verified"),
+}
+PROMPTED = ("sparql", "cot", "sparql-exec")  # readers whose name says the prompt
 JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # what a judge is asked for
 UNDEFINED_AS_A_WHOLE = ("cost",)  # one value that is unknown makes the mean unknown
 
@@ -156,6 +196,18 @@ def measure(name: str) -> Measure:
         f"no measure is called {name!r}; there are {', '.join(f'{base}@k' for base in RANKING)}, "
         f"{', '.join([*ANSWER, *EVIDENCE, *NODES])}, and seconds as a column of Run.table(seconds=True)"
     )
+
+
+def of_reader(label: str) -> tuple[str, ...]:
+    """What is measured by default of a reader of this SPEC, beside `DEFAULT`.
+
+    >>> of_reader("direct[k=3]"), of_reader("direct[compress=similarity,retry=cot]")
+    ((), ('coverage:read', 'coverage:read:substring', 'read_tokens', 'retried'))
+    """
+    name, settings = parse_spec(label)
+    given = [key for key in OF_READER if settings.get(key) not in (None, False)]
+    given += ["prompt"] * (name in PROMPTED) + ["check"] * (name == "sparql-exec")
+    return tuple(dict.fromkeys(measure for key in given for measure in OF_READER[key]))
 
 
 def deepest(names: Sequence[str]) -> int:

@@ -9,13 +9,20 @@ The context is the text before any compression (`workbench.experiments.evaluate`
   context with its spaces made one. "no" is in "know" and "19" in "1919"; yes and no count.
 * `coverage:bridge`: the answers of all steps of the decomposition occur at word boundaries, the last one or an alias of
   it; yes and no are no step to be found. Not defined without a decomposition. The source has it for MuSiQue, with
-  substrings; its definitions for HotpotQA (titles) and 2Wiki (evidence triples) need what a question does not hold.
+  substrings.
+* `coverage:titles`: the titles of all gold passages, without a bracketed suffix, and a gold answer that is not yes or
+  no occur at word boundaries: the source's for HotpotQA. Not defined without gold passages that have titles. Its
+  third one, for 2Wiki, looks for the subjects and objects of evidence triples, which a question does not hold.
+* `coverage:read`, `coverage:read:substring`: the first two on what the reader was shown: after compression. What falls
+  between the two was cut by the compressor, and is no failure of reasoning (trap 14).
 
 Where the gold answers are a set, one of them is enough."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from workbench.measures.words import is_yes_no, places, words
 
@@ -29,7 +36,7 @@ def coverage(context: str, gold: Sequence[str]) -> float | None:
     """
     if not gold or any(map(is_yes_no, gold)):
         return None
-    return float(_any_in(gold, words(context)))
+    return float(_any_in(gold, _words(context)))
 
 
 def coverage_substring(context: str, gold: Sequence[str]) -> float | None:
@@ -52,8 +59,32 @@ def coverage_bridge(context: str, gold: Sequence[str], steps: Sequence[str]) -> 
     """
     sought = [[step] for step in steps[:-1]] + [[*steps[-1:], *gold]] if steps else []
     sought = [names for names in sought if not any(map(is_yes_no, names))]
-    said = words(context)
+    said = _words(context)
     return float(all(_any_in(names, said) for names in sought)) if sought else None
+
+
+def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) -> float | None:
+    """`titles`: of the gold passages.
+
+    >>> coverage_titles("Orsby lies on Lake Mira.", ["Lake Mira"], ["Orsby (town)"])
+    1.0
+    >>> coverage_titles("Orsby lies on Lake Mira.", ["yes"], ["Orsby", "Aldby"])
+    0.0
+    """
+    if not gold or not titles or not all(map(str.strip, titles)):
+        return None
+    said = _words(context)
+    named = all(_any_in([_SUFFIX.sub("", title) or title], said) for title in titles)
+    return float(named and (any(map(is_yes_no, gold)) or _any_in(gold, said)))
+
+
+_SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
+
+
+@lru_cache(maxsize=8)
+def _words(context: str) -> list[str]:
+    """A context is long, and several measures look into it."""
+    return words(context)
 
 
 def _any_in(names: Sequence[str], said: list[str]) -> bool:
