@@ -1,0 +1,65 @@
+"""What a compressor is: a context in, one of at most `budget` tokens out, and what became of each row of its tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import ClassVar, Protocol
+
+from workbench import tokens
+from workbench.reading import layouts
+from workbench.records import Compressed, ContextGraph, Unit
+
+_NUMBERED = re.compile(r"(chunk_)?[0-9]{1,9}")
+
+
+class Compressor(Protocol):
+    """`label` is its SPEC, `budget` in cl100k tokens."""
+
+    name: ClassVar[str]
+    label: str
+    budget: int
+
+    def compress(self, question: str, context: ContextGraph | str) -> Compressed:
+        """The context cut down. A text is read by the layout that it is in (DataError if it is in none)."""
+        ...
+
+
+def tables(context: ContextGraph | str) -> ContextGraph:
+    """The tables of a context; those of a text in one of the layouts; none of a blank text."""
+    if isinstance(context, str):
+        return layouts.read(context)[1] if context.strip() else ContextGraph()
+    return context
+
+
+def written(context: ContextGraph | str) -> str:
+    """A context as the reader would see it whole."""
+    return context if isinstance(context, str) else layouts.ket_rag.write(context)
+
+
+@lru_cache(1 << 14)
+def size(text: str) -> int:
+    """Tokens of a short text. They are kept, because the units of an index come back with every other question."""
+    return tokens.count(text)
+
+
+def named(units: Sequence[Unit], prefix: str = "chunk_") -> list[str]:
+    """What stands before each unit: its id where all are numbers, as in the layouts; else its place in the table, for
+    an id of the corpus can be longer than a sentence."""
+    if all(_NUMBERED.fullmatch(unit.id) for unit in units) and len({unit.id for unit in units}) == len(units):
+        return [unit.id for unit in units]
+    return [f"{prefix}{at}" for at in range(1, len(units) + 1)]
+
+
+def shown(unit: Unit) -> str:
+    """A unit as it is read: its title, if it has one, above its text."""
+    return f"{unit.title}\n{unit.text}" if unit.title else unit.text
+
+
+def entry(name: str, text: str) -> str:
+    return f"  [{name}] {text}"
+
+
+def joined(parts: Iterable[str]) -> str:
+    return "\n\n".join(parts)

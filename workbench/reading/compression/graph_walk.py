@@ -1,0 +1,156 @@
+"""Graph-walk compression: a context is cut down to what a walk from the question reaches, nearest first ("The Reasoning
+Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.4; spec 4). No model is asked.
+
+    workbench   `ranked.py`: the walk ranks, the budget holds. Reasons below.
+    companion   `companion.py`: the code released with it
+    thesis      the same in the order that the text describes, counted in tokens
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.reading import layouts
+from workbench.reading.compression import companion, ranked
+from workbench.reading.compression.base import tables, written
+from workbench.records import Compressed, ContextGraph
+from workbench.spec import check_whole, spec_of
+
+PROFILES = ("workbench", "companion", "thesis")
+
+
+class GraphWalk:
+    """Cuts a context down to `budget` cl100k tokens.
+
+    profile        `workbench`, `companion` or `thesis`
+    budget         4,000 as published. `workbench` keeps to it; `companion` counts `budget` / 1.3 words and never cuts
+                   lines of the graph; `thesis` counts tokens and never cuts lines either
+    max_hops       3 as published
+
+    For `workbench` alone:
+
+    share          of the rarity of a name's words that the question must share for a seed; half, so that the rare part
+                   of a name decides
+    width          names reached per hop; 20, as many as the published walk reaches in all (14 to 21)
+    walk           what the walk counts beside the place in the context and the words of the question (1 each); half, as
+                   it is read off texts by rules, and they are what the method and the question say
+    rank_constant  of the reciprocal ranks; 20 for lists of about 100, where the usual 60 (for thousands) is nearly flat
+    lines          the share of the budget for lines of the tables
+    shorten        whether a unit that does not fit is shortened by whole sentences
+
+    Where nothing of the context is named in the question there is no walk: `companion` and `thesis` leave the context
+    as it is, `workbench` cuts it by the other two ranks; `fallback` says so.
+    """
+
+    name = "graph-walk"
+
+    def __init__(
+        self,
+        *,
+        profile: str = "workbench",
+        budget: int = 4_000,
+        max_hops: int = 3,
+        share: float = 0.5,
+        width: int = 20,
+        walk: float = 0.5,
+        rank_constant: float = 20,
+        lines: float = 0.1,
+        shorten: bool = True,
+    ):
+        given = {
+            "profile": profile, "budget": budget, "max_hops": max_hops, "share": share, "width": width, "walk": walk,
+            "rank_constant": rank_constant, "lines": lines, "shorten": shorten,
+        }  # fmt: skip
+        changed = {key: value for key, value in given.items() if value != _DEFAULTS[key]}
+        if profile not in PROFILES:
+            raise SettingError(f"profile={profile!r} is unknown; choose {', '.join(PROFILES)}")
+        idle = changed.keys() - {"profile", "budget", "max_hops"}
+        if profile != "workbench" and idle:
+            raise SettingError(f"{min(idle)} has no effect with profile={profile!r}; it is for profile='workbench'")
+        self.profile, self.budget, self.max_hops = profile, budget, max_hops
+        check_whole(self, "budget")
+        check_whole(self, "max_hops", least=0)
+        _check(given)
+        self.label = spec_of(self.name, changed)
+        self._walk = {key: given[key] for key in ("max_hops", "share", "width", "walk", "rank_constant")}
+        self._page = {key: given[key] for key in ("budget", "lines", "shorten")}
+
+    def compress(self, question: str, context: ContextGraph | str) -> Compressed:
+        """The context as the walk from the question leaves it. A text is read by the layout that it is in; DataError if
+        it is in none (`companion` and `thesis` find no entities in it)."""
+        return self._ranked(question, context) if self.profile == "workbench" else self._published(question, context)
+
+    def _ranked(self, question: str, context: ContextGraph | str) -> Compressed:
+        graph = tables(context)
+        units = (*graph.chunks, *graph.sources)
+        found = ranked.walk(question, graph, units, **self._walk)
+        page = ranked.assemble(graph, units, found, **self._page)
+        seeds = tuple(name for name, hop in found.hops.items() if hop == 0)
+        return Compressed(
+            question,
+            self.label,
+            self.budget,
+            graph,
+            page.graph,
+            page.text,
+            tokens.count(page.text),
+            tokens.count(written(context)),
+            seeds,
+            tuple(found.hops.items()),
+            page.kept,
+            None if seeds else "the question names nothing in the context; cut by its order and the words of the question",
+        )
+
+    def _published(self, question: str, context: ContextGraph | str) -> Compressed:
+        lightrag = isinstance(context, str) and layouts.lightrag.fits(context)
+        layout = layouts.lightrag if lightrag else layouts.ket_rag
+        graph = layout.parse(context, companion=True) if isinstance(context, str) else context
+        stop = frozenset() if lightrag else companion.STOP
+        names = companion.described(graph)
+        seeds = companion.seeds(question, names, stop=stop, articles=self.profile == "companion")
+        if not seeds:
+            why = "no entities in the context" if not names else "the question names no entity of the context"
+            return self._unchanged(question, context, graph, f"{why}; left as it is")
+        hops = companion.hops_from(seeds, graph.relations, self.max_hops)
+        last = max(hops.values())
+        hops |= dict.fromkeys(companion.expand(hops, names, graph.chunks), last + 1)
+        assembly = companion.Assembly(question, graph, hops, stop)
+        if self.profile == "companion":
+            page = companion.interleaved(assembly, self.budget, lightrag)
+        else:
+            page = companion.tiers(assembly, self.budget)
+        text = "\n\n".join(page.parts)
+        return Compressed(
+            question,
+            self.label,
+            self.budget,
+            graph,
+            assembly.graph(page.units),
+            text,
+            tokens.count(text),
+            tokens.count(written(context)),
+            tuple(seeds),
+            tuple(assembly.hops.items()),
+            tuple(page.kept),
+        )
+
+    def _unchanged(self, question: str, context: ContextGraph | str, graph: ContextGraph, why: str) -> Compressed:
+        text = written(context)
+        many = tokens.count(text)
+        return Compressed(question, self.label, self.budget, graph, graph, text, many, many, fallback=why)
+
+
+_DEFAULTS: dict[str, Any] = GraphWalk.__init__.__kwdefaults__
+
+
+def _check(given: dict[str, Any]) -> None:
+    for name in ("share", "lines"):
+        if not isinstance(given[name], int | float) or not 0 <= given[name] <= 1:
+            raise SettingError(f"{name}={given[name]!r}; it should be a share from 0 to 1")
+    for name, least in (("walk", 0), ("rank_constant", 1), ("width", 0)):
+        if isinstance(given[name], bool) or not isinstance(given[name], int | float) or not given[name] >= least:
+            raise SettingError(f"{name}={given[name]!r}; it should be a number from {least} on")
+    if not isinstance(given["shorten"], bool):
+        raise SettingError(f"shorten={given['shorten']!r}; it should be true or false")

@@ -1,0 +1,264 @@
+"""The walk of the profile `workbench`: the same phases as the published one (spec 4), with its traps mended.
+
+1. **Names** are those of the tables and what each unit is about (its title, or the name that it opens with), because
+   the tables of a context hold what is near the question, and the passage of the next hop often opens with a name that
+   is in none of them.
+2. **Seeds** are names that the question mentions, or most of whose words, by rarity in the context, it shares.
+3. **Hops.** From a name one comes to the other end of its relations, and to the names of the units that mention it; the
+   `width` strongest of them are reached, up to `max_hops`. A name is as strong as the strongest unit that mentions it,
+   and the weaker the more units do.
+4. **Units**, chunks and sources alike, are ranked thrice: by their place in the context, sources behind chunks (it is
+   the method's opinion, and its best); by the words of the question (BM25 in the context); by the walk: what stands
+   where a name leads. Reciprocal ranks are added up (Cormack et al., 2009), the walk counts `walk`.
+5. The **budget** is filled in that order. What was said is not said again: chunks and sources of one passage overlap. A
+   share of it, `lines`, is for lines of the tables between names that were reached.
+6. It is written by hops, as spec 4.5 has it; within a hop by rank."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.reading.compression.base import entry, joined, named, size
+from workbench.reading.compression.filling import Filling, Line, fitting
+from workbench.reading.compression.texts import Texts, families, ranks, weight, words
+from workbench.records import ContextGraph, ContextRelation, Unit
+
+BACKWARDS = 0.5  # of a step from a unit to one that mentions what it is about: it tells of it, but on the side
+
+
+@dataclass(frozen=True)
+class Walk:
+    """`hops`: name → hop, nearest and strongest first. `scores`: of each unit, the higher the better."""
+
+    texts: Texts
+    asked: dict[str, float]
+    mentions: list[list[str]]
+    hops: dict[str, int]
+    scores: list[float]
+
+
+def walk(
+    question: str,
+    graph: ContextGraph,
+    units: Sequence[Unit],
+    *,
+    max_hops: int,
+    share: float,
+    width: int,
+    walk: float,
+    rank_constant: float,
+) -> Walk:
+    texts = Texts(units)
+    asked = texts.asked(question)
+    described = [entity.name for entity in graph.entities]
+    ends = [end for relation in graph.relations for end in (relation.source, relation.target)]
+    names = _spelt([*described, *ends, *texts.subjects])
+    subjects = [names.get(_key(subject), "") for subject in texts.subjects]
+    mentions = texts.mentions(names.values())
+    by_place, by_words = range(len(units)), ranks(texts.matches(asked))
+    strength = [1 / (rank_constant + place) + 1 / (rank_constant + match) for place, match in zip(by_place, by_words)]
+    rarity = _rarity(mentions)
+    hops = reach(
+        seeds(question, names.values(), texts, share), names, graph.relations, mentions, strength, rarity,
+        max_hops, width,
+    )  # fmt: skip
+    by_walk = ranks(_credit(strength, subjects, mentions, hops, rarity))
+    scores = [score + walk / (rank_constant + place) for score, place in zip(strength, by_walk)]
+    return Walk(texts, asked, mentions, hops, scores)
+
+
+def seeds(question: str, names: Iterable[str], texts: Texts, share: float) -> list[str]:
+    """Names that stand in the question at word boundaries, or share words of it with at least `share` of their rarity,
+    so that a word which half of the units hold makes none."""
+    said, asked = words(question), texts.asked(question)
+    found = []
+    for name in names:
+        parts = words(name)
+        if len(parts) <= len(said) and any(said[at : at + len(parts)] == parts for at in range(len(said))):
+            if set(families(parts)) & asked.keys():
+                found.append(name)
+            continue
+        whole = sum(texts.rarity(family) for family in set(families(parts)))
+        if whole and weight(name, asked) >= share * whole:
+            found.append(name)
+    return found
+
+
+def reach(
+    seeds: Sequence[str],
+    names: dict[str, str],
+    relations: Iterable[ContextRelation],
+    mentions: Sequence[Sequence[str]],
+    strength: Sequence[float],
+    rarity: dict[str, float],
+    max_hops: int,
+    width: int,
+) -> dict[str, int]:
+    """Name → hop, up to `max_hops`; the `width` strongest of those that can be reached at each."""
+    beside: dict[str, set[str]] = defaultdict(set)
+    for relation in relations:
+        source, target = names.get(_key(relation.source), ""), names.get(_key(relation.target), "")
+        beside[source].add(target)
+        beside[target].add(source)
+    strongest: dict[str, float] = defaultdict(float)
+    units_of: dict[str, list[int]] = defaultdict(list)
+    for unit, found in enumerate(mentions):
+        for name in found:
+            units_of[name].append(unit)
+            strongest[name] = max(strongest[name], strength[unit] * rarity[name])
+    hops = dict.fromkeys(sorted(seeds, key=lambda name: (-strongest[name], name)), 0)
+    last = list(hops)
+    for hop in range(1, max_hops + 1):
+        met = {other for name in last for other in beside[name]}
+        met |= {other for name in last for unit in units_of[name] for other in mentions[unit]}
+        met -= hops.keys() | {""}
+        last = sorted(met, key=lambda name: (-strongest[name], name))[:width]
+        hops.update(dict.fromkeys(last, hop))
+    return hops
+
+
+def _credit(
+    strength: Sequence[float],
+    subjects: Sequence[str],
+    mentions: Sequence[Sequence[str]],
+    hops: dict[str, int],
+    rarity: dict[str, float],
+) -> list[float]:
+    """What the walk brings each unit: the strongest other unit that mentions what it is about, or, for `BACKWARDS` of
+    it, that is about what it mentions; over names that were reached."""
+    credit = [0.0] * len(strength)
+    about: dict[str, list[int]] = defaultdict(list)
+    for unit, name in enumerate(subjects):
+        if name in hops:
+            about[name].append(unit)
+    for unit, found in enumerate(mentions):
+        for name in found:
+            for other in about.get(name, ()):
+                if other != unit:
+                    credit[other] = max(credit[other], strength[unit] * rarity[name])
+                    credit[unit] = max(credit[unit], strength[other] * rarity[name] * BACKWARDS)
+    return credit
+
+
+def _rarity(mentions: Iterable[Iterable[str]]) -> dict[str, float]:
+    """Name → 1 where one unit mentions it, less the more do."""
+    counts: dict[str, int] = defaultdict(int)
+    for found in mentions:
+        for name in found:
+            counts[name] += 1
+    return {name: 1 / math.log2(1 + count) for name, count in counts.items()}
+
+
+def _key(name: str) -> str:
+    return " ".join(words(name))
+
+
+def _spelt(names: Iterable[str]) -> dict[str, str]:
+    """Words of a name → its first spelling: a table writes in capitals what a text does not."""
+    found: dict[str, str] = {}
+    for name in names:
+        if key := _key(name):
+            found.setdefault(key, name)
+    return found
+
+
+# -- assembly ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Page:
+    """The text, what of the tables is in it, and where (heading, hop, ids of units or names)."""
+
+    text: str
+    graph: ContextGraph
+    kept: tuple[tuple[str, int | None, tuple[str, ...]], ...]
+
+
+def assemble(
+    graph: ContextGraph, units: Sequence[Unit], found: Walk, *, budget: int, lines: float, shorten: bool
+) -> Page:
+    order = sorted(range(len(units)), key=lambda unit: (-found.scores[unit], unit))
+    names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
+    hop_of = [min((found.hops[name] for name in said if name in found.hops), default=None) for said in found.mentions]
+    headings = {hop: _heading(hop) for hop in dict.fromkeys([*sorted(set(found.hops.values())), None])}
+    heads = sum(size(heading + "\n\n") for heading in headings.values())
+    filling = Filling(budget - heads, found.asked, shorten)
+    told = _lines(graph, found)
+    rest = filling.add_units(order, found.texts.texts, names, keep=int(lines * budget) if told else 0)
+    filling.add_lines(told, int(lines * budget))
+    filling.squeeze(rest, found.texts.texts, names)
+
+    def page() -> Page:
+        return _page(graph, units, names, headings, hop_of, found, filling)
+
+    def drop() -> bool:
+        """The worst goes first: what came last."""
+        if filling.units:
+            filling.units.popitem()
+        elif filling.lines:
+            filling.lines.pop()
+        return bool(filling.units or filling.lines)
+
+    text = fitting(lambda: page().text, drop, budget)
+    return page() if text else Page("", ContextGraph(), ())
+
+
+def _heading(hop: int | None) -> str:
+    if hop is None:
+        return "=== Additional context ==="
+    return "=== Step 0 (from question) ===" if hop == 0 else f"=== Step {hop} (hop {hop}) ==="
+
+
+def _lines(graph: ContextGraph, found: Walk) -> list[Line]:
+    """Lines about names that were reached: near ones first, then those that share most with the question."""
+    spelt = {_key(name): name for name in found.hops}
+    at_hop = found.hops
+    rows = []
+    for place, entity in enumerate(graph.entities):
+        name = spelt.get(_key(entity.name))
+        if name and entity.description:
+            shared = weight(f"{entity.name} {entity.description}", found.asked)
+            said = " ".join(entity.description.split())
+            rows.append(Line((at_hop[name], -shared, place, 0), name, f"  {entity.name}: {said}", said, entity))
+    for place, relation in enumerate(graph.relations):
+        source, target = spelt.get(_key(relation.source)), spelt.get(_key(relation.target))
+        if source and target:
+            shared = weight(f"{relation.source} {relation.description} {relation.target}", found.asked)
+            said = " ".join(relation.description.split())
+            hop = min(at_hop[source], at_hop[target])
+            text = f"    -> {relation.target}: {said}"
+            rows.append(Line((hop, -shared, place, 1), source, text, said, relation))
+    return sorted(rows, key=lambda line: line.rank)
+
+
+def _page(graph, units, names, headings, hop_of, found: Walk, filling: Filling) -> Page:
+    parts, kept, shown_units = [], [], []
+    many = len(graph.chunks)
+    for hop, heading in headings.items():
+        block = [(name, [line for line in filling.lines if line.name == name])
+                 for name in dict.fromkeys(line.name for line in filling.lines if found.hops[line.name] == hop)]  # fmt: skip
+        here = [unit for unit in filling.units if hop_of[unit] == hop]
+        if block or here:
+            parts.append("\n".join([heading, *(line for name, lines in block for line in _block(name, lines))]))
+            parts += [entry(names[unit], filling.units[unit]) for unit in here]
+            kept.append((heading, hop, (*(name for name, _ in block), *(units[unit].id for unit in here))))
+            shown_units += here
+    rows = [line.row for line in filling.lines]
+    return Page(
+        joined(parts),
+        ContextGraph(
+            tuple(row for row in rows if not isinstance(row, ContextRelation)),
+            tuple(row for row in rows if isinstance(row, ContextRelation)),
+            tuple(units[unit] for unit in shown_units if unit >= many),
+            tuple(units[unit] for unit in shown_units if unit < many),
+        ),
+        tuple(kept),
+    )
+
+
+def _block(name: str, lines: Sequence[Line]) -> list[str]:
+    own = [line.text for line in lines if not isinstance(line.row, ContextRelation)]
+    return [*(own or [f"  {name}"]), *(line.text for line in lines if isinstance(line.row, ContextRelation))]

@@ -1,0 +1,155 @@
+"""The units of a context as words and sentences, read once: how rare a word is among them, which unit speaks of what the
+question names, what a unit is about, and where the names of the tables occur.
+
+A word is a run of letters and digits, case folded; scripts without spaces are compared by whole runs. Words of the
+question are compared by their family (`directed`, `director`)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import takewhile
+
+from workbench.reading.compression.base import shown
+from workbench.records import Unit
+from workbench.rules.relations import stem
+
+K1, B = 1.2, 0.75  # of BM25 (Robertson et al., 1994), as usual
+JOINERS = frozenset("of the and de da di la le van von der den du al bin for to".split())
+_LONGEST_NAME = 8  # words
+_WORD = re.compile(r"\w+")
+_TOKEN = re.compile(r"[^\s]+")
+_BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\Wa-z_])|(?<=[。！？])|\n+")
+
+
+def words(text: str) -> list[str]:
+    """
+    >>> words("N’Orvalle (1919)")
+    ['n', 'orvalle', '1919']
+    """
+    return _WORD.findall(text.casefold())
+
+
+def sentences(text: str) -> list[str]:
+    """
+    >>> sentences("Orsby\\nIt lies on the Aune. Nora was born there.")
+    ['Orsby', 'It lies on the Aune.', 'Nora was born there.']
+    """
+    parts, start = [], 0
+    for end in _SENTENCE_ENDS.finditer(text):
+        parts.append(text[start : end.end()])
+        start = end.end()
+    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
+
+
+def subject(text: str) -> str:
+    """What a text is about, by how it opens: its title, which is a short line of its own, without brackets at its end;
+    else the name that it begins with; empty if it begins with none.
+
+    >>> subject("Orsby (town)\\nA town."), subject("The Aldby Mill of Orsby is old."), subject("It is old.")
+    ('Orsby', 'Aldby Mill of Orsby', '')
+    """
+    first, feed, _ = text.strip().partition("\n")
+    if feed and len(first) <= 80 and not first.endswith((".", "!", "?")):
+        return _BRACKETS.sub("", first).strip()
+    return _opening(first)
+
+
+def _opening(line: str) -> str:
+    found: list[str] = []
+    for token in _TOKEN.findall(line[:200]):
+        bare = token.strip("\"'“”‘’([,.;:)]")
+        if not bare or not (bare[0].isupper() or bare[0].isdigit() or (found and bare in JOINERS)):
+            break
+        found.append(bare)
+        if bare != token.lstrip("\"'“‘([") or len(found) == _LONGEST_NAME:
+            break
+    while found and found[0].casefold() in empty_words():
+        found.pop(0)
+    while found and found[-1] in JOINERS:
+        found.pop()
+    return " ".join(found)
+
+
+@cache
+def empty_words() -> frozenset[str]:
+    """English words that say nothing about what a text is on."""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(STOP_WORDS)
+
+
+_family = lru_cache(1 << 16)(stem)
+
+
+def families(text_words: Iterable[str]) -> list[str]:
+    return [_family(word) for word in text_words]
+
+
+class Texts:
+    """The units of a context.
+
+    texts     as they are read
+    words     list[str] each
+    subjects  what each is about
+    """
+
+    def __init__(self, units: Sequence[Unit]):
+        self.texts = [shown(unit) for unit in units]
+        self.words = [words(text) for text in self.texts]
+        self.subjects = [subject(text) for text in self.texts]
+        self._families = [Counter(families(said)) for said in self.words]
+        self._units_of = Counter(family for counts in self._families for family in counts)
+
+    def rarity(self, family: str) -> float:
+        """Inverse document frequency of a family of words among the units (that of BM25, never below 0)."""
+        n, holding = len(self.texts), self._units_of[family]
+        return math.log(1 + (n - holding + 0.5) / (holding + 0.5))
+
+    def asked(self, question: str) -> dict[str, float]:
+        """The families of the words of a question that say something, with their rarity."""
+        said = dict.fromkeys(word for word in words(question) if word not in empty_words())
+        return {family: self.rarity(family) for family in families(said)}
+
+    def matches(self, asked: dict[str, float]) -> list[float]:
+        """How well each unit goes with the words asked for: BM25."""
+        mean = sum(map(len, self.words)) / max(len(self.words), 1) or 1
+        scores = []
+        for counts, said in zip(self._families, self.words):
+            norm = K1 * (1 - B + B * len(said) / mean)
+            found = ((rarity, counts[family]) for family, rarity in asked.items() if counts[family])
+            scores.append(sum(rarity * count * (K1 + 1) / (count + norm) for rarity, count in found))
+        return scores
+
+    def mentions(self, names: Iterable[str]) -> list[list[str]]:
+        """Which of the names each unit mentions, at word boundaries, each once, in the order of the text."""
+        starts: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
+        for name in names:
+            if said := words(name):
+                starts[said[0]].append((said, name))
+        return [list(dict.fromkeys(_found(said, starts))) for said in self.words]
+
+
+def weight(text: str, asked: dict[str, float]) -> float:
+    """The rarities of the words asked for that a text holds."""
+    return sum(asked[family] for family in set(families(words(text))) & asked.keys())
+
+
+def _found(said: Sequence[str], starts: dict[str, list[tuple[list[str], str]]]) -> Iterable[str]:
+    for at, word in enumerate(said):
+        for name_words, name in starts.get(word, ()):
+            if said[at : at + len(name_words)] == name_words:
+                yield name
+
+
+def ranks(scores: Sequence[float]) -> list[int]:
+    """The place of each score from 0 on, equal ones in their order; what scores nothing shares the last place."""
+    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    places = [len(scores)] * len(scores)
+    for place, at in enumerate(takewhile(lambda at: scores[at] > 0, order)):
+        places[at] = place
+    return places
