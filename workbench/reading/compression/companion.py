@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from workbench.reading.compression.base import entry, named, shown, size
-from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.records import ContextGraph, ContextRelation, Unit
+from workbench.rules.relations import words as list_of
 
-STOP = frozenset(
-    "a an the and or but if for to of in on at by with from as is are was were what which who whom whose when where why "
-    "how do does did can could would should will that this these those it its be been being have has had not no same "
-    "part also called known".split()
+STOP = list_of(
+    "a an the and or but if for to of in on at by with from as is are was were what which who whom whose when where "
+    "why how do does did can could would should will that this these those it its be been being have has had not no "
+    "same part also called known"
 )
 WORDS_A_TOKEN = 1.3  # the code takes a token for so many words
 _WORD = re.compile("[a-z0-9]+")
@@ -209,6 +210,3 @@ def _count_words(text: str) -> int:
 def described(graph: ContextGraph) -> list[str]:
     """The names of the table, each once."""
     return list(dict.fromkeys(entity.name for entity in graph.entities))
-
-
-__all__ = ["STOP", "Assembly", "ContextEntity", "Page", "described", "expand", "hops_from", "interleaved", "seeds", "tiers"]

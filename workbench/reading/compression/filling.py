@@ -1,14 +1,15 @@
 """Filling a budget: units by rank, whole ones while they fit, no sentence twice, then lines of the graph, then whatever
-sentences of the next units still fit. And how it is written."""
+sentences of the next units still fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from workbench import tokens
-from workbench.reading.compression.base import entry, joined, size
-from workbench.reading.compression.texts import sentences, weight
+from workbench.reading.compression.base import entry, size
+from workbench.reading.compression.texts import Text, weight
+from workbench.records import ContextEntity, ContextRelation
 
 GAP = "…"  # stands for sentences that are left out
 _LEAST = 12  # tokens; in less than that no sentence is worth its entry
@@ -17,18 +18,19 @@ _BREAK = "\n\n"
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the graph: where it stands (under which name), and the rows that it shows."""
+    """A line of the graph under a name. `said` is what it tells beyond names: it is not shown if a unit says it. `row`
+    is that of the table, `rank` sorts."""
 
     rank: tuple
     name: str
     text: str
-    said: str  # what it tells beyond names; not shown if a unit says it
-    row: object
+    said: str
+    row: ContextEntity | ContextRelation
 
 
 @dataclass
 class Filling:
-    """`left` tokens, and what is in so far: (unit's place, text), lines, sentences said."""
+    """`left` tokens, and what is in so far: a unit's place → its text, lines, sentences said."""
 
     left: int
     asked: dict[str, float]
@@ -37,89 +39,94 @@ class Filling:
     units: dict[int, str] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
 
-    def add_units(self, order: Iterable[int], texts: Sequence[str], names: Sequence[str], keep: int = 0) -> list[int]:
-        """Units in their order, until one does not fit into what is left but for `keep` tokens; the others."""
-        order = list(order)
+    def add_units(self, order: Sequence[int], texts: Sequence[Text], names: Sequence[str], keep: int) -> Sequence[int]:
+        """Units in their order, until one does not fit into what is left but for `keep` tokens. Returns those that are
+        not in."""
         for at, unit in enumerate(order):
             fresh = self._fresh(texts[unit])
-            text = _told(texts[unit], fresh)
-            if fresh and not self._take(unit, text, names[unit], fresh, self.left - keep):
+            if fresh and not self._take(unit, texts[unit], fresh, names[unit], self.left - keep):
                 return order[at:]
-        return []
+        return ()
 
-    def squeeze(self, order: Iterable[int], texts: Sequence[str], names: Sequence[str]) -> None:
+    def squeeze(self, order: Sequence[int], texts: Sequence[Text], names: Sequence[str]) -> None:
         """Of further units, what fits: the whole, or as many of its sentences as do, those first that share most with
         the question."""
         for unit in order:
             if self.left < _LEAST:
                 break
             fresh = self._fresh(texts[unit])
-            if not fresh or self._take(unit, _told(texts[unit], fresh), names[unit], fresh, self.left):
+            if not fresh or self._take(unit, texts[unit], fresh, names[unit], self.left) or not self.shorten:
                 continue
-            some = self._some(fresh, self.left - size(entry(names[unit], GAP + GAP) + _BREAK)) if self.shorten else []
+            some = self._some(fresh, self.left - size(entry(names[unit], GAP + GAP) + _BREAK))
             if some:
-                self._take(unit, _told(texts[unit], some), names[unit], some, self.left)
+                self._take(unit, texts[unit], some, names[unit], self.left)
 
     def add_lines(self, lines: Iterable[Line], budget: int) -> None:
         """Lines in their order, as many as fit into `budget` tokens, but for what a unit says."""
-        whole = " ".join(" ".join(self.units.values()).casefold().split())
+        whole = _plain(" ".join(self.units.values()))
+        headed: set[str] = set()
         for line in lines:
-            cost = size(line.text + "\n")
+            cost = size(line.text + "\n") + (0 if line.name in headed else size(f"  {line.name}\n"))
             if cost > min(budget, self.left):
                 break
-            if line.said and " ".join(line.said.casefold().split()) in whole:
-                continue
-            self.lines.append(line)
-            budget -= cost
-            self.left -= cost
+            if not line.said or _plain(line.said) not in whole:
+                self.lines.append(line)
+                headed.add(line.name)
+                budget -= cost
+                self.left -= cost
 
-    def _fresh(self, text: str) -> list[str]:
-        return [one for one in sentences(text) if _same(one) not in self.said]
+    def drop(self) -> None:
+        """Take back what came last."""
+        if self.units:
+            self.units.popitem()
+        elif self.lines:
+            self.lines.pop()
 
-    def _take(self, unit: int, text: str, name: str, said: Sequence[str], limit: int) -> bool:
-        cost = size(entry(name, text) + _BREAK)
+    def _fresh(self, text: Text) -> list[str]:
+        return [one for one in text.sentences if _plain(one) not in self.said]
+
+    def _take(self, unit: int, text: Text, sentences: Sequence[str], name: str, limit: int) -> bool:
+        """Whether so much of a unit fits into `limit` tokens; then it is in."""
+        told = _told(text, sentences)
+        cost = size(entry(name, told) + _BREAK)
         if cost > limit:
             return False
         self.left -= cost
-        self.units[unit] = text
-        self.said.update(map(_same, said))
+        self.units[unit] = told
+        self.said.update(map(_plain, sentences))
         return True
 
-    def _some(self, fresh: Sequence[str], limit: int) -> list[str]:
-        """Sentences in their order, of at most `limit` tokens."""
+    def _some(self, sentences: Sequence[str], limit: int) -> list[str]:
+        """As many sentences as fit into `limit` tokens, in their order."""
         chosen = []
-        for at in sorted(range(len(fresh)), key=lambda at: (-weight(fresh[at], self.asked), at)):
-            cost = size(f"{fresh[at]} {GAP} ")
+        for at in sorted(range(len(sentences)), key=lambda at: (-weight(sentences[at], self.asked), at)):
+            cost = size(f"{sentences[at]} {GAP} ")
             if cost <= limit:
                 chosen.append(at)
                 limit -= cost
-        return [fresh[at] for at in sorted(chosen)]
+        return [sentences[at] for at in sorted(chosen)]
 
 
-def _same(sentence: str) -> str:
-    return " ".join(sentence.casefold().split())
+def under(name: str, lines: Sequence[Line]) -> list[str]:
+    """The lines of an entity: its own, or its bare name, then its relationships."""
+    own = [line.text for line in lines if isinstance(line.row, ContextEntity)]
+    return [*(own or [f"  {name}"]), *(line.text for line in lines if not isinstance(line.row, ContextEntity))]
 
 
-def _told(text: str, kept: Sequence[str]) -> str:
+@lru_cache(1 << 13)
+def _plain(text: str) -> str:
+    """What two texts share that say the same."""
+    return " ".join(text.casefold().split())
+
+
+def _told(text: Text, kept: Sequence[str]) -> str:
     """The text itself where all its sentences are kept; else these, with a mark for each gap."""
-    every = sentences(text)
-    if len(kept) == len(every):
-        return text.strip("\n")
+    if len(kept) == len(text.sentences):
+        return text.text.strip("\n")
     wanted, parts = list(kept), []
-    for one in every:
+    for one in text.sentences:
         if wanted and one == wanted[0]:
             parts.append(wanted.pop(0))
         elif parts[-1:] != [GAP]:
             parts.append(GAP)
     return " ".join(parts)
-
-
-def fitting(write: Callable[[], str], drop: Callable[[], bool], budget: int) -> str:
-    """The text, once enough was dropped; tokens of parts do not quite add up to those of the whole."""
-    text = write()
-    while tokens.count(text) > budget and drop():
-        text = write()
-    return text if tokens.count(text) <= budget else ""
-
-
-__all__ = ["GAP", "Filling", "Line", "fitting", "joined"]

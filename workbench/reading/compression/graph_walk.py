@@ -18,6 +18,7 @@ from workbench.reading.compression.base import tables, written
 from workbench.records import Compressed, ContextGraph
 from workbench.spec import check_whole, spec_of
 
+NO_WALK = "the question names nothing in the context; cut by its order and the words of the question"
 PROFILES = ("workbench", "companion", "thesis")
 
 
@@ -95,12 +96,12 @@ class GraphWalk:
             graph,
             page.graph,
             page.text,
-            tokens.count(page.text),
+            page.tokens,
             tokens.count(written(context)),
             seeds,
             tuple(found.hops.items()),
             page.kept,
-            None if seeds else "the question names nothing in the context; cut by its order and the words of the question",
+            None if seeds else NO_WALK,
         )
 
     def _published(self, question: str, context: ContextGraph | str) -> Compressed:

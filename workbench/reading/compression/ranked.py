@@ -21,8 +21,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from workbench import tokens
 from workbench.reading.compression.base import entry, joined, named, size
-from workbench.reading.compression.filling import Filling, Line, fitting
+from workbench.reading.compression.filling import Filling, Line, under
 from workbench.reading.compression.texts import Texts, families, ranks, weight, words
 from workbench.records import ContextGraph, ContextRelation, Unit
 
@@ -55,14 +56,14 @@ def walk(
     asked = texts.asked(question)
     described = [entity.name for entity in graph.entities]
     ends = [end for relation in graph.relations for end in (relation.source, relation.target)]
-    names = _spelt([*described, *ends, *texts.subjects])
-    subjects = [names.get(_key(subject), "") for subject in texts.subjects]
+    names = _spelt([*described, *ends, *(text.subject for text in texts.texts)])
+    subjects = [names.get(_key(text.subject), "") for text in texts.texts]
     mentions = texts.mentions(names.values())
     by_place, by_words = range(len(units)), ranks(texts.matches(asked))
     strength = [1 / (rank_constant + place) + 1 / (rank_constant + match) for place, match in zip(by_place, by_words)]
     rarity = _rarity(mentions)
     hops = reach(
-        seeds(question, names.values(), texts, share), names, graph.relations, mentions, strength, rarity,
+        seeds(question, names, texts, share), names, graph.relations, mentions, strength, rarity,
         max_hops, width,
     )  # fmt: skip
     by_walk = ranks(_credit(strength, subjects, mentions, hops, rarity))
@@ -70,19 +71,15 @@ def walk(
     return Walk(texts, asked, mentions, hops, scores)
 
 
-def seeds(question: str, names: Iterable[str], texts: Texts, share: float) -> list[str]:
+def seeds(question: str, names: dict[str, str], texts: Texts, share: float) -> list[str]:
     """Names that stand in the question at word boundaries, or share words of it with at least `share` of their rarity,
     so that a word which half of the units hold makes none."""
-    said, asked = words(question), texts.asked(question)
+    said, asked = f" {_key(question)} ", texts.asked(question)
     found = []
-    for name in names:
-        parts = words(name)
-        if len(parts) <= len(said) and any(said[at : at + len(parts)] == parts for at in range(len(said))):
-            if set(families(parts)) & asked.keys():
-                found.append(name)
-            continue
-        whole = sum(texts.rarity(family) for family in set(families(parts)))
-        if whole and weight(name, asked) >= share * whole:
+    for key, name in names.items():
+        parts = set(families(key.split()))
+        shared = sum(asked[family] for family in parts & asked.keys())
+        if shared and (f" {key} " in said or shared >= share * sum(map(texts.rarity, parts))):
             found.append(name)
     return found
 
@@ -173,6 +170,7 @@ class Page:
     """The text, what of the tables is in it, and where (heading, hop, ids of units or names)."""
 
     text: str
+    tokens: int
     graph: ContextGraph
     kept: tuple[tuple[str, int | None, tuple[str, ...]], ...]
 
@@ -190,20 +188,11 @@ def assemble(
     rest = filling.add_units(order, found.texts.texts, names, keep=int(lines * budget) if told else 0)
     filling.add_lines(told, int(lines * budget))
     filling.squeeze(rest, found.texts.texts, names)
-
-    def page() -> Page:
-        return _page(graph, units, names, headings, hop_of, found, filling)
-
-    def drop() -> bool:
-        """The worst goes first: what came last."""
-        if filling.units:
-            filling.units.popitem()
-        elif filling.lines:
-            filling.lines.pop()
-        return bool(filling.units or filling.lines)
-
-    text = fitting(lambda: page().text, drop, budget)
-    return page() if text else Page("", ContextGraph(), ())
+    page = _page(graph, units, names, headings, hop_of, found, filling)
+    while page.tokens > budget:  # tokens of parts do not quite add up to those of the whole
+        filling.drop()
+        page = _page(graph, units, names, headings, hop_of, found, filling)
+    return page
 
 
 def _heading(hop: int | None) -> str:
@@ -238,17 +227,21 @@ def _page(graph, units, names, headings, hop_of, found: Walk, filling: Filling) 
     parts, kept, shown_units = [], [], []
     many = len(graph.chunks)
     for hop, heading in headings.items():
-        block = [(name, [line for line in filling.lines if line.name == name])
-                 for name in dict.fromkeys(line.name for line in filling.lines if found.hops[line.name] == hop)]  # fmt: skip
+        block: dict[str, list[Line]] = {}
+        for line in filling.lines:
+            if found.hops[line.name] == hop:
+                block.setdefault(line.name, []).append(line)
         here = [unit for unit in filling.units if hop_of[unit] == hop]
         if block or here:
-            parts.append("\n".join([heading, *(line for name, lines in block for line in _block(name, lines))]))
+            parts.append("\n".join([heading, *(one for name, lines in block.items() for one in under(name, lines))]))
             parts += [entry(names[unit], filling.units[unit]) for unit in here]
-            kept.append((heading, hop, (*(name for name, _ in block), *(units[unit].id for unit in here))))
+            kept.append((heading, hop, (*block, *(units[unit].id for unit in here))))
             shown_units += here
     rows = [line.row for line in filling.lines]
+    text = joined(parts)
     return Page(
-        joined(parts),
+        text,
+        tokens.count(text),
         ContextGraph(
             tuple(row for row in rows if not isinstance(row, ContextRelation)),
             tuple(row for row in rows if isinstance(row, ContextRelation)),
@@ -257,8 +250,3 @@ def _page(graph, units, names, headings, hop_of, found: Walk, filling: Filling) 
         ),
         tuple(kept),
     )
-
-
-def _block(name: str, lines: Sequence[Line]) -> list[str]:
-    own = [line.text for line in lines if not isinstance(line.row, ContextRelation)]
-    return [*(own or [f"  {name}"]), *(line.text for line in lines if isinstance(line.row, ContextRelation))]

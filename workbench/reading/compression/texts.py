@@ -1,5 +1,5 @@
-"""The units of a context as words and sentences, read once: how rare a word is among them, which unit speaks of what the
-question names, what a unit is about, and where the names of the tables occur.
+"""The units of a context as words and sentences, read once: how rare a word is among them, which unit speaks of what
+the question names, what a unit is about, and where the names of the tables occur.
 
 A word is a run of letters and digits, case folded; scripts without spaces are compared by whole runs. Words of the
 question are compared by their family (`directed`, `director`)."""
@@ -12,13 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import takewhile
+from typing import NamedTuple
 
 from workbench.reading.compression.base import shown
 from workbench.records import Unit
-from workbench.rules.relations import stem
+from workbench.rules import relations
 
 K1, B = 1.2, 0.75  # of BM25 (Robertson et al., 1994), as usual
-JOINERS = frozenset("of the and de da di la le van von der den du al bin for to".split())
+JOINERS = relations.words("of the and de da di la le van von der den du al bin for to")
 _LONGEST_NAME = 8  # words
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[^\s]+")
@@ -83,27 +84,36 @@ def empty_words() -> frozenset[str]:
     return frozenset(STOP_WORDS)
 
 
-_family = lru_cache(1 << 16)(stem)
+_family = lru_cache(1 << 16)(relations.stem)
 
 
 def families(text_words: Iterable[str]) -> list[str]:
     return [_family(word) for word in text_words]
 
 
-class Texts:
-    """The units of a context.
+class Text(NamedTuple):
+    """A text read once: its words, how often each family of words occurs, its sentences, what it is about."""
 
-    texts     as they are read
-    words     list[str] each
-    subjects  what each is about
-    """
+    text: str
+    words: list[str]
+    families: Counter[str]
+    sentences: list[str]
+    subject: str
+
+
+@lru_cache(2048)
+def _read(text: str) -> Text:
+    """They are kept, because the units of an index come back with every other question."""
+    said = words(text)
+    return Text(text, said, Counter(families(said)), sentences(text), subject(text))
+
+
+class Texts:
+    """The units of a context, read."""
 
     def __init__(self, units: Sequence[Unit]):
-        self.texts = [shown(unit) for unit in units]
-        self.words = [words(text) for text in self.texts]
-        self.subjects = [subject(text) for text in self.texts]
-        self._families = [Counter(families(said)) for said in self.words]
-        self._units_of = Counter(family for counts in self._families for family in counts)
+        self.texts = [_read(shown(unit)) for unit in units]
+        self._units_of = Counter(family for text in self.texts for family in text.families)
 
     def rarity(self, family: str) -> float:
         """Inverse document frequency of a family of words among the units (that of BM25, never below 0)."""
@@ -117,12 +127,12 @@ class Texts:
 
     def matches(self, asked: dict[str, float]) -> list[float]:
         """How well each unit goes with the words asked for: BM25."""
-        mean = sum(map(len, self.words)) / max(len(self.words), 1) or 1
+        mean = sum(len(text.words) for text in self.texts) / max(len(self.texts), 1) or 1
         scores = []
-        for counts, said in zip(self._families, self.words):
-            norm = K1 * (1 - B + B * len(said) / mean)
-            found = ((rarity, counts[family]) for family, rarity in asked.items() if counts[family])
-            scores.append(sum(rarity * count * (K1 + 1) / (count + norm) for rarity, count in found))
+        for text in self.texts:
+            norm = K1 * (1 - B + B * len(text.words) / mean)
+            found = ((rarity, text.families[family]) for family, rarity in asked.items())
+            scores.append(sum(rarity * count * (K1 + 1) / (count + norm) for rarity, count in found if count))
         return scores
 
     def mentions(self, names: Iterable[str]) -> list[list[str]]:
@@ -131,7 +141,7 @@ class Texts:
         for name in names:
             if said := words(name):
                 starts[said[0]].append((said, name))
-        return [list(dict.fromkeys(_found(said, starts))) for said in self.words]
+        return [list(dict.fromkeys(_found(text.words, starts))) for text in self.texts]
 
 
 def weight(text: str, asked: dict[str, float]) -> float:
@@ -141,9 +151,10 @@ def weight(text: str, asked: dict[str, float]) -> float:
 
 def _found(said: Sequence[str], starts: dict[str, list[tuple[list[str], str]]]) -> Iterable[str]:
     for at, word in enumerate(said):
-        for name_words, name in starts.get(word, ()):
-            if said[at : at + len(name_words)] == name_words:
-                yield name
+        if word in starts:
+            for name_words, name in starts[word]:
+                if said[at : at + len(name_words)] == name_words:
+                    yield name
 
 
 def ranks(scores: Sequence[float]) -> list[int]:

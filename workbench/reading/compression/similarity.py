@@ -1,0 +1,200 @@
+"""Compression by similarity, for contexts without a gradient to walk along: where a method lays out hundreds of
+entities and relations that all touch the question (LightRAG), hops say nothing; likeness to the question still does.
+
+Units and lines of the tables are chosen by maximal marginal relevance (Carbonell and Goldstein, 1998): like the
+question, unlike what is chosen already. Likeness is the cosine of TF-IDF vectors within the context, or of an encoder's
+vectors. No sentence is said twice. What is kept stands in the order of the context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench import tokens
+from workbench.encoding import Encoder, encoder
+from workbench.errors import SettingError
+from workbench.operators.similarity import minmax
+from workbench.reading.compression.base import entry, joined, named, size, tables, written
+from workbench.reading.compression.filling import Filling, Line, under
+from workbench.reading.compression.texts import Texts, empty_words, families, ranks, words
+from workbench.records import Compressed, ContextEntity, ContextGraph, Unit
+from workbench.spec import check_whole, spec_of
+
+GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
+
+
+class Similarity:
+    """Cuts a context down to `budget` cl100k tokens.
+
+    encoder        an encoder or its SPEC, for likeness of meaning, about a second for a context; None: words alone
+    diversity      what unlikeness to what is chosen counts, from 0 (nothing) to 1 (alone)
+    order          what the place in its table counts beside likeness (1); 0 where the order says nothing
+    rank_constant  of the reciprocal ranks by which the two are added up
+    lines          the share of the budget for lines of the tables
+    """
+
+    name = "similarity"
+
+    def __init__(
+        self,
+        *,
+        budget: int = 4_000,
+        encoder: Encoder | str | None = None,
+        diversity: float = 0.2,
+        order: float = 1.0,
+        rank_constant: float = 20,
+        lines: float = 0.1,
+    ):
+        given = {
+            "budget": budget, "encoder": encoder, "diversity": diversity, "order": order,
+            "rank_constant": rank_constant, "lines": lines,
+        }  # fmt: skip
+        self.budget = budget
+        check_whole(self, "budget")
+        for key in ("diversity", "lines"):
+            if not isinstance(given[key], int | float) or not 0 <= given[key] <= 1:
+                raise SettingError(f"{key}={given[key]!r}; it should be a share from 0 to 1")
+        for key, least in (("order", 0), ("rank_constant", 1)):
+            if not isinstance(given[key], int | float) or not given[key] >= least:
+                raise SettingError(f"{key}={given[key]!r}; it should be a number from {least} on")
+        self.encoder = _encoder(encoder)
+        self.diversity, self.order, self.rank_constant, self.lines = diversity, order, rank_constant, lines
+        changed = {key: getattr(value, "name", value) for key, value in given.items() if value != _DEFAULTS[key]}
+        self.label = spec_of(self.name, changed)
+
+    def compress(self, question: str, context: ContextGraph | str) -> Compressed:
+        """The units and lines that are most like the question. A text is read by the layout that it is in; DataError if
+        it is in none."""
+        graph = tables(context)
+        units = (*graph.chunks, *graph.sources)
+        texts = Texts(units)
+        names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
+        lines = _lines(graph)
+        filling = Filling(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
+        chosen = [lines[at] for at in self._ranked(question, [line.text for line in lines])]
+        share = int(self.lines * self.budget) if units else self.budget
+        by_rank = self._ranked(question, [text.text for text in texts.texts])
+        rest = filling.add_units(by_rank, texts.texts, names, keep=share if lines else 0)
+        filling.add_lines(chosen, share)
+        filling.squeeze(rest, texts.texts, names)
+        page = _page(units, names, len(graph.chunks), filling)
+        while page.tokens > self.budget:  # tokens of parts do not quite add up to those of the whole
+            filling.drop()
+            page = _page(units, names, len(graph.chunks), filling)
+        before = tokens.count(written(context))
+        return Compressed(
+            question, self.label, self.budget, graph, page.graph, page.text, page.tokens, before, kept=page.kept
+        )
+
+    def _ranked(self, question: str, texts: Sequence[str]) -> list[int]:
+        """Places of the texts, the best first."""
+        if not texts:
+            return []
+        likeness, alike = self._likeness(question, texts)
+        fused = [
+            self.order / (self.rank_constant + place) + 1 / (self.rank_constant + by_likeness)
+            for place, by_likeness in enumerate(ranks(likeness.tolist()))
+        ]
+        return marginal(minmax(np.array(fused)), alike, self.diversity)
+
+    def _likeness(self, question: str, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Of each text to the question, and of the texts to each other: (n,), (n, n)."""
+        if self.encoder is not None:
+            vectors = self.encoder.encode(list(texts))
+            return vectors @ self.encoder.encode_query(question, "passages"), vectors @ vectors.T
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectoriser = TfidfVectorizer(analyzer=_content, sublinear_tf=True)
+        try:
+            vectors = vectoriser.fit_transform(texts)
+        except ValueError:  # no text has a word that says anything
+            return np.zeros(len(texts)), np.zeros((len(texts), len(texts)))
+        asked = vectoriser.transform([question])
+        return (vectors @ asked.T).toarray().ravel(), (vectors @ vectors.T).toarray()
+
+
+_DEFAULTS: dict[str, Any] = Similarity.__init__.__kwdefaults__
+
+
+def marginal(relevance: np.ndarray, alike: np.ndarray, diversity: float) -> list[int]:
+    """The order of maximal marginal relevance: next is what has most of (1 - diversity) · relevance less diversity ·
+    its likeness to the closest that went before; of equals the first.
+
+    >>> twins = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> marginal(np.array([1.0, 0.9, 0.8]), twins, 0.5)
+    [0, 2, 1]
+    """
+    closest = np.zeros(len(relevance))
+    left = np.ones(len(relevance), dtype=bool)
+    order = []
+    for _ in range(len(relevance)):
+        gain = np.where(left, (1 - diversity) * relevance - diversity * closest, -np.inf)
+        best = int(gain.argmax())
+        order.append(best)
+        left[best] = False
+        closest = np.maximum(closest, alike[best])
+    return order
+
+
+def _content(text: str) -> list[str]:
+    return families(word for word in words(text) if word not in empty_words())
+
+
+def _encoder(given: Encoder | str | None) -> Encoder | None:
+    return encoder(given) if isinstance(given, str) else given
+
+
+@dataclass(frozen=True)
+class _Page:
+    text: str
+    tokens: int
+    graph: ContextGraph
+    kept: tuple[tuple[str, None, tuple[str, ...]], ...]
+
+
+def _lines(graph: ContextGraph) -> list[Line]:
+    entities = [
+        Line((place,), row.name, f"  {row.name}: {_flat(row.description)}", row.description, row)
+        for place, row in enumerate(graph.entities)
+        if row.description
+    ]
+    first = len(graph.entities)
+    return entities + [
+        Line((first + place,), row.source, f"    -> {row.target}: {_flat(row.description)}", row.description, row)
+        for place, row in enumerate(graph.relations)
+    ]
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _page(units: Sequence[Unit], names: Sequence[str], chunks: int, filling: Filling) -> _Page:
+    """Lines by the names that they stand under, texts in their order."""
+    lines = sorted(filling.lines, key=lambda line: line.rank)
+    block: dict[str, list[Line]] = {}
+    for line in lines:
+        block.setdefault(line.name, []).append(line)
+    shown_units = sorted(filling.units)
+    parts, kept = [], []
+    if block:
+        parts.append("\n".join([GRAPH, *(one for name, some in block.items() for one in under(name, some))]))
+        kept.append((GRAPH, None, tuple(block)))
+    if shown_units:
+        parts += [TEXTS, *(entry(names[unit], filling.units[unit]) for unit in shown_units)]
+        kept.append((TEXTS, None, tuple(units[unit].id for unit in shown_units)))
+    text = joined(parts)
+    return _Page(
+        text,
+        tokens.count(text),
+        ContextGraph(
+            tuple(line.row for line in lines if isinstance(line.row, ContextEntity)),
+            tuple(line.row for line in lines if not isinstance(line.row, ContextEntity)),
+            tuple(units[unit] for unit in shown_units if unit >= chunks),
+            tuple(units[unit] for unit in shown_units if unit < chunks),
+        ),
+        tuple(kept),
+    )
