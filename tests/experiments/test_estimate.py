@@ -31,7 +31,7 @@ from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine, Recorded
 from workbench.llm.record import Recording
 from workbench.records import Passage, Triple
-from workbench.steps import entity_relations, summarise
+from workbench.steps import entity_relations, graph_records, summarise
 
 DATA = replace(tiny_dataset(), extractions=None)
 
@@ -248,6 +248,23 @@ def test_profiles_are_asked_for_once_and_for_what_was_missed():
     assert "assumed" in repr(estimate)
     given = replace(DATA, profiles=Profiles())
     assert "entity_relations" not in build_costs(chat(), 0, data=given, layers=["typed"])[1]
+
+
+def test_a_skeleton_costs_two_calls_for_each_chunk_of_its_pieces(tmp_path):
+    data = wb.load("meridian")
+    estimate, costs = build_costs(chat(), 0, data=data, layers=["skeleton"])
+    cost = costs["graph_records"]
+    built = wb.Index.build(
+        data, wb.engine("rules"), tmp_path, encoder=TinyEncoder(), layers=["skeleton"], progress=False
+    ).skeleton
+    assert cost.calls.low <= 2 * len(built.chunks) <= cost.calls.high
+    empty = graph_records.STEP.prompt(graph_records.Input("", ""))
+    own = sum(tokens.count(m["content"]) for m in empty)
+    shown = 2 * sum(own + tokens.count(chunk.text) for chunk in built.chunks)
+    assert 0.9 * shown < cost.prompt_tokens.value < 1.1 * shown
+    assert cost.completion_tokens.low < cost.completion_tokens.value < cost.completion_tokens.high
+    assert "drawn by lot" in repr(estimate)
+    assert build_costs("rules", 0, data=data, layers=["skeleton"])[0].total.money == exactly(0)
 
 
 def test_a_graph_of_triples_costs_an_article_and_a_description_of_each_entity():

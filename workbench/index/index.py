@@ -412,7 +412,7 @@ def _write(
     for kind in kinds:
         layer, settings_class = LAYERS[kind]
         settings = _settings(kind, settings_class, chosen.get(kind, {}))
-        if kind not in asked and _unchanged(store, manifest, kind, build, asdict(settings)):
+        if kind not in asked and _unchanged(store, manifest, kind, build, _plain(settings)):
             key = manifest["layers"][kind]["key"]
         else:
             below = {needed: build.keys[needed] for needed in layer.needs}
@@ -441,7 +441,7 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
     """The key under which the layer stands, once it is made, and once what failed in it was asked for again."""
     stands, following = tries(store, kind, key)
     if stands is None:
-        _make(store, kind, following, build, settings, _old(store, manifest, kind, build, asdict(settings)))
+        _make(store, kind, following, build, settings, _old(store, manifest, kind, build, _plain(settings)))
         return following
     before = _open(store, kind, stands)
     if not (asked and before.said.get("failures") and _may_succeed(build.engine)):
@@ -536,6 +536,11 @@ def _settings(kind: str, settings_class: type, values: Mapping):
     except TypeError:
         known = ", ".join(asdict(settings_class())) or "no settings"
         raise SettingError(f"layer {kind!r} has {known}; {dict(values)!r} does not fit") from None
+
+
+def _plain(settings: Any) -> dict:
+    """Settings as a manifest gives them back, with lists for tuples."""
+    return json.loads(json.dumps(asdict(settings)))
 
 
 @cache

@@ -11,6 +11,7 @@ tokenizer and stop words, `words.py`).
 from __future__ import annotations
 
 import string
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,21 +104,22 @@ class Occurrences:
     def __init__(self):
         self.words: dict[str, int] = {}
         self.sentences: dict[str, int] = {}
-        self._at: list[tuple[int, int, int]] = []  # (word, sentence, piece)
+        self._at = array("q")  # word, sentence, piece, word, …
 
     def add(self, piece: int, part: list[str]) -> None:
         keywords = [word for word in part if is_keyword(word)]
         if not keywords:  # the sentence would be encoded for nothing
             return
         sentence = self.sentences.setdefault(" ".join(part), len(self.sentences))
-        self._at += [(self.words.setdefault(word, len(self.words)), sentence, piece) for word in keywords]
+        for word in keywords:
+            self._at.extend((self.words.setdefault(word, len(self.words)), sentence, piece))
 
     def tables(self, pieces: int) -> tuple[list[str], sp.csr_array, sp.csr_array]:
         """The words, sorted; how often each occurs in each sentence, (w, sentences); 1 where a piece holds it."""
         words = sorted(self.words)
         place = np.empty(len(words), dtype=np.int64)
         place[[self.words[word] for word in words]] = np.arange(len(words))
-        word, sentence, piece = np.array(self._at, dtype=np.int64).reshape(-1, 3).T
+        word, sentence, piece = np.array(self._at).reshape(-1, 3).T
         counts = _counted(place[word], sentence, (len(words), len(self.sentences)))
         held = _counted(place[word], piece, (len(words), pieces))
         held.data[:] = 1.0

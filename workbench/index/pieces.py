@@ -65,7 +65,7 @@ class PiecesLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PiecesLayer | None) -> dict:
         below: PassagesLayer = build.layers["passages"]
-        rows = list(_cut(below.passages, settings))
+        rows = list(cut(below.passages, settings))
         texts, sizes, passages, chunks = zip(*rows) if rows else ((), (), (), ())
         encoded = encode_to(
             folder / "vectors.npy", texts, build.encoder, _known(below, texts, old), label="pieces",
@@ -92,6 +92,11 @@ class PiecesLayer(Layer):
         self.tokens, self.passage, self.chunk = (table[name] for name in ("tokens", "passage", "chunk"))
         self.vectors = map_vectors(folder / "vectors.npy")
 
+    @property
+    def whole(self) -> bool:
+        """Whether pieces are whole chunks; the source then merges none of them."""
+        return self.said["settings"]["piece_tokens"] >= self.said["settings"]["chunk_tokens"]
+
     @cached_property
     def of_passage(self) -> sp.csr_array:
         """(passages, n): 1 where a piece is cut from a passage."""
@@ -103,7 +108,7 @@ class PiecesLayer(Layer):
         return f"PiecesLayer({len(self.pieces):,} pieces)"
 
 
-def _cut(passages: list[Passage], settings: Settings) -> Iterator[tuple[str, int, int, int]]:
+def cut(passages: list[Passage], settings: Settings) -> Iterator[tuple[str, int, int, int]]:
     """(text, tokens, passage, chunk) of each piece. A short rest that the chunk before holds as well is one too, as in
     the released code."""
     chunk = 0

@@ -11,7 +11,6 @@ gives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -134,7 +133,7 @@ def _fused(things: Sequence[fuse_descriptions.Input], kept: Kept, settings: Sett
         }
         several = (value for values in inputs.values() for value in values if len(value.fragments) > 1)
         kept.ask(
-            {key_of(asdict(value)): value for value in several},
+            {_key(value): value for value in several},
             lambda group: kept.engine.run(fuse_descriptions.STEP, group),
             "fuse descriptions" if progress else None,
         )
@@ -148,8 +147,13 @@ def _fused(things: Sequence[fuse_descriptions.Input], kept: Kept, settings: Sett
     return texts
 
 
+def _key(value: fuse_descriptions.Input) -> str:
+    """Without the limit, which is always the same: files that stand have keys without it."""
+    return key_of({"name": value.name, "kind": value.kind, "fragments": value.fragments})
+
+
 def _description(kept: Kept, value: fuse_descriptions.Input) -> str | None:
-    output = kept.used[key_of(asdict(value))].output
+    output = kept.used[_key(value)].output
     return output and output["description"]
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 
 @cache
-def _splitter():
+def splitter():
     import spacy
 
     pipeline = spacy.blank("en")
@@ -26,6 +26,6 @@ def stop_words() -> frozenset[str]:
 
 def sentences(texts: Sequence[str]) -> Iterator[list[list[str]]]:
     """The sentences of each text, as lists of words and marks in the letters in which they are written."""
-    for doc in _splitter().pipe(texts):
+    for doc in splitter().pipe(texts):
         split = ([token.text for token in sentence if not token.is_space] for sentence in doc.sents)
         yield [words for words in split if words]

@@ -17,8 +17,15 @@ from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.experiments.estimate.ranges import Range, check_sample, exactly, extrapolated, latency_of, priced, spread
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
-from workbench.experiments.estimate.written import FACTS, of_articles, of_profiles, of_reports, of_summaries
-from workbench.index import Index, communities, extractions, profiles, summaries
+from workbench.experiments.estimate.written import (
+    FACTS,
+    of_articles,
+    of_profiles,
+    of_reports,
+    of_skeleton,
+    of_summaries,
+)
+from workbench.index import Index, communities, extractions, pieces, profiles, skeleton, summaries
 from workbench.index.facts import fact_text
 from workbench.index.index import DEFAULT_LAYERS, closure, tries
 from workbench.index.layer import Build
@@ -54,8 +61,8 @@ def estimate_build(
     `folder` has one for. `sample` of them, spread over their lengths, are asked for real; with 0 none is, and the
     length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts that it has to encode.
     How many summaries and reports are written is not known before the clusters are: a range is given, with its reason,
-    for all of them, even if some stand already. So it is for profiles, and for the articles on a graph of triples, for
-    which nothing is asked. `folder` and `encoder` are by default those of `Index.build`."""
+    for all of them, even if some stand already. So it is for profiles, for a skeleton, and for the articles on a graph
+    of triples, for which nothing is asked. `folder` and `encoder` are by default those of `Index.build`."""
     data = data if isinstance(data, Dataset) else load(data)
     engine = known_engine(engine)
     check_sample(sample=sample, least=0)
@@ -95,6 +102,8 @@ def estimate_build(
         written.append(of_profiles(data.passages, engine, profiles.Settings()))
     if "communities" in kinds:
         written.append(of_reports(_facts(data, records, left, asked, seed), engine, communities.Settings()))
+    if "skeleton" in kinds:
+        written.append(of_skeleton(data.passages, engine, pieces.Settings(), skeleton.Settings()))
     if written:
         unknown.append("not in it: clustering, encoding what is written, and that some of it may stand already")
     if left and not chosen:

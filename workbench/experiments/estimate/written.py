@@ -12,7 +12,8 @@ from workbench import tokens
 from workbench.data import Dataset
 from workbench.experiments.estimate.ranges import Range, exactly, priced
 from workbench.experiments.estimate.record import Cost
-from workbench.index import communities, profiles, summaries
+from workbench.index import communities, pieces, profiles, skeleton, summaries
+from workbench.index.skeleton import core
 from workbench.index.textualise import HUB, SHARD, facts_of
 from workbench.llm.engine import Engine
 from workbench.records import Passage
@@ -21,6 +22,7 @@ from workbench.steps import (
     describe_entity,
     describe_relations,
     entity_relations,
+    graph_records,
     summarise,
     write_article,
 )
@@ -94,6 +96,34 @@ def of_profiles(passages: Sequence[Passage], engine: Engine, settings: profiles.
     )
     count = exactly(len(passages) * (1 + rounds))
     return _cost("profiles", step.name, engine, count, exactly(first * (1 + rounds)), completion), said
+
+
+def of_skeleton(
+    passages: Sequence[Passage], engine: Engine, cutting: pieces.Settings, settings: skeleton.Settings
+) -> tuple[Cost, str]:
+    """What extracting from the core of these passages takes, and in words what that rests on: which pieces are central
+    is not known before they have vectors, so as many are drawn by lot, and the shortest and the longest are low and
+    high. Descriptions that are fused are not in it."""
+    sizes = [size for _, size, _, _ in pieces.cut(passages, cutting)]
+    count, ranked = math.floor(settings.beta * len(sizes)), sorted(range(len(sizes)), key=sizes.__getitem__)
+    cores = (core.at_random(len(sizes), count, settings.seed), ranked[:count], ranked[len(sizes) - count :])
+    calls = Range(*(len(core.merged(rows, sizes, settings.merge_tokens)) for rows in cores))
+    held = Range(*(sum(sizes[row] for row in rows) for rows in cores))
+    rounds, step = 1 + settings.gleanings, graph_records.STEP
+    own = exactly(_tokens(step.prompt(graph_records.Input("", "", settings.types))))
+    records = held.times(RECORDS)
+    said = (
+        f"skeleton: {_said(calls)} chunks of {count:,} pieces, as of pieces drawn by lot, each asked about {rounds} "
+        f"times; {_said(RECORDS)} tokens per token of it, and {_said(GLEANED)} of that in a further round, assumed"
+    )
+    return _cost(
+        "skeleton",
+        step.name,
+        engine,
+        calls.times(rounds),
+        (calls.times(own) + held).times(rounds),
+        records + records.times(GLEANED).times(settings.gleanings),
+    ), said
 
 
 def of_articles(data: Dataset, engine: Engine) -> tuple[list[Cost], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
 from itertools import groupby, pairwise
@@ -34,14 +33,13 @@ def at_random(n: int, count: int, seed: int) -> list[int]:
     return sorted(random.Random(seed).sample(range(n), count))
 
 
-def share(n: int, beta: float) -> int:
-    """How many of n pieces a share is, rounded down; 0.7 of 10 is 7, though as a binary fraction it falls short."""
-    return math.floor(round(beta * n, DIGITS))
+def merged(core: Sequence[int], sizes: Sequence[int], limit: int) -> list[tuple[int, ...]]:
+    """Core pieces in their order, as many together as have up to `limit` tokens; one that has more stands alone. They
+    need not follow one another, nor be of one passage.
 
-
-def merged(core: Sequence[int], sizes: np.ndarray, limit: int) -> list[tuple[int, ...]]:
-    """Core pieces in their order, as many together as have up to `limit` tokens; one that has more stands alone. A
-    chunk may leave gaps, and join passages."""
+    >>> merged([0, 2, 3, 4], [5, 9, 5, 1, 30], limit=10)
+    [(0, 2), (3,), (4,)]
+    """
     chunks: list[list[int]] = []
     total = 0
     for row in core:
@@ -49,7 +47,7 @@ def merged(core: Sequence[int], sizes: np.ndarray, limit: int) -> list[tuple[int
             chunks.append([])
             total = 0
         chunks[-1].append(row)
-        total += int(sizes[row])
+        total += sizes[row]
     return [tuple(chunk) for chunk in chunks]
 
 

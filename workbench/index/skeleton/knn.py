@@ -13,7 +13,7 @@ from workbench import threads
 from workbench.index.words import sentences, stop_words
 
 WORDS = 2000  # of a piece: its most frequent
-BLOCK = 512  # pieces compared with all others at once
+CELLS = 2**22  # of a product of a block of pieces with all
 DIGITS = 6  # of a cosine: what lies beyond differs with the place in a product, and would order equals at random
 
 
@@ -34,8 +34,9 @@ def lexical(texts: Sequence[str], k: int = 1) -> Iterator[np.ndarray]:
     """(piece, partner) by the number of words that both hold, block by block, int (m, 2)."""
     held = _bags(texts)
     across = held.T.tocsr()
-    for start in range(0, len(texts), BLOCK):
-        yield _best((held[start : start + BLOCK] @ across).toarray(), start, k, least=1)
+    block = _block(len(texts))
+    for start in range(0, len(texts), block):
+        yield _best((held[start : start + block] @ across).toarray(), start, k, least=1)
 
 
 def semantic(vectors: np.ndarray, k: int = 1) -> Iterator[np.ndarray]:
@@ -43,12 +44,15 @@ def semantic(vectors: np.ndarray, k: int = 1) -> Iterator[np.ndarray]:
     import torch
 
     threads.settle()
-    n = len(vectors)
-    whole = torch.zeros((-(-n // BLOCK) * BLOCK, vectors.shape[1]))  # blocks of one shape give the same bits
-    whole[:n] = torch.from_numpy(np.array(vectors))
-    for start in range(0, n, BLOCK):
-        products = (whole[start : start + BLOCK] @ whole.T)[: n - start, :n].numpy()
+    whole, block = torch.from_numpy(np.array(vectors)), _block(len(vectors))
+    for start in range(0, len(vectors), block):
+        products = (whole[start : start + block] @ whole.T).numpy()
         yield _best(np.round(products, DIGITS), start, k, least=-2)
+
+
+def _block(n: int) -> int:
+    """How many of n pieces are compared with all at once."""
+    return max(1, CELLS // max(1, n))
 
 
 def _bags(texts: Sequence[str]) -> sp.csr_array:

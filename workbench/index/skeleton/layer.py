@@ -24,6 +24,7 @@ from workbench.records import ContextEntity, ContextRelation, Unit
 from workbench.spec import check_whole
 from workbench.steps import fuse_descriptions, graph_records
 
+LONGEST = 500  # cl100k tokens of a description that is put together
 SELECTIONS = ("pagerank", "uniform")
 
 
@@ -51,9 +52,10 @@ class Settings:
         check_whole(self, "gleanings", "seed", least=0)
         if self.selection not in SELECTIONS:
             raise SettingError(f"selection={self.selection!r} is unknown; choose one of {', '.join(SELECTIONS)}")
-        for name in ("beta", "damping"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from 0 to 1")
+        if not 0 <= self.beta <= 1:
+            raise SettingError(f"beta={self.beta!r}; it should be a share, from 0 to 1")
+        if not 0 <= self.damping < 1:
+            raise SettingError(f"damping={self.damping!r}; it should be a number from 0 to below 1")
 
 
 class SkeletonLayer(Layer):
@@ -79,7 +81,7 @@ class SkeletonLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
         chosen = _core(pieces, settings)
-        held = core.merged(chosen, pieces.tokens, settings.merge_tokens)
+        held = core.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
         chunks = [core.chunk_of(number, rows, pieces) for number, rows in enumerate(held)]
         parts = [core.runs(rows, pieces, passages) for rows in held]
         units = [core.units_of(chunk, rows, pieces, settings.unit_tokens) for chunk, rows in zip(chunks, held)]
@@ -187,7 +189,7 @@ def _core(pieces: PiecesLayer, settings: Settings) -> list[int]:
 
 def _thing(item: merging.Node | merging.Edge) -> fuse_descriptions.Input:
     named = (item.name, "entity") if isinstance(item, merging.Node) else (f"{item.source} – {item.target}", "relation")
-    return fuse_descriptions.Input(*named, tuple(sorted(item.told)))
+    return fuse_descriptions.Input(*named, tuple(sorted(item.told)), LONGEST)
 
 
 def _maker(build: Build) -> str:

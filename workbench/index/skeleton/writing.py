@@ -4,7 +4,7 @@ several describe (KET-RAG, spec 3.4). `kept.py` keeps it on disk while it is sai
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from workbench import tokens
 from workbench.index.kept import Kept, key_of
@@ -32,12 +32,9 @@ def descriptions(kept: Kept, things: Sequence[fuse_descriptions.Input], progress
     fit into a request joins what came of it in the next. What cannot be fused stays a line for each."""
     left = {at: thing.fragments for at, thing in enumerate(things)}
     failed = set()
-    while open := {at: fragments for at, fragments in left.items() if len(fragments) > 1 and at not in failed}:
-        sizes = {at: _fitting(fragments) for at, fragments in open.items()}
-        inputs = {
-            at: fuse_descriptions.Input(things[at].name, things[at].kind, fragments[: sizes[at]])
-            for at, fragments in open.items()
-        }
+    while open := {at: told for at, told in left.items() if len(told) > 1 and at not in failed}:
+        sizes = {at: _fitting(told) for at, told in open.items()}
+        inputs = {at: replace(things[at], fragments=told[: sizes[at]]) for at, told in open.items()}
         keys = {at: key_of(asdict(value)) for at, value in inputs.items()}
         kept.ask(
             {keys[at]: value for at, value in inputs.items()},

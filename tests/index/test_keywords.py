@@ -1,0 +1,121 @@
+"""Keywords: which words they are, their vectors worked out by hand, what a change costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tiny import CountingEncoder, TinyEncoder, files, tiny_dataset
+
+from workbench.data import Dataset
+from workbench.index import Index, keywords
+from workbench.index.keywords import sentence_parts
+from workbench.records import Passage
+
+
+def build(folder, data, encoder=None) -> Index:
+    return Index.build(data, None, folder, encoder=encoder or TinyEncoder(), layers=["keywords"], progress=False)
+
+
+def corpus(*texts: str) -> Dataset:
+    return Dataset("made", tuple(Passage(f"p{n}", "", text) for n, text in enumerate(texts)))
+
+
+def vector(layer, word: str) -> np.ndarray:
+    return layer.vectors[layer.words.index(word)]
+
+
+def pieces(layer, word: str) -> list[int]:
+    return layer.held[[layer.words.index(word)]].indices.tolist()
+
+
+def test_a_keyword_is_a_word_as_it_is_written(tmp_path):
+    layer = build(tmp_path, corpus("The fog's grey, the Fog is 2 -- \"old\"; fog & it.")).keywords
+    assert layer.words == ["'s", "--", "2", "Fog", "The", "fog", "grey", "old"]
+
+
+def test_a_vector_is_the_mean_of_the_sentences_of_all_occurrences(tmp_path):
+    layer = build(tmp_path, corpus("Fog hides fog boats. Boats sink.", "Fog hides fog boats. Fog lifts.")).keywords
+    hides, sink, lifts = TinyEncoder().encode(["Fog hides fog boats .", "Boats sink .", "Fog lifts ."])
+    assert np.allclose(vector(layer, "hides"), hides)  # in two pieces, in one and the same sentence
+    assert np.allclose(vector(layer, "fog"), hides) and np.allclose(vector(layer, "Boats"), sink)
+    assert np.allclose(vector(layer, "Fog"), (2 * hides + lifts) / 3)
+    assert np.linalg.norm(vector(layer, "Fog")) < 0.99  # not normalised
+    assert pieces(layer, "Fog") == [0, 1] and pieces(layer, "Boats") == [0] and pieces(layer, "lifts") == [1]
+    assert set(layer.held.data) == {1.0}
+
+
+def test_a_word_that_occurs_twice_in_a_sentence_counts_it_twice(tmp_path):
+    layer = build(tmp_path, corpus("Fog hides Fog. Fog lifts.")).keywords
+    hides, lifts = TinyEncoder().encode(["Fog hides Fog .", "Fog lifts ."])
+    assert np.allclose(vector(layer, "Fog"), (2 * hides + lifts) / 3)
+
+
+def test_the_means_do_not_depend_on_the_blocks(tmp_path, monkeypatch):
+    whole = build(tmp_path / "whole", tiny_dataset()).keywords
+    monkeypatch.setattr(keywords, "BLOCK", 3)
+    assert np.allclose(build(tmp_path / "blocks", tiny_dataset()).keywords.vectors, whole.vectors, atol=1e-6)
+
+
+def test_against_a_plain_loop(tmp_path):
+    index = build(tmp_path, tiny_dataset())
+    encoder, sums, counts, held = TinyEncoder(), {}, {}, {}
+    for row, piece in enumerate(index.pieces.pieces):
+        (parts,) = sentence_parts([piece.text])
+        for words in parts:
+            for word in filter(keywords.is_keyword, words):
+                sums[word] = sums.get(word, 0) + encoder.encode([" ".join(words)])[0]
+                counts[word] = counts.get(word, 0) + 1
+                held.setdefault(word, set()).add(row)
+    assert index.keywords.words == sorted(sums) and len(sums) > 20
+    for word in sums:
+        assert np.allclose(vector(index.keywords, word), sums[word] / counts[word], atol=1e-6)
+        assert pieces(index.keywords, word) == sorted(held[word])
+
+
+def test_a_very_long_sentence_is_cut(monkeypatch):
+    monkeypatch.setattr(keywords, "PART", 3)
+    assert list(sentence_parts(["one two three four five", ""])) == [[["one", "two", "three"], ["four", "five"]], []]
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "the of", "., ;", "\x00\x01", "<b>&amp;</b>", "x" * 50_000, "東京 は"])
+def test_hostile_texts_do_no_harm(tmp_path, text):
+    layer = build(tmp_path, corpus(text, "Fog.")).keywords
+    assert layer.held.shape == (len(layer.words), len(Index.open(tmp_path).pieces.pieces))
+    assert np.isfinite(layer.vectors).all() and "Fog" in layer.words and "<b>" not in layer._repr_html_()
+
+
+def test_a_corpus_without_a_keyword_has_none(tmp_path):
+    layer = build(tmp_path, corpus("the of and")).keywords
+    assert layer.words == [] and len(layer.vectors) == 0 and layer.held.shape == (0, 1)
+
+
+def test_a_sentence_is_encoded_once_whatever_changes(tmp_path):
+    data = corpus("Fog lifts. Boats sink.", "Fog lifts.")
+    index = build(tmp_path / "changed", data)
+    assert index.manifest["layers"]["keywords"]["encoded"] == 2
+    encoder = CountingEncoder()
+    index = Index.open(tmp_path / "changed", encoder).insert([Passage("n", "", "Boats sink. Rain.")], progress=False)
+    assert encoder.texts.count("Rain .") == 1 and "Boats sink ." not in encoder.texts
+    index = index.delete(["p0"], progress=False)
+    fresh = build(tmp_path / "fresh", Dataset("made", tuple(index.passages.passages))).keywords
+    assert fresh.words == index.keywords.words and np.array_equal(fresh.held.toarray(), index.keywords.held.toarray())
+    assert np.allclose(fresh.vectors, index.keywords.vectors, atol=1e-6)
+    index.delete(["n"], progress=False)
+    assert not any(b"sink" in raw for raw in files(tmp_path / "changed").values())
+
+
+def test_a_build_that_is_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.index.vectors.BLOCK_CHARACTERS", 40)
+    whole = CountingEncoder()
+    build(tmp_path / "whole", tiny_dataset(), whole)
+    at = len(whole.calls) - 2
+    with pytest.raises(RuntimeError, match="injected"):
+        build(tmp_path / "stopped", tiny_dataset(), CountingEncoder(fail_at=at))
+    rest = CountingEncoder()
+    index = build(tmp_path / "stopped", tiny_dataset(), rest)
+    assert rest.calls == whole.calls[at:]
+    again = Index.open(tmp_path / "whole").keywords
+    assert np.array_equal(index.keywords.vectors, again.vectors) and index.keywords.words == again.words
+    assert {n: raw for n, raw in files(tmp_path / "stopped").items() if n != ".lock"} == {
+        n: raw for n, raw in files(tmp_path / "whole").items() if n != ".lock"
+    }

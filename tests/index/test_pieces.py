@@ -1,0 +1,132 @@
+"""Pieces: windows worked out by hand, borders inside characters, what is encoded again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny import CountingEncoder, TinyEncoder, files, tiny_dataset
+
+from workbench import tokens
+from workbench.data import Dataset
+from workbench.errors import SettingError
+from workbench.index import Index
+from workbench.index.pieces import Settings, cut
+from workbench.records import Passage, Unit
+from workbench.text import storable
+
+
+def build(folder, data, encoder=None, **chosen) -> Index:
+    settings = {"pieces": chosen} if chosen else {}
+    return Index.build(
+        data, None, folder, encoder=encoder or TinyEncoder(), layers=["pieces"], settings=settings, progress=False
+    )
+
+
+def counted(n: int, start: int = 0) -> str:
+    """A text of n tokens."""
+    return "".join(f" {chr(97 + number % 26)}" for number in range(start, start + n))
+
+
+def corpus(*texts: str) -> Dataset:
+    return Dataset("made", tuple(Passage(f"p{n}", "", text) for n, text in enumerate(texts)))
+
+
+def test_chunks_overlap_and_pieces_follow_one_another(tmp_path):
+    text = counted(12)
+    assert tokens.count(text) == 12
+    layer = build(tmp_path, corpus(text, "", " z"), chunk_tokens=5, chunk_overlap=1, piece_tokens=2).pieces
+    # Windows begin at 0, 4 and 8, and hold 5, 5 and 4 tokens.
+    texts = [" a b", " c d", " e", " e f", " g h", " i", " i j", " k l", " z"]
+    assert [piece.text for piece in layer.pieces] == texts
+    assert layer.tokens.tolist() == [2, 2, 1, 2, 2, 1, 2, 2, 1] and layer.tokens.dtype == np.int32
+    assert layer.chunk.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 3]
+    assert layer.passage.tolist() == [0] * 8 + [2]
+    assert layer.pieces[8] == Unit("8", " z", "", ("p2",))
+    assert layer.of_passage.toarray().tolist() == [[1] * 8 + [0], [0] * 9, [0] * 8 + [1]]
+    assert np.array_equal(layer.vectors, TinyEncoder().encode(texts))
+
+
+def test_a_rest_that_the_chunk_before_holds_is_a_chunk_too():
+    rows = list(cut([Passage("p", "", counted(2300))], Settings()))
+    starts = [sum(1 for _, _, _, chunk in rows if chunk == number) for number in range(3)]
+    assert starts == [8, 8, 1]  # windows at 0, 1100 and 2200, of which the last lies wholly in the second
+    assert [size for _, size, _, _ in rows] == [150] * 16 + [100]
+    whole = list(cut([Passage("p", "", counted(1300))], Settings(piece_tokens=1200)))
+    assert [(size, chunk) for _, size, _, chunk in whole] == [(1200, 0), (200, 1)]
+
+
+def test_the_title_begins_the_first_piece_and_names_the_others(tmp_path):
+    data = Dataset("made", (Passage("p", "Orsby", "It lies on a river, and Orsby is old."),))
+    pieces = build(tmp_path, data, piece_tokens=6).pieces.pieces
+    assert [(piece.text, piece.title) for piece in pieces] == [
+        ("Orsby\nIt lies", ""), (" on a river, and Or", "Orsby"), ("sby is old.", "Orsby"),
+    ]  # fmt: skip
+
+
+@given(st.text(max_size=60).map(storable), st.integers(1, 7), st.integers(1, 9))
+def test_pieces_of_a_chunk_give_back_its_text(text, size, chunk):
+    rows = list(cut([Passage("p", "", text)], Settings(chunk_tokens=1000, chunk_overlap=0, piece_tokens=size)))
+    assert "".join(piece for piece, _, _, _ in rows) == text
+    rows = list(cut([Passage("p", "", text)], Settings(chunk_tokens=chunk, chunk_overlap=0, piece_tokens=size)))
+    assert "".join(piece for piece, _, _, _ in rows) == text
+    assert all(piece and number <= size for piece, number, _, _ in rows)
+
+
+def test_a_border_within_a_character_breaks_none():
+    rows = list(cut([Passage("p", "", "東京🦊東京🦊")], Settings(piece_tokens=2)))
+    assert "\ufffd" not in "".join(text for text, *_ in rows) and "".join(text for text, *_ in rows) == "東京🦊東京🦊"
+
+
+@pytest.mark.parametrize(
+    "text", ["\x00\x01\x1b[31m", "<script>alert(1)</script>", "ÃƒÂ©", " \n\t ", "x" * 100_000], ids=range(5)
+)
+def test_texts_of_any_kind_are_cut(tmp_path, text):
+    layer = build(tmp_path, corpus(text)).pieces
+    assert "".join(piece.text for piece in layer.pieces if piece.id)[:1200] == text[:1200]
+    assert all(count <= 150 for count in layer.tokens) and "<script>" not in layer._repr_html_()
+
+
+def test_a_corpus_without_text_has_no_pieces(tmp_path):
+    layer = build(tmp_path, corpus("", "")).pieces
+    assert (len(layer.pieces), layer.vectors.shape[0], layer.of_passage.shape) == (0, 0, (2, 0))
+
+
+def test_a_piece_that_is_a_whole_passage_is_not_encoded_again(tmp_path):
+    encoder = CountingEncoder()
+    data = tiny_dataset()
+    index = build(tmp_path, data, encoder)
+    assert encoder.texts and index.manifest["layers"]["pieces"]["encoded"] == 0
+    assert np.array_equal(index.pieces.vectors, index.passages.vectors)
+
+
+def test_what_was_encoded_is_not_encoded_again_after_a_change(tmp_path):
+    index = build(tmp_path / "changed", corpus(counted(4), counted(5, 9)), piece_tokens=2)
+    index = index.insert([Passage("new", "", " y z" + counted(2))], progress=False)
+    assert index.manifest["layers"]["pieces"]["encoded"] == 1  # " y z": the other piece is the first of all
+    index = index.delete(["p0"], progress=False)
+    assert [piece.id for piece in index.pieces.pieces] == ["0", "1", "2", "3", "4"]
+    data = Dataset("made", tuple(index.passages.passages))
+    fresh = build(tmp_path / "fresh", data, piece_tokens=2).pieces
+    assert fresh.pieces == index.pieces.pieces and np.array_equal(fresh.vectors, index.pieces.vectors)
+
+
+def test_built_again_it_is_the_same_bytes(tmp_path):
+    build(tmp_path, tiny_dataset())
+    before = files(tmp_path)
+    assert files(build(tmp_path, tiny_dataset()).folder) == before
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"chunk_overlap": 1200}, "chunk_overlap=1200; it should be below chunk_tokens=1200"),
+        ({"piece_tokens": 0}, "piece_tokens=0; it should be a whole number from 1 on"),
+        ({"chunk_tokens": 1.5}, r"chunk_tokens=1.5; it should be a whole number"),
+        ({"chunk_overlap": -1}, "chunk_overlap=-1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(chosen, message):
+    with pytest.raises(SettingError, match=message):
+        Settings(**chosen)

@@ -1,0 +1,507 @@
+"""The skeleton: the graph of the pieces against a plain loop, the core and its chunks by hand, what an engine says of
+them merged, and builds that are stopped or changed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny import TinyEncoder, files, tiny_dataset
+
+import workbench as wb
+from workbench import tokens
+from workbench.data import Dataset
+from workbench.errors import SettingError
+from workbench.index import Index, kept
+from workbench.index.skeleton import Settings, core, knn, merging, writing
+from workbench.index.words import sentences, stop_words
+from workbench.llm.call import Reply
+from workbench.llm.meter import Meter
+from workbench.llm.parse import parse
+from workbench.llm.step import Result
+from workbench.records import ContextEntity, ContextRelation, Passage
+from workbench.steps import fuse_descriptions, graph_records
+from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
+
+DATA = replace(tiny_dataset(), extractions=None)
+
+
+class Model:
+    """Says of each line of a chunk that it is a place near Meridian, or what it is told to say of a chunk that holds
+    something; what it says goes through the parser. It may fail where a chunk holds something, or break off."""
+
+    def __init__(
+        self,
+        name: str = "openai:one",
+        *,
+        says: dict[str, str] | None = None,
+        fails_on: Sequence[str] = (),
+        fail_at: int | None = None,
+    ):
+        self.name, self.says, self.fails_on, self.fail_at = name, says or {}, fails_on, fail_at
+        self.meter, self.calls = Meter(), []
+
+    @property
+    def asked(self) -> list[str]:
+        return [v.text for call in self.calls for v in call if isinstance(v, graph_records.Input) and not v.found]
+
+    @property
+    def fused(self) -> list[fuse_descriptions.Input]:
+        return [value for call in self.calls for value in call if isinstance(value, fuse_descriptions.Input)]
+
+    def run(self, step, inputs, *, trace=None):
+        if len(self.calls) == self.fail_at:
+            raise KeyboardInterrupt("injected")
+        self.calls.append(list(inputs))
+        return [self._result(step, value) for value in inputs]
+
+    def _result(self, step, value) -> Result:
+        text = value.name if isinstance(value, fuse_descriptions.Input) else value.text
+        if any(words in text for words in self.fails_on):
+            return Result(None, failure="told to fail")
+        if isinstance(value, fuse_descriptions.Input):
+            return Result(step.output(description=f"{len(value.fragments)} of {value.name}"), parse="text")
+        told = next((said for words, said in self.says.items() if words in text), None)
+        lines = [line for line in text.splitlines() if line.strip()]
+        reply = said(*(record for n, line in enumerate(lines) for record in (
+            entity(line[:20], "geo", f"Line {n}."), relation(line[:20], "Meridian", f"So says {line}", 2),
+            entity("Meridian", "geo", f"It has {line}"),
+        ))) if told is None else told  # fmt: skip
+        try:
+            output, level = parse(step, Reply(reply, finish="stop"))
+        except ValueError as error:
+            return Result(None, failure=str(error))
+        return Result(output, parse=level)
+
+
+def entity(*fields) -> str:
+    return "(" + FIELD.join(("entity", *fields)) + ")"
+
+
+def relation(*fields) -> str:
+    return "(" + FIELD.join(("relationship", *map(str, fields))) + ")"
+
+
+def said(*records: str) -> str:
+    return f"\n{RECORD}\n".join(records) + END
+
+
+def build(folder, engine=None, data=DATA, cut=None, **chosen) -> Index:
+    return Index.build(
+        data, engine, folder, encoder=TinyEncoder(), layers=["skeleton"], progress=False,
+        settings={"skeleton": chosen, "pieces": cut or {}},
+    )  # fmt: skip
+
+
+def corpus(*texts: str, titles: Sequence[str] = ()) -> Dataset:
+    titles = titles or [""] * len(texts)
+    return Dataset("made", tuple(Passage(f"p{n}", title, text) for n, (title, text) in enumerate(zip(titles, texts))))
+
+
+# -- the graph of the pieces ------------------------------------------------------------------------------------------
+
+
+def naive(texts: Sequence[str], vectors: np.ndarray, k: int) -> set[tuple[int, int]]:
+    """Every pair compared with every other, as the source does."""
+    bags = [
+        {word.lower() for part in split for word in part if word.isalpha()} - stop_words() for split in sentences(texts)
+    ]
+    edges = set()
+    for one in range(len(texts)):
+        others = [other for other in range(len(texts)) if other != one]
+        shared = {other: len(bags[one] & bags[other]) for other in others}
+        cosine = {other: round(float(vectors[one] @ vectors[other]), 5) for other in others}
+        nearest = [other for other in sorted(others, key=lambda o: -shared[o])[:k] if shared[other]]
+        edges |= {(one, other) for other in nearest + sorted(others, key=lambda o: -cosine[o])[:k]}
+    return {(min(pair), max(pair)) for pair in edges}
+
+
+WORDS = ["fog", "Fog", "boat", "lake", "the", "mill", "x1", "Orsby", "river", "2"]
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+
+
+@settings(max_examples=60)
+@given(st.lists(texts, min_size=1, max_size=9), st.integers(1, 3))
+def test_the_graph_is_that_of_a_plain_loop(pieces, k):
+    vectors = TinyEncoder().encode(pieces)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knn, "CELLS", 2 * len(pieces))  # several blocks
+        patch.setattr(knn, "DIGITS", 5)  # the loop adds up in another order
+        graph = knn.graph(pieces, vectors, k)
+    found = {(int(a), int(b)) for a, b in zip(*graph.nonzero())}
+    assert {(a, b) for a, b in found if a < b} == naive(pieces, vectors, k)
+    assert all((b, a) in found and a != b for a, b in found) and set(graph.data) <= {1.0}
+
+
+def test_the_graph_of_four_pieces_by_hand():
+    pieces = ["Fog over the lake.", "The fog and the boats.", "A lake, some boats, fog.", "Nothing else 12."]
+    vectors = np.eye(4, dtype=np.float32)
+    vectors[3] = vectors[0]
+    # By words 0-2 (fog, lake) and 1-2; 2 has two words with both and takes the earlier; 3 shares none. By vectors 0-3;
+    # 1 and 2 are as far from all, and take the first.
+    assert sorted(zip(*np.triu(knn.graph(pieces, vectors).toarray()).nonzero())) == [(0, 1), (0, 2), (0, 3), (1, 2)]
+
+
+def test_identical_pieces_are_joined():
+    pieces = ["Fog on Lake Mira.", "Boats on the river.", "Fog on Lake Mira.", "Mills.", "Boats on the river."]
+    graph = knn.graph(pieces, TinyEncoder().encode(pieces))
+    assert graph[0, 2] == graph[1, 4] == 1 and graph.diagonal().sum() == 0
+
+
+def test_the_most_frequent_words_of_a_piece_count(monkeypatch):
+    monkeypatch.setattr(knn, "WORDS", 1)
+    vectors = np.eye(3, 4, dtype=np.float32)
+    graph = knn.graph(["boat fog fog", "boat boat mill", "fog lake fog"], vectors)
+    assert graph[0, 2] == 1  # by vectors all are as far, and take the first: 0-1 and 0-2
+    assert np.concatenate(list(knn.lexical(["boat fog fog", "boat boat mill", "fog lake fog"]))).tolist() == [
+        [0, 2], [2, 0],
+    ]  # fmt: skip
+
+
+# -- the core ---------------------------------------------------------------------------------------------------------
+
+
+def test_pagerank_chooses_the_central_pieces_and_the_earlier_of_equals():
+    star = nx.star_graph(4)  # 0 in the middle
+    star.add_edge(5, 6)
+    graph = nx.to_scipy_sparse_array(star, nodelist=range(7), dtype=float)
+    ranks = nx.pagerank(star, 0.85, max_iter=1000, tol=1e-12)
+    assert ranks[0] > ranks[5] > ranks[1]
+    assert core.by_pagerank(graph, 3, 0.85) == [0, 5, 6] and core.by_pagerank(graph, 5, 0.85) == [0, 1, 2, 5, 6]
+    assert core.by_pagerank(graph, 0, 0.85) == [] and core.by_pagerank(graph, 7, 0.85) == list(range(7))
+
+
+def test_a_sample_is_that_of_its_seed():
+    assert core.at_random(100, 30, 42) == core.at_random(100, 30, 42) != core.at_random(100, 30, 43)
+    assert len(set(core.at_random(100, 30, 42))) == 30
+
+
+def test_the_share_is_rounded_down_and_all_is_the_whole_stream(tmp_path):
+    cut = {"chunk_tokens": 8, "chunk_overlap": 2, "piece_tokens": 3}
+    for beta, selection, expected in ((1, "pagerank", 1), (1, "uniform", 1), (0.8, "pagerank", 0.8), (0, "uniform", 0)):
+        index = build(tmp_path / f"{beta}{selection}", beta=beta, selection=selection, merge_tokens=7, cut=cut)
+        pieces, layer = index.pieces, index.skeleton
+        assert len(layer.core) == int(expected * len(pieces.pieces)) and sorted(layer.core) == layer.core.tolist()
+        stream = "".join(pieces.pieces[row].text for row in layer.core)
+        assert "".join(chunk.text for chunk in layer.chunks) == stream
+        assert "".join(unit.text for unit in layer.units) == stream
+        assert all(tokens.count(chunk.text) <= 8 for chunk in layer.chunks)  # a border costs a token at most
+    assert not layer.entities and not layer.relations and layer.entity_units.shape == (0, 0)
+
+
+def test_pieces_are_merged_greedily():
+    sizes = [100, 60, 50, 40, 300, 90]
+    assert core.merged([0, 1, 2, 3, 4, 5], sizes, 150) == [(0,), (1, 2, 3), (4,), (5,)]
+    assert core.merged([0, 2, 5], sizes, 150) == [(0, 2), (5,)] and core.merged([], sizes, 150) == []
+    assert core.merged([0, 1], sizes, 0) == [(0,), (1,)]
+
+
+def test_whole_chunks_are_not_merged(tmp_path):
+    layer = build(tmp_path, beta=1, cut={"piece_tokens": 1200}).skeleton
+    assert len(layer.chunks) == len(DATA.passages)
+
+
+def test_a_chunk_has_no_seams_but_the_rules_read_none_across(tmp_path):
+    text = "Orsby lies on Lake Mira. Quell lies on the Aldra. Tarn lies on Lake Vey. Fog is on the hills of Skarne."
+    data = corpus(text, "Nora Whitlock was born in Quell.", titles=["Orsby", "Nora Whitlock"])
+    index = build(tmp_path, data=data, beta=1, cut={"chunk_tokens": 24, "chunk_overlap": 4, "piece_tokens": 4})
+    pieces, passages = index.pieces, data.passages
+    assert len(index.skeleton.chunks) == 1
+    rows = list(range(len(pieces.pieces)))
+    runs = core.runs(rows, pieces, passages)
+    assert [title for title, _ in runs] == ["Orsby", "Orsby", "Nora Whitlock"]  # two chunks, which overlap, and one
+    assert text.startswith(runs[0][1]) and text.endswith(runs[1][1]) and runs[2][1] == passages[1].text
+    gap = core.runs([row for row in rows if row not in (1, 2)], pieces, passages)
+    assert len(gap) == 4 and gap[1][1] in text
+
+
+def test_units_name_the_passages_they_hold_something_of(tmp_path):
+    data = corpus(" a b c d", " e f", " g h")
+    layer = build(tmp_path, data=data, beta=1, unit_tokens=3, merge_tokens=8, cut={"piece_tokens": 2}).skeleton
+    assert [(unit.id, unit.text, unit.passages) for unit in layer.units] == [
+        ("0_0", " a b c", ("p0",)), ("0_1", " d e f", ("p0", "p1")), ("0_2", " g h", ("p2",)),
+    ]  # fmt: skip
+    assert layer.chunks[0].passages == ("p0", "p1", "p2") and layer.unit_chunk.tolist() == [0, 0, 0]
+
+
+# -- merging ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_graph_is_undirected_and_its_names_upper_case():
+    nodes, edges = merging.merge([
+        (0, Output(
+            entities=[EntityRecord(name="Orsby", type="geo", description="A town."),
+                      EntityRecord(name=" ash &amp;\x00 sons", type="", description="")],
+            relationships=[RelationRecord(source="Orsby", target="Nora", description="She founded it.", strength=3)],
+        )),
+        (2, Output(
+            entities=[EntityRecord(name="NORA", type="person", description="A founder."),
+                      EntityRecord(name="orsby", type="event", description="A town."),
+                      EntityRecord(name="\x00", type="geo", description="Nothing.")],
+            relationships=[RelationRecord(source="nora", target="orsby", description="Born there.", strength=2),
+                           RelationRecord(source="Quell", target="QUELL", description="Itself.", strength=2),
+                           RelationRecord(source="Ash & Sons", target="Nora", description="", strength=1)],
+        )),
+    ])  # fmt: skip
+    assert [(n.name, n.type, list(n.told), list(n.chunks)) for n in nodes] == [
+        ("ORSBY", "GEO", ["A town."], [0, 2]), ("ASH & SONS", "", [], [0, 2]),
+        ("NORA", "PERSON", ["A founder."], [0, 2]),
+    ]  # fmt: skip
+    assert [(e.source, e.target, e.weight, list(e.told), list(e.chunks)) for e in edges] == [
+        ("ORSBY", "NORA", 5, ["She founded it.", "Born there."], [0, 2]), ("ASH & SONS", "NORA", 1, [], [2]),
+    ]  # fmt: skip
+
+
+def test_two_chunks_worked_out_by_hand(tmp_path):
+    says = {
+        "fog": said(entity("Orsby", "geo", "A town."), entity("Nora", "person", "Its founder."),
+                    relation("Orsby", "Nora", "She founded it.", 3), relation("Nora", "Tarn", "She left it.", "x")),
+        "rain": said(entity("ORSBY", "event", "A fair."), entity("Nora", "person", "Its founder."),
+                     relation("nora", "orsby", "She founded it.", 4)),
+    }  # fmt: skip
+    model = Model(says=says)
+    data = corpus("fog over Orsby and Nora", "rain here", "rain on Nora in Orsby")
+    index = build(tmp_path, model, data, beta=1, merge_tokens=7, unit_tokens=4)
+    layer = index.skeleton
+    assert model.asked == ["fog over Orsby and Nora", "rain here", "rain on Nora in Orsby"]
+    assert layer.entities == [
+        ContextEntity("ORSBY", "2 of ORSBY", 0, 1), ContextEntity("NORA", "Its founder.", 1, 2),
+        ContextEntity("TARN", "", 2, 1),
+    ]  # fmt: skip
+    assert layer.types == ["GEO", "PERSON", ""] and layer.row == {"ORSBY": 0, "NORA": 1, "TARN": 2}
+    assert layer.relations == [
+        # the second chunk says so too, but its passage names neither end
+        ContextRelation("ORSBY", "NORA", "She founded it.", 11.0, 0, 3, None, ("p0", "p2")),
+        ContextRelation("NORA", "TARN", "She left it.", 1.0, 1, 3, None, ("p0",)),
+    ]
+    assert [value.fragments for value in model.fused] == [("A fair.", "A town.")]
+    said_of_orsby = TinyEncoder().encode(["ORSBY:2 of ORSBY"])[0]
+    assert np.allclose(layer.entity_vectors[0], said_of_orsby)
+    assert [unit.id for unit in layer.units] == ["0_0", "0_1", "1_0", "2_0", "2_1"]
+    assert layer.entity_units.toarray().tolist() == [[1] * 5, [1] * 5, [1, 1, 0, 0, 0]]
+    assert layer.relation_units.toarray().tolist() == [[1] * 5, [1, 1, 0, 0, 0]]
+    counts = {"failures": 0, "extracted": 3, "fused": 1, "core": 3, "chunks": 3, "entities": 3, "relations": 2}
+    assert counts.items() <= layer.said.items()
+    assert Index.open(tmp_path).skeleton.relations == layer.relations
+
+
+def test_the_prompt_shows_the_chunk_as_it_is(tmp_path):
+    model = Model()
+    layer = build(tmp_path, model, types=("boat",), gleanings=2).skeleton
+    assert len(model.calls[0]) == len(layer.chunks) == 1 and [len(call) for call in model.calls[:3]] == [1, 1, 1]
+    shown = graph_records.STEP.prompt(model.calls[0][0])[-1]["content"]
+    assert shown == f"Types: boat\n\nPassage:\n\n{layer.chunks[0].text}"
+
+
+def test_long_descriptions_are_fused_in_batches_that_take_up_what_came_of_the_last(monkeypatch, tmp_path):
+    monkeypatch.setattr(writing, "WINDOW", 3)
+    model, line = Model(), kept.Kept("fused.jsonl", tmp_path, Model(), fuse_descriptions.STEP, None)
+    line.engine = model
+    things = [("X", "entity", ("a", "b", "c", "d", "e")), ("Y", "entity", ())]
+    told = writing.descriptions(line, [fuse_descriptions.Input(*thing) for thing in things], False)
+    assert told == ["2 of X", ""]
+    batches = [value.fragments for value in model.fused]
+    assert batches[:2] == [("a", "b", "c"), ("3 of X", "d")] and batches[-1] == ("2 of X", "e")
+
+
+def test_the_rules_put_descriptions_together_within_500_tokens():
+    value = fuse_descriptions.Input("X", "entity", tuple(f"It has {n} mills on the river." for n in range(200)), 500)
+    (output,) = fuse_descriptions.rule([value])
+    assert 480 < tokens.count(output.description) <= 500
+    assert "At most 375 words" in fuse_descriptions.STEP.prompt(value)[0]["content"]
+
+
+def test_the_bundled_corpus_by_the_rules(tmp_path):
+    data = wb.load("meridian")
+    index = build(tmp_path, wb.engine("rules"), data)
+    layer, passages = index.skeleton, {p.id: f"{p.title}\n{p.text}".casefold() for p in data.passages}
+    assert len(layer.core) == int(0.8 * len(index.pieces.pieces))
+    assert all(tokens.count(chunk.text) <= 1210 for chunk in layer.chunks)
+    assert all(tokens.count(unit.text) <= 310 for unit in layer.units)
+    assert len(layer.entities) > 500 and "RIVER TAVREL" in layer.row
+    assert all(tokens.count(entity.description) <= 500 for entity in layer.entities if "\n" not in entity.description)
+    told = [r for r in layer.relations if all(any(end.casefold() in passages[p] for end in (r.source, r.target))
+                                              for p in r.passages)]  # fmt: skip
+    assert len(told) > 0.9 * len(layer.relations)
+    assert all(relation.rank == layer.degrees[layer.ends[relation.id]].sum() for relation in layer.relations)
+
+
+# -- hostile replies --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["", "I cannot do that.", "\x00\x89PNG\udcff" * 50, "entitÃ©<|>\xff", "x" * 200_000, "(" * 5000, RECORD * 1000],
+    ids=range(7),
+)
+def test_what_cannot_be_read_is_a_failure_of_its_chunk(tmp_path, reply):
+    data = corpus("fog over Orsby", "rain on Quell")
+    index = build(tmp_path, Model(says={"fog": reply}), data, beta=1, merge_tokens=1)
+    assert index.skeleton.said["failures"] == 1
+    assert [entity.name for entity in index.skeleton.entities] == ["RAIN ON QUELL", "MERIDIAN"]
+
+
+def test_markup_and_separators_in_names_do_no_harm(tmp_path):
+    script = "<script>alert(1)</script>"
+    name = f"{script}|a"
+    reply = said(entity(name, "geo|x", f"{script}\nid|entity"), relation(name, "b", "c" * 50_000, "nan"))
+    layer = build(tmp_path, Model(says={"Orsby": reply})).skeleton
+    assert layer.relations[0].weight == 1.0 and "\n" not in layer.entities[0].description
+    assert "<script>" not in layer.entities[0]._repr_html_() + layer._repr_html_()
+
+
+# -- a build that is stopped ------------------------------------------------------------------------------------------
+
+
+def written(folder) -> dict[str, bytes]:
+    return {name: raw for name, raw in files(folder).items() if not name.endswith(".lock")}
+
+
+def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "GROUP", 2)
+    chosen = {"beta": 1, "merge_tokens": 20}
+    whole = Model()
+    build(tmp_path / "whole", whole, **chosen)
+    assert len(whole.asked) > 5 and whole.fused
+    extracting = sum(isinstance(call[0], graph_records.Input) for call in whole.calls)
+    for call in range(len(whole.calls)):
+        folder, stopped, second = tmp_path / str(call), Model(fail_at=call), Model()
+        with pytest.raises(KeyboardInterrupt):
+            build(folder, stopped, **chosen)
+        build(folder, second, **chosen)
+        assert written(folder) == written(tmp_path / "whole")
+        done = call // 2 * 2 if call < extracting else call  # the two rounds of a group are one piece of work
+        assert second.calls == whole.calls[done:]
+
+
+@pytest.mark.parametrize("cut", [1, 40, 400])
+def test_a_torn_last_line_costs_one_chunk(tmp_path, monkeypatch, cut):
+    monkeypatch.setattr(kept, "GROUP", 2)
+    chosen = {"beta": 1, "merge_tokens": 20}
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "torn", Model(fail_at=4), **chosen)
+    (part,) = (tmp_path / "torn").glob("skeleton-*.part/records.jsonl.part")
+    part.write_bytes(part.read_bytes()[:-cut])
+    build(tmp_path / "torn", Model(), **chosen)
+    build(tmp_path / "fresh", Model(), **chosen)
+    assert written(tmp_path / "torn") == written(tmp_path / "fresh")
+
+
+def test_what_failed_is_asked_for_again_and_what_succeeded_is_kept(tmp_path):
+    chosen = {"beta": 1, "merge_tokens": 20}
+    first = build(tmp_path, Model(fails_on=["Quell"]), **chosen)
+    assert first.skeleton.said["failures"] > 0
+    model = Model()
+    second = build(tmp_path, model, **chosen)
+    assert model.asked and all("Quell" in text for text in model.asked) and second.skeleton.said["failures"] == 0
+    build(tmp_path / "fresh", Model(), **chosen)
+    assert second.skeleton.relations == Index.open(tmp_path / "fresh").skeleton.relations
+
+
+def test_a_description_that_cannot_be_fused_keeps_its_fragments(tmp_path):
+    says = {"fog": said(entity("X", "geo", "One.")), "rain": said(entity("X", "geo", "Another."))}
+    data, chosen = corpus("fog", "rain"), {"beta": 1, "merge_tokens": 1}
+    layer = build(tmp_path, Model(says=says, fails_on=["X"]), data, **chosen).skeleton
+    assert layer.entities[0].description == "Another.\nOne." and layer.said["failures"] == 1
+    assert build(tmp_path, Model(says=says), data, **chosen).skeleton.entities[0].description == "2 of X"
+
+
+def test_another_encoder_costs_no_extraction(tmp_path):
+    class Other(TinyEncoder):
+        name = "other"
+
+    build(tmp_path, Model())
+    model = Model()
+    Index.build(DATA, model, tmp_path, encoder=Other(), layers=["skeleton"], progress=False)
+    assert model.asked == []
+
+
+# -- insert and delete ------------------------------------------------------------------------------------------------
+
+NEW = Passage("p9", "Skarne", "Skarne is a port on Lake Mira.")
+
+
+def test_without_an_engine_the_rules_write_what_is_new(tmp_path):
+    index = build(tmp_path, Model(), beta=1, merge_tokens=20)
+    more = index.insert([NEW], progress=False)
+    assert {"openai:one (graph_records v1)", "rules (graph_records v1)"} <= set(more.skeleton.said["made_by"])
+    assert "SKARNE" in more.skeleton.row and more.skeleton.said["failures"] == 0
+    assert more.delete(["p9"], progress=False).skeleton.relations == index.skeleton.relations
+
+
+def test_another_model_that_is_asked_for_the_layer_writes_it_anew(tmp_path):
+    build(tmp_path, Model())
+    model = Model("openai:two")
+    index = build(tmp_path, model)
+    assert model.asked and all(made_by.startswith("openai:two (") for made_by in index.skeleton.said["made_by"])
+
+
+def test_a_method_that_adds_another_layer_leaves_the_skeleton(tmp_path):
+    index = build(tmp_path, Model())
+    assert index.ensure(["keywords"], wb.engine("rules"), progress=False).skeleton.said == index.skeleton.said
+
+
+PARTS = [
+    "Orsby is a town on the River Aldra.",
+    "Nora Whitlock founded Orsby in 1889.",
+    "The Aldra flows into Lake Mira.",
+    "東京 は…",
+    "",
+]
+TITLES = st.sampled_from(["Orsby", "River Aldra", ""])
+pools = st.lists(
+    st.tuples(TITLES, st.lists(st.sampled_from(PARTS), max_size=3).map(" ".join)), min_size=2, max_size=5
+)
+
+
+@settings(max_examples=12)
+@given(pools, st.data())
+def test_any_way_to_a_list_of_passages_gives_one_index_with_the_rules(tmp_path_factory, pool, draw):
+    folder, rules = tmp_path_factory.mktemp("any"), wb.engine("rules")
+    passages = [Passage(f"p{n}", title, text) for n, (title, text) in enumerate(pool)]
+    first = draw.draw(st.integers(1, len(passages)))
+    chosen = {"merge_tokens": 24, "unit_tokens": 9, "cut": {"piece_tokens": 8}}
+    index = build(folder / "changed", rules, Dataset("any", tuple(passages[:first])), **chosen)
+    if passages[first:]:
+        index = index.insert(passages[first:], rules, progress=False)
+    gone = draw.draw(st.sets(st.sampled_from([passage.id for passage in passages]), max_size=len(passages) - 1))
+    if gone:
+        index = index.delete(sorted(gone), progress=False)
+    kept_ones = tuple(passage for passage in passages if passage.id not in gone)
+    fresh = build(folder / "fresh", rules, Dataset("any", kept_ones), **chosen)
+    for name in ("chunks", "units", "entities", "types", "relations"):
+        assert getattr(index.skeleton, name) == getattr(fresh.skeleton, name)
+    assert np.allclose(index.skeleton.entity_vectors, fresh.skeleton.entity_vectors, atol=1e-6)
+    assert np.array_equal(index.skeleton.relation_units.toarray(), fresh.skeleton.relation_units.toarray())
+    shutil.rmtree(folder)
+
+
+def test_a_line_tells_what_was_said_by_whom(tmp_path):
+    build(tmp_path, Model(), corpus("a"), beta=1)
+    (path,) = tmp_path.glob("skeleton-*/records.jsonl")
+    (line,) = map(json.loads, path.read_text(encoding="ascii").splitlines())
+    assert line["made_by"] == "openai:one (graph_records v1)" and line["failure"] is None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"beta": 1.2}, "beta=1.2; it should be a share, from 0 to 1"),
+        ({"beta": float("nan")}, "beta=nan"),
+        ({"selection": "random"}, "selection='random' is unknown; choose one of pagerank, uniform"),
+        ({"knn": 0}, "knn=0; it should be a whole number from 1 on"),
+        ({"damping": 1.0}, "damping=1.0; it should be a number from 0 to below 1"),
+        ({"gleanings": -1}, "gleanings=-1"),
+        ({"unit_tokens": "many"}, "unit_tokens='many'"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(chosen, message):
+    with pytest.raises(SettingError, match=message):
+        Settings(**chosen)
