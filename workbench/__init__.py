@@ -28,6 +28,7 @@ __all__ = [
     "Run",
     "Trace",
     "Verdict",
+    "ablate",
     "card",
     "checkup",
     "compare",
@@ -52,9 +53,17 @@ __all__ = [
 ]
 
 
+def ablate(source, questions=(), **settings):
+    """Widgets to change one thing at a time between retrieval and answer, over an index, or to go through the failed
+    questions of a grid or a run; see :mod:`workbench.views.ablator`."""
+    from workbench.views.ablator import ablator  # only notebooks need the widgets
+
+    return ablator(source, questions, **settings)
+
+
 def explore(index, start=None, *, theme="light", **settings):
     """Widgets to walk through the graph of an index; see :class:`workbench.views.explorer.Explorer`."""
-    from workbench.views.explorer import Explorer  # only notebooks need the widgets
+    from workbench.views.explorer import Explorer
 
     return Explorer(index, start, theme=theme, **settings)
 

@@ -37,15 +37,15 @@ SHORT = Compressed(
     60,
     WHOLE,
     ContextGraph((MIRA, TOMAS, ORSBY), (SIBLING, BORN), (), (NEAR,)),
-    "=== Step 0 (from question) ===\nMIRA HOLT: a writer",
+    "=== Step 0 (from question) ===\n  MIRA HOLT: a writer\n\n  [chunk_1] Tomas Holt was born in Orsby in 1901.",
     48,
     110,
     ("MIRA HOLT",),
     (("MIRA HOLT", 0), ("TOMAS HOLT", 1), ("ORSBY", 2)),
     (
-        ("Step 0 (from question)", 0, ("MIRA HOLT",)),
-        ("Step 1 (hop 1)", 1, ("TOMAS HOLT", "chunk_1")),
-        ("Step 2 (hop 2)", 2, ("ORSBY",)),
+        ("=== Step 0 (from question) ===", 0, ("MIRA HOLT",)),
+        ("=== Step 1 (hop 1) ===", 1, ("TOMAS HOLT", "chunk_1")),
+        ("=== Step 2 (hop 2) ===", 2, ("ORSBY",)),
     ),
 )
 
@@ -86,6 +86,28 @@ def test_it_says_how_much_was_cut():
     assert "110 → 48 tokens, budget 60" in shown
     assert "3 of 4 entities; 2 of 2 relationships; 1 of 2 chunks" in shown
     assert "110 → 48 tokens" in text(SHORT) and "3 of 4 entities" in text(SHORT)
+
+
+def test_a_unit_that_is_there_in_part_says_which_sentences_are_left_out():
+    long = replace(NEAR, text="Tomas Holt was born in Orsby in 1901. He sailed.\nHe came back.")
+    text_ = SHORT.text.replace("in 1901.", "in 1901. … He came back.")
+    _, right = sides(replace(SHORT, graph=replace(SHORT.graph, chunks=(long,)), text=text_))
+    assert "in part" in right and re.findall(r"class='gone'>(.*?)</span>", right) == ["He sailed."]
+
+
+def test_a_unit_may_have_the_id_of_a_name():
+    """The name first, where a line is kept for it; then the text."""
+    twin = replace(NEAR, id="MIRA HOLT")
+    both = ("=== Step 0 (from question) ===", 0, ("MIRA HOLT", "MIRA HOLT"))
+    _, right = sides(replace(SHORT, graph=replace(SHORT.graph, chunks=(twin,)), kept=(both,)))
+    assert "<b>MIRA HOLT</b> a writer" in right and "<p><span class='named h1'>Tomas Holt</span> was born" in right
+
+
+def test_a_name_without_a_description_stays_with_its_relationship():
+    bare = replace(ORSBY, description="")
+    one = replace(SHORT, before=replace(WHOLE, entities=(MIRA, bare)), graph=replace(WHOLE, entities=(), chunks=()))
+    left, _ = sides(one)
+    assert re.findall(r"class='gone'>.*?<b>(.*?)</b>", left) == ["MIRA HOLT"] and "1 of 2 entities" in html(one)
 
 
 def test_gold_answers_are_marked_before_and_after():

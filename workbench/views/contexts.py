@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 
+from workbench.reading.compression.texts import sentences
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
 from workbench.views.base import CLIP, NAME, clean, details, esc, html, page, short, text
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
@@ -119,23 +121,33 @@ def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
 
 def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Marks | None = None) -> str:
     """The tables, each a part that folds; what is not in `kept` is struck through."""
-    marks, stay = marks or Marks(), graph_rows(graph if kept is None else kept)
-    parts = []
+    marks, parts = marks or Marks(), []
+    stays = _stays(graph, graph if kept is None else kept)
     for name, rows in graph_rows(graph).items():
-        there = set(stay[name])
         said = f"{len(rows):,} {name}"
-        if kept is not None and rows:
-            said += f", {sum(row in there for row in rows):,} kept"
-        shown = [_struck(_row(row, marks), row not in there) for row in rows[:MOST]]
+        if kept is not None:
+            said += f", {sum(stays[name]):,} kept"
+        shown = [_struck(_row(row, marks), not stay) for row, stay in islice(zip(rows, stays[name]), MOST)]
         if len(rows) > MOST:
             shown.append(f"<span class='q'>… {len(rows) - MOST:,} more</span>")
-        parts.append(details(f"<b>{said}</b>", _folding(shown), open=True) if rows else f"<p class='q'>{said}</p>")
+        parts += [details(f"<b>{said}</b>", _folding(shown), open=True)] if rows else []
     return "".join(parts)
 
 
+def _stays(before: ContextGraph, after: ContextGraph) -> dict[str, list[bool]]:
+    """Which rows of each table are kept. A name of which nothing is told is, where a relationship with it is."""
+    kept = {name: set(rows) for name, rows in graph_rows(after).items()}
+    ends = {end for relation in after.relations for end in (relation.source, relation.target)}
+    kept["entities"] |= {row for row in before.entities if not row.description and row.name in ends}
+    return {name: [row in kept[name] for row in rows] for name, rows in graph_rows(before).items()}
+
+
 def unit_line(unit: Unit, marks: Marks, limit: int = CLIP) -> str:
-    about = f"<span class='q'>{esc(unit.id, 80)}</span>"
-    return details(f"{marks(unit.title or short(unit.text, 80), 200)} {about}", f"<p>{marks(unit.text, limit)}</p>")
+    return details(_titled(unit, marks), f"<p>{marks(unit.text, limit)}</p>")
+
+
+def _titled(unit: Unit, marks: Marks) -> str:
+    return f"{marks(unit.title or short(unit.text, 80), 200)} <span class='q'>{esc(unit.id, 80)}</span>"
 
 
 # -- full beside compressed --------------------------------------------------------------------------------------------
@@ -149,7 +161,7 @@ def _(one: Compressed) -> str:
 @text.register
 def _(one: Compressed) -> str:
     lines = [f"Compressed by {clean(one.compressor, NAME)} for {clean(one.question, NAME)!r}: {_tokens(one)}"]
-    lines += [f"  left as it was: {clean(one.fallback, NAME)}"] if one.fallback else []
+    lines += [f"  fall-back: {clean(one.fallback, NAME)}"] if one.fallback else []
     lines += [f"  {clean(', '.join(one.seeds[:SHOWN]), 400)} ({len(one.seeds):,} seeds)"] if one.seeds else []
     lines += [f"  kept {said}" for said in _shares(one)]
     lines += [f"  {clean(heading, NAME)}: {len(ids):,}" for heading, _, ids in one.kept[:SHOWN]]
@@ -165,7 +177,7 @@ def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = C
     return "".join(
         (
             f"<p>{marks(one.question)} <span class='tag'>{esc(one.compressor, NAME)}</span></p>",
-            f"<p class='bad'>left as it was: {esc(one.fallback, 400)}</p>" if one.fallback else "",
+            f"<p class='bad'>fall-back: {esc(one.fallback, 400)}</p>" if one.fallback else "",
             f"<p><b>{_tokens(one)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
             _legend(one, gold),
             f"<div class='beside'><div class='side'><p><b>full</b>, {one.tokens_before:,} tokens</p>{left}</div>",
@@ -177,19 +189,39 @@ def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = C
 
 def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
     """What stands under each heading of the compressed text."""
-    entities = {entity.name: entity for entity in one.graph.entities}
-    units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
-    for heading, hop, ids in one.kept:
-        rows = []
-        for name in ids[:MOST]:
-            if name in units:
-                rows.append(unit_line(units[name], marks, limit))
-                continue
-            ways = [_way(relation, marks) for relation in one.graph.relations if relation.source == name]
-            described = esc(entities[name].description, _DESCRIPTION) if name in entities else ""
-            rows.append(f"{marks.chip(name)}<b>{esc(name, NAME)}</b> {described}{''.join(ways)}")
-        said = f"{hop_chip(hop)}<b>{esc(heading, NAME)}</b> <span class='q'>{len(ids):,}</span>"
+    for (heading, hop), ids in _sections(one):
+        rows = [_name(row, one, marks) if isinstance(row, str) else _unit(row, one, marks, limit) for row in ids]
+        said = f"{hop_chip(hop)}<b>{esc(heading.strip('= ') or 'texts', NAME)}</b> <span class='q'>{len(rows):,}</span>"
         yield details(said, _folding(rows), open=True)
+
+
+def _sections(one: Compressed) -> Iterator[tuple[tuple[str, int | None], list[str | Unit]]]:
+    """(heading, hop), and the names and units below it. What is both is a name first, if a line of the table is kept
+    for it."""
+    units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
+    told = {row.name for row in one.graph.entities} | {row.source for row in one.graph.relations}
+    for key, parts in groupby(one.kept, key=lambda part: part[:2]):
+        rows: list[str | Unit] = []
+        for name in islice((name for *_, ids in parts for name in ids), MOST):
+            named = name not in units or (name in told and name not in rows)
+            rows.append(name if named else units[name])
+        yield key, rows
+
+
+def _name(name: str, one: Compressed, marks: Marks) -> str:
+    described = next((row.description for row in one.graph.entities if row.name == name), "")
+    ways = (_way(relation, marks) for relation in one.graph.relations if relation.source == name)
+    return f"{marks.chip(name)}<b>{esc(name, NAME)}</b> {esc(described, _DESCRIPTION)}{''.join(ways)}"
+
+
+def _unit(unit: Unit, one: Compressed, marks: Marks, limit: int) -> str:
+    """A unit; where the text has it in part, the sentences that it leaves out struck through."""
+    whole = " ".join(one.text.split())
+    if " ".join(unit.text.split()) in whole:
+        return unit_line(unit, marks, limit)
+    said = ((marks(part, limit), " ".join(part.split()) not in whole) for part in sentences(unit.text))
+    body = " ".join(f"<span class='gone'>{part}</span>" if gone else part for part, gone in islice(said, MOST))
+    return details(f"{_titled(unit, marks)} <span class='tag'>in part</span>", f"<p>{body}</p>")
 
 
 def _way(relation: ContextRelation, marks: Marks) -> str:
@@ -240,8 +272,8 @@ def _tokens(one: Compressed) -> str:
 
 
 def _shares(one: Compressed) -> list[str]:
-    before, after = graph_rows(one.before), graph_rows(one.graph)
-    return [f"{len(after[name]):,} of {len(rows):,} {name}" for name, rows in before.items() if rows]
+    stays = _stays(one.before, one.graph)
+    return [f"{sum(rows):,} of {len(rows):,} {name}" for name, rows in stays.items() if rows]
 
 
 def _counted(graph: ContextGraph) -> str:
