@@ -13,7 +13,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.measures import Outcome, measure
 from workbench.methods import METHODS, Method, method
-from workbench.operators.sparql import facts_of, verify
+from workbench.operators.sparql import facts_of, parse, verify
 from workbench.reading import reader
 from workbench.reading.base import ContextReader
 from workbench.reading.compression import compressor
@@ -145,9 +145,13 @@ class Takes:
         return compressor(setting.compressor or "graph-walk").compress(take.question.question, whole)
 
     def proof(self, take: Take) -> Proof:
-        """The query behind an answer, carried out on the facts of the evidence, and what that says of the answer."""
+        """What executing a query on the facts of the evidence says of an answer: the query that the reply holds, else
+        one that the engine writes for the question."""
+        if take.answer.proof:
+            return take.answer.proof
         self.said("executing the query …")
-        return take.answer.proof or verify(take.answer, take.evidence, self.index, self.engine)
+        own = None if parse(take.answer.thought).flaw else take.answer.thought
+        return verify(take.answer, take.evidence, self.index, self.engine, query=own)
 
     def facts(self, take: Take) -> list[Triple]:
         """Those among which a query is matched."""
@@ -168,7 +172,8 @@ class Takes:
         if not executed and setting.prompt not in PROMPTS and not setting.route:
             raise SettingError(f"prompt={setting.prompt!r} is unknown; choose {', '.join(prompts())}")
         given: dict[str, Any] = {"compress": setting.compressor} if setting.compress else {}
-        given |= {name: True for name in ("route", "check") if getattr(setting, name)}
+        given |= {"route": True} if setting.route else {}
+        given |= {"check": True} if setting.check and not executed else {}
         if setting.retry != ("auto" if setting.route else "none"):
             given["retry"] = None if setting.retry == "none" else setting.retry
         if executed:

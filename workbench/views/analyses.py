@@ -18,7 +18,7 @@ def _(analysis: Analysis) -> str:
     parts = []
     for title, frame in analysis.tables().items():
         parts += [f"<p>{esc(title)}</p>"] if title else []
-        parts += [table(list(map(_name, frame)), _rows(frame)), f"<p class='q'>{_more(frame)}</p>"]
+        parts.append(frame_part(frame))
     notes = [f"<p class='q'>{esc(note, 400)}</p>" for note in analysis.notes]
     return page(f"<p><b>{esc(analysis.title, NAME)}</b></p>", *parts, *notes)
 
@@ -27,10 +27,20 @@ def _(analysis: Analysis) -> str:
 def _(analysis: Analysis) -> str:
     lines = [clean(analysis.title, NAME)]
     for title, frame in analysis.tables().items():
-        cells = [[_said(value) for value in row] for row in _rows(frame)]
         lines += [title] if title else []
-        lines += [*aligned([list(map(_name, frame)), *cells]), *filter(None, [_more(frame)])]
+        lines += frame_text(frame)
     return "\n".join([*lines, *(clean(note, 400) for note in analysis.notes)])
+
+
+def frame_part(frame: pd.DataFrame) -> str:
+    """A table of pandas as HTML, its index left out."""
+    return table(list(map(_name, frame)), _rows(frame)) + f"<p class='q'>{_more(frame)}</p>"
+
+
+def frame_text(frame: pd.DataFrame) -> list[str]:
+    """The same as lines of a terminal."""
+    cells = [[_said(value) for value in row] for row in _rows(frame)]
+    return [*aligned([list(map(_name, frame)), *cells]), *filter(None, [_more(frame)])]
 
 
 def _rows(frame: pd.DataFrame) -> list[list[Any]]:

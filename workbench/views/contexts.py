@@ -16,6 +16,7 @@ from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 SHOWN = 8  # rows of a table, or texts, that stand unfolded
 MOST = 200  # rows of a table; the record has all
+LONG = 60_000  # characters of a whole context that a view shows
 MARKED = 300  # names that are marked in texts, the nearest first
 _DESCRIPTION = 300  # characters
 _HOPS = (VERMILION, ORANGE, GREEN, BLUE, "#CC79A7", GREY)  # the last is that of all further hops
@@ -187,6 +188,21 @@ def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = C
     )
 
 
+def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
+    """Two texts of which only this is known: the whole one on the left, sentences that are not in the other struck
+    through."""
+    whole = " ".join(after.split())
+    said = islice(sentences(before[:limit]), LONG)
+    left = " ".join(_struck(marks(part, limit), " ".join(part.split()) not in whole, "span") for part in said)
+    cut = f"<p class='q'>… {len(before) - limit:,} more characters</p>" if len(before) > limit else ""
+    return "".join(
+        (
+            f"<div class='beside'><div class='side'><p><b>retrieved</b></p><p>{left}</p>{cut}</div>",
+            f"<div class='side'><p><b>read</b></p><pre>{marks(after, limit)}</pre></div></div>",
+        )
+    )
+
+
 def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
     """What stands under each heading of the compressed text."""
     for (heading, hop), ids in _sections(one):
@@ -219,8 +235,8 @@ def _unit(unit: Unit, one: Compressed, marks: Marks, limit: int) -> str:
     whole = " ".join(one.text.split())
     if " ".join(unit.text.split()) in whole:
         return unit_line(unit, marks, limit)
-    said = ((marks(part, limit), " ".join(part.split()) not in whole) for part in sentences(unit.text))
-    body = " ".join(f"<span class='gone'>{part}</span>" if gone else part for part, gone in islice(said, MOST))
+    parts = islice(sentences(unit.text), MOST)
+    body = " ".join(_struck(marks(part, limit), " ".join(part.split()) not in whole, "span") for part in parts)
     return details(f"{_titled(unit, marks)} <span class='tag'>in part</span>", f"<p>{body}</p>")
 
 
@@ -248,8 +264,8 @@ def _row(row: ContextEntity | ContextRelation | Unit, marks: Marks) -> str:
     return f"{marks.chip(row.source)}{_ends(row)} {marks.chip(row.target)}{described}"
 
 
-def _struck(row: str, gone: bool) -> str:
-    return f"<div class='gone'>{row}</div>" if gone else row
+def _struck(row: str, gone: bool, tag: str = "div") -> str:
+    return f"<{tag} class='gone'>{row}</{tag}>" if gone else row
 
 
 def _folding(rows: Sequence[str]) -> str:

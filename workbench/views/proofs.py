@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from workbench.records import Binding, Match, Pattern, Proof
+from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
+from workbench.trace import Trace
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 from workbench.views.records import fact
 
@@ -82,13 +83,42 @@ def proof_part(proof: Proof) -> str:
     )
 
 
+def told_proof(trace: Trace) -> Proof | None:
+    """The last query that a trace tells of, as far as it does; None where none was executed."""
+    told = next((event.outputs for event in reversed(list(trace)) if event.step == "execute"), None)
+    if told is None:
+        return None
+    answers = told.get("answers") or ()
+    return Proof(
+        told.get("query", ""),
+        tuple(Pattern(*members) for members in told.get("patterns") or ()),
+        told.get("wanted", ""),
+        bindings=tuple(
+            Binding(tuple(one["values"].items()), tuple(map(_told, one["matches"])), one["score"])
+            for one in told.get("bindings") or ()
+        ),
+        partial=tuple(map(_told, told.get("partial") or ())),
+        broken=told.get("broken"),
+        answers=ranked([value for value, _ in answers], [score for _, score in answers]),
+        answer=told.get("answer", ""),
+        mark=told.get("mark", ""),
+        flaw=told.get("flaw"),
+    )
+
+
+def _told(match: Mapping) -> Match:
+    fact = Triple(*match["fact"], tuple(match["passages"]))
+    return Match(Pattern(*match["pattern"]), fact, match["score"], match["exact"], match["turned"])
+
+
 def mark_part(proof: Proof) -> str:
     """What the proof says of the answer that it was given; nothing where there was none."""
     if not proof.mark:
         return ""
     said = f"{MARKS.get(proof.mark, '?')} {esc(proof.mark, NAME)}"
     look = "bad" if proof.mark == "contradicted" else "tag"
-    return f"<p><span class='{look}'>{said}</span> answer: <b>{esc(proof.answer, NAME)}</b></p>"
+    answer = f" answer: <b>{esc(proof.answer, NAME)}</b>" if proof.answer else ""
+    return f"<p><span class='{look}'>{said}</span>{answer}</p>"
 
 
 def _answers(proof: Proof) -> str:
