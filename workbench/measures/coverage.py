@@ -36,7 +36,7 @@ def coverage(context: str, gold: Sequence[str]) -> float | None:
     """
     if not gold or any(map(is_yes_no, gold)):
         return None
-    return float(_any_in(gold, _words(context)))
+    return float(_any_in(gold, words_of(context)))
 
 
 def coverage_substring(context: str, gold: Sequence[str]) -> float | None:
@@ -59,7 +59,7 @@ def coverage_bridge(context: str, gold: Sequence[str], steps: Sequence[str]) -> 
     """
     sought = [[step] for step in steps[:-1]] + [[*steps[-1:], *gold]] if steps else []
     sought = [names for names in sought if not any(map(is_yes_no, names))]
-    said = _words(context)
+    said = words_of(context)
     return float(all(_any_in(names, said) for names in sought)) if sought else None
 
 
@@ -73,7 +73,7 @@ def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) ->
     """
     if not gold or not titles or not all(map(str.strip, titles)):
         return None
-    said = _words(context)
+    said = words_of(context)
     named = all(_any_in([_SUFFIX.sub("", title) or title], said) for title in titles)
     return float(named and (any(map(is_yes_no, gold)) or _any_in(gold, said)))
 
@@ -82,8 +82,8 @@ _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 @lru_cache(maxsize=8)
-def _words(context: str) -> list[str]:
-    """A context is long, and several measures look into it."""
+def words_of(context: str) -> list[str]:
+    """Kept, since a context is long and several measures look into it."""
     return words(context)
 
 

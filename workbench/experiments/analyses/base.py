@@ -55,6 +55,30 @@ def known_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
     return chosen
 
 
+Runs = Run | Mapping[str, Run] | Iterable[Run] | Any  # or what has `runs` of its own, as a grid has
+
+
+def runs_of(given: Runs) -> dict[str, Run]:
+    """Label → run: of one, of several, of a grid. A run that has no label goes by its reader; where two have the same,
+    by their folders."""
+    given = getattr(given, "runs", given)
+    if isinstance(given, Mapping):
+        return dict(given)
+    several = [given] if isinstance(given, Run) else list(given)
+    readers = [run.config["reader"] or "" for run in several]
+    return {
+        reader if readers.count(reader) == 1 else str(run.folder): run
+        for reader, run in zip(readers, several, strict=True)
+    }
+
+
+def of_runs(given: Runs, methods: Iterable[str] | None = None) -> Iterator[tuple[str, Run, str]]:
+    """(label, run, method): all configurations of the runs."""
+    methods = None if methods is None else list(methods)
+    for label, run in runs_of(given).items():
+        yield from ((label, run, method) for method in known_methods(run, methods))
+
+
 def asked(run: Run, questions: Iterable[Question]) -> dict[str, Question]:
     """The questions of the run by id; :class:`SettingError` unless all of them are given, with the gold that the run
     was measured with. Others may be among them."""
@@ -89,6 +113,11 @@ def mean_of(values: Iterable[float | None]) -> float | None:
     """Of those that are defined."""
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
+
+
+def cautions_of(runs: Runs) -> tuple[str, ...]:
+    """What holds for every number of the runs, each once."""
+    return tuple(dict.fromkeys(note for run in runs_of(runs).values() for note in cautions(run)))
 
 
 def cautions(run: Run) -> Iterator[str]:
