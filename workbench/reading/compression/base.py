@@ -11,6 +11,7 @@ from workbench import tokens
 from workbench.reading import layouts
 from workbench.records import Compressed, ContextGraph, Unit
 
+_LONGEST = 500_000  # characters that are counted at once
 _NUMBERED = re.compile(r"(chunk_)?[0-9]{1,9}")
 
 
@@ -38,10 +39,12 @@ def written(context: ContextGraph | str) -> str:
     return context if isinstance(context, str) else layouts.ket_rag.write(context)
 
 
-@lru_cache(1 << 14)
-def size(text: str) -> int:
-    """Tokens of a short text. They are kept, because the units of an index come back with every other question."""
-    return tokens.count(text)
+def length(text: str) -> int:
+    """Tokens of a text. Of a huge one, which the tokenizer refuses, those of its parts."""
+    return sum(tokens.count(text[at : at + _LONGEST]) for at in range(0, len(text), _LONGEST))
+
+
+size = lru_cache(1 << 14)(length)  # of short texts: the units of an index come back with every other question
 
 
 def named(units: Sequence[Unit], prefix: str = "chunk_") -> list[str]:

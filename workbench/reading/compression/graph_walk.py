@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench import tokens
 from workbench.errors import SettingError
 from workbench.reading import layouts
 from workbench.reading.compression import companion, ranked
-from workbench.reading.compression.base import tables, written
+from workbench.reading.compression.base import length, tables, written
 from workbench.records import Compressed, ContextGraph
 from workbench.spec import check_whole, spec_of
 
@@ -38,7 +37,7 @@ class GraphWalk:
     walk           what the walk counts beside the place in the context and the words of the question (1 each); half, as
                    it is read off texts by rules, and they are what the method and the question say
     rank_constant  of the reciprocal ranks; 20 for lists of about 100, where the usual 60 (for thousands) is nearly flat
-    lines          the share of the budget for lines of the tables
+    lines          the share of the budget for lines of the tables, where not all texts fit; 0: none are shown
     shorten        whether a unit that does not fit is shortened by whole sentences
 
     Where nothing of the context is named in the question there is no walk: `companion` and `thesis` leave the context
@@ -97,7 +96,7 @@ class GraphWalk:
             page.graph,
             page.text,
             page.tokens,
-            tokens.count(written(context)),
+            length(written(context)),
             seeds,
             tuple(found.hops.items()),
             page.kept,
@@ -130,8 +129,8 @@ class GraphWalk:
             graph,
             assembly.graph(page.units),
             text,
-            tokens.count(text),
-            tokens.count(written(context)),
+            length(text),
+            length(written(context)),
             tuple(seeds),
             tuple(assembly.hops.items()),
             tuple(page.kept),
@@ -139,7 +138,7 @@ class GraphWalk:
 
     def _unchanged(self, question: str, context: ContextGraph | str, graph: ContextGraph, why: str) -> Compressed:
         text = written(context)
-        many = tokens.count(text)
+        many = length(text)
         return Compressed(question, self.label, self.budget, graph, graph, text, many, many, fallback=why)
 
 

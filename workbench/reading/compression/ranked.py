@@ -21,8 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench import tokens
-from workbench.reading.compression.base import entry, joined, named, size
+from workbench.reading.compression.base import entry, joined, length, named, size
 from workbench.reading.compression.filling import Filling, Line, under
 from workbench.reading.compression.texts import Texts, families, ranks, weight, words
 from workbench.records import ContextGraph, ContextRelation, Unit
@@ -184,9 +183,10 @@ def assemble(
     headings = {hop: _heading(hop) for hop in dict.fromkeys([*sorted(set(found.hops.values())), None])}
     heads = sum(size(heading + "\n\n") for heading in headings.values())
     filling = Filling(budget - heads, found.asked, shorten)
-    told = _lines(graph, found)
-    rest = filling.add_units(order, found.texts.texts, names, keep=int(lines * budget) if told else 0)
-    filling.add_lines(told, int(lines * budget))
+    told = _lines(graph, found) if lines else []
+    share = int(lines * budget) if told else 0
+    rest = filling.add_units(order, found.texts.texts, names, keep=share)
+    filling.add_lines(told, share if rest else filling.left)
     filling.squeeze(rest, found.texts.texts, names)
     page = _page(graph, units, names, headings, hop_of, found, filling)
     while page.tokens > budget:  # tokens of parts do not quite add up to those of the whole
@@ -241,7 +241,7 @@ def _page(graph, units, names, headings, hop_of, found: Walk, filling: Filling) 
     text = joined(parts)
     return Page(
         text,
-        tokens.count(text),
+        length(text),
         ContextGraph(
             tuple(row for row in rows if not isinstance(row, ContextRelation)),
             tuple(row for row in rows if isinstance(row, ContextRelation)),

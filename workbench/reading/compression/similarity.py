@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from workbench import tokens
 from workbench.encoding import Encoder, encoder
 from workbench.errors import SettingError
 from workbench.operators.similarity import minmax
-from workbench.reading.compression.base import entry, joined, named, size, tables, written
+from workbench.reading.compression.base import entry, joined, length, named, size, tables, written
 from workbench.reading.compression.filling import Filling, Line, under
 from workbench.reading.compression.texts import Texts, empty_words, families, ranks, words
 from workbench.records import Compressed, ContextEntity, ContextGraph, Unit
@@ -33,7 +32,7 @@ class Similarity:
     diversity      what unlikeness to what is chosen counts, from 0 (nothing) to 1 (alone)
     order          what the place in its table counts beside likeness (1); 0 where the order says nothing
     rank_constant  of the reciprocal ranks by which the two are added up
-    lines          the share of the budget for lines of the tables
+    lines          the share of the budget for lines of the tables, where not all texts fit; 0: none are shown
     """
 
     name = "similarity"
@@ -72,19 +71,19 @@ class Similarity:
         units = (*graph.chunks, *graph.sources)
         texts = Texts(units)
         names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
-        lines = _lines(graph)
+        lines = _lines(graph) if self.lines else []
         filling = Filling(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
         chosen = [lines[at] for at in self._ranked(question, [line.text for line in lines])]
-        share = int(self.lines * self.budget) if units else self.budget
+        share = int(self.lines * self.budget) if lines else 0
         by_rank = self._ranked(question, [text.text for text in texts.texts])
-        rest = filling.add_units(by_rank, texts.texts, names, keep=share if lines else 0)
-        filling.add_lines(chosen, share)
+        rest = filling.add_units(by_rank, texts.texts, names, keep=share)
+        filling.add_lines(chosen, share if rest else filling.left)
         filling.squeeze(rest, texts.texts, names)
         page = _page(units, names, len(graph.chunks), filling)
         while page.tokens > self.budget:  # tokens of parts do not quite add up to those of the whole
             filling.drop()
             page = _page(units, names, len(graph.chunks), filling)
-        before = tokens.count(written(context))
+        before = length(written(context))
         return Compressed(
             question, self.label, self.budget, graph, page.graph, page.text, page.tokens, before, kept=page.kept
         )
@@ -189,7 +188,7 @@ def _page(units: Sequence[Unit], names: Sequence[str], chunks: int, filling: Fil
     text = joined(parts)
     return _Page(
         text,
-        tokens.count(text),
+        length(text),
         ContextGraph(
             tuple(line.row for line in lines if isinstance(line.row, ContextEntity)),
             tuple(line.row for line in lines if not isinstance(line.row, ContextEntity)),

@@ -116,8 +116,9 @@ class Texts:
         self._units_of = Counter(family for text in self.texts for family in text.families)
 
     def rarity(self, family: str) -> float:
-        """Inverse document frequency of a family of words among the units (that of BM25, never below 0)."""
-        n, holding = len(self.texts), self._units_of[family]
+        """Inverse document frequency of a family of words among the units (that of BM25, never below 0). One that none
+        holds is as rare as one that a single unit does."""
+        n, holding = max(len(self.texts), 1), max(self._units_of[family], 1)
         return math.log(1 + (n - holding + 0.5) / (holding + 0.5))
 
     def asked(self, question: str) -> dict[str, float]:
