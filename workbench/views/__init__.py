@@ -7,6 +7,7 @@ from workbench.views import analyses as _analyses
 from workbench.views import card as _card
 from workbench.views import contexts as _contexts
 from workbench.views import data as _data
+from workbench.views import diagnosis as _diagnosis
 from workbench.views import doctor as _doctor
 from workbench.views import dots as _dots
 from workbench.views import estimate as _estimate
@@ -27,6 +28,7 @@ del (
     _card,
     _contexts,
     _data,
+    _diagnosis,
     _doctor,
     _dots,
     _estimate,

@@ -5,7 +5,7 @@ ablator.ask("Who built the bridge?", prompt="cot")    # what the controls do, as
 ablator.ask(compress="graph-walk", budget=2000)       # the same question with another setting
 ablator.compressed(budget=1000)                       # full and compressed context side by side
 ablator.prove()                                       # the query behind the answer, its bindings hop by hop
-ablate(grid)                                          # a whole grid, or a run: see workbench.views.failures
+ablate(grid, data.questions)                          # a whole grid, or a run: see workbench.views.failures
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from workbench.views.ablation_takes import Setting, Takes, prompts
 from workbench.views.base import NAME, Markup, clean, details, esc, page, short, table, text
 from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
 from workbench.views.controls import spoken
+from workbench.views.failures import Failures
 from workbench.views.proof_graph import ProofFrame, proof_frame, proof_graph, proof_legend
 from workbench.views.proofs import mark_part, proof_part
 from workbench.views.records import said_of
@@ -292,6 +293,9 @@ def _label(question: Question) -> str:
     return clean(f"{question.id}: {question.question}" if listed else question.question or question.id, 300)
 
 
-def ablator(source: Index, questions: Sequence[Question] = (), **settings: Any) -> Ablator:
-    """The widget that fits the source."""
-    return Ablator(source, questions, **settings)
+def ablator(source: Any, questions: Sequence[Question] = (), **settings: Any) -> Ablator | Failures:
+    """The widget that fits the source: an index is asked; of a grid, a run or a diagnosis the wrong answers are gone
+    through."""
+    if isinstance(source, Index):
+        return Ablator(source, questions, **settings)
+    return Failures(source, questions or None, **settings)

@@ -302,3 +302,6 @@ def _colour(at: int) -> str:
 
 def _marker(at: int) -> str:
     return MARKERS[at % len(MARKERS)]
+
+
+from workbench.views import ablation_figures as _ablation_figures  # noqa: E402, F401 - they register themselves above

@@ -1,0 +1,75 @@
+"""The look of a diagnosis: why the answers of a run are wrong, counted and case by case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from workbench.experiments.diagnose import CAUSES, Case, Diagnosis
+from workbench.views.analyses import frame_part, frame_text
+from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+
+SHOWN = 30  # cases of one cause that are listed; frame() has all
+
+
+@html.register
+def _(case: Case) -> str:
+    return page(case_part(case))
+
+
+@text.register
+def _(case: Case) -> str:
+    return f"{clean(case.question_id, NAME)} ({clean(_where(case), NAME)}): {clean(case.explanation, 400)}"
+
+
+@html.register
+def _(diagnosis: Diagnosis) -> str:
+    tables = [f"<p><b>{esc(title, NAME)}</b></p>{frame_part(frame)}" for title, frame in diagnosis.tables().items()]
+    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in diagnosis.notes)
+    return page(f"<p><b>{esc(_title(diagnosis), NAME)}</b></p>", *tables, cases_part(diagnosis.cases), *notes)
+
+
+@text.register
+def _(diagnosis: Diagnosis) -> str:
+    lines = [clean(_title(diagnosis), NAME)]
+    for title, frame in diagnosis.tables().items():
+        lines += [clean(title, NAME), *frame_text(frame)]
+    return "\n".join([*lines, *(clean(note, 400) for note in diagnosis.notes)])
+
+
+def case_part(case: Case) -> str:
+    """One wrong answer: what was asked, said and right, the cause, and what that rests on."""
+    said = f"<b>{esc(case.answer, NAME)}</b>" if case.answer else "<i>no answer</i>"
+    gold = esc(" · ".join(case.gold), NAME) or "not in the corpus"
+    return "".join(
+        (
+            f"<p>{esc(case.question, 400)} <span class='tag'>{esc(case.question_id, NAME)}</span></p>",
+            f"<p>{said} &nbsp; gold: {gold}</p>",
+            f"<p><span class='bad'>{esc(_where(case), NAME)}</span>: {esc(case.explanation, 600)}</p>",
+            f"<p class='q'>rests on {esc(case.rests_on, NAME)}; {esc(case.method, NAME)}, {esc(case.reader, NAME)}</p>",
+        )
+    )
+
+
+def cases_part(cases: Sequence[Case]) -> str:
+    """The cases by cause, each a part that folds."""
+    parts = []
+    for cause in CAUSES:
+        mine = [case for case in cases if case.cause == cause]
+        rows = []
+        for case in islice(mine, SHOWN):
+            said = (case.question_id, case.question, case.answer, " · ".join(case.gold))
+            rows.append((*(short(one, 160) for one in said), case.hop, clean(case.explanation, 300)))
+        more = f"<p class='q'>{len(mine) - SHOWN:,} more; see frame()</p>" if len(mine) > SHOWN else ""
+        headers = ["id", "question", "answer", "gold", "hop", "why"]
+        parts += [details(f"{len(mine):,} × <b>{esc(cause)}</b>", table(headers, rows), more)] if mine else []
+    return "".join(parts)
+
+
+def _where(case: Case) -> str:
+    return case.cause + (f", step {case.hop}" if case.hop else "")
+
+
+def _title(diagnosis: Diagnosis) -> str:
+    asked = sum(count for _, count in diagnosis.asked)
+    return f"Why {len(diagnosis.cases):,} of {asked:,} answers in {diagnosis.run.folder} are wrong"
