@@ -20,7 +20,8 @@ SPECS = [
     "irgs[profile=original]", "tog[backbone=dense,scale=minmax]", "think_on_graph[unfinished=keep]",
     "raptor[mode=traversal]", "lightrag[mode=hybrid,pick=weight]", "lightrag[mode=naive]",
     "lightrag[profile=early,mode=hybrid]", "pathrag[profile=paper]",
-    "dotrag[profile=paper]", "dotrag[relation_boost=false,path_len_max=2]",
+    "dotrag[profile=paper]", "dotrag[relation_boost=false,path_len_max=2]", "ket_rag[profile=released]",
+    "ket_rag[profile=thesis]", "ket_rag[strategy=text,theta=0.25]", "ket_rag[strategy=skeleton]",
 ]  # fmt: skip
 QUESTIONS = (
     "Who designed the bridge over the river at Vennick?",

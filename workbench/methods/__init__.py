@@ -19,6 +19,7 @@ from workbench.methods.graphrag import GraphRAG
 from workbench.methods.hipporag2 import HippoRAG2
 from workbench.methods.ircot import IRCoT
 from workbench.methods.irgs import IRGS
+from workbench.methods.ket_rag import KETRAG
 from workbench.methods.lightrag import LightRAG
 from workbench.methods.pathrag import PathRAG
 from workbench.methods.raptor import RAPTOR
@@ -30,7 +31,7 @@ METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
         Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR, LightRAG,
-        PathRAG, DotRAG, Ball,
+        PathRAG, DotRAG, Ball, KETRAG,
     )
 }  # fmt: skip
 

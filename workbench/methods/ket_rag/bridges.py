@@ -1,0 +1,72 @@
+"""Texts that the skeleton ties to what is shown already: chunk → entity → piece.
+
+A piece names an entity if it holds the words of the name in their order, whatever their case; so the skeleton, which
+was read off the core of the corpus, reaches all of it. Every chunk that is shown hands 1 / its rank to each entity that
+it names, every entity close to the question has 1 / its own, and each entity shares what it has among the pieces that
+name it:
+
+    s(p) = Σ_{e in p} a(e) / |pieces of e|        a(e) = 1 / rank(e) + Σ_{chunks c that name e} 1 / rank(c)
+
+A name that many pieces hold thus joins them hardly. This is the second hop of a question, which is close to the answer
+and not to the question's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+_WORD = re.compile(r"\w+")
+
+
+class Bridges:
+    """`named`: float64 csr (entities, pieces), 1 where the piece names the entity."""
+
+    def __init__(self, names: Sequence[str], texts: Sequence[str]):
+        self.named = _named(names, texts)
+        pieces = np.diff(self.named.indptr)
+        self._share = np.divide(1.0, pieces, out=np.zeros(len(names)), where=pieces > 0)
+        self._of_piece = self.named.T.tocsr()
+
+    def scores(self, entities: Sequence[int], chunks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """s of every piece and a of every entity, from those matched and the pieces shown, both best first."""
+        given = np.zeros(self.named.shape[1])
+        given[list(chunks)] = 1 / np.arange(1, len(chunks) + 1)
+        held = self.named @ given
+        held[list(entities)] += 1 / np.arange(1, len(entities) + 1)
+        return self._of_piece @ (held * self._share), held
+
+    def best(self, piece: int, held: np.ndarray) -> int | None:
+        """The entity that brings most to a piece."""
+        names = self._of_piece.indices[self._of_piece.indptr[piece] : self._of_piece.indptr[piece + 1]]
+        return int(names[np.argmax((held * self._share)[names])]) if len(names) else None
+
+    def first(self, entity: int, chunks: Sequence[int]) -> int | None:
+        """The place, from 1 on, of the first chunk that names an entity."""
+        naming = set(self.named.indices[self.named.indptr[entity] : self.named.indptr[entity + 1]].tolist())
+        return next((place for place, piece in enumerate(chunks, 1) if piece in naming), None)
+
+
+def _named(names: Sequence[str], texts: Sequence[str]) -> sp.csr_array:
+    rows = defaultdict(list)  # words of a name -> entities: QUELL-ON-SEA and QUELL ON SEA are two of them
+    lengths = defaultdict(set)  # first word -> how many words names have that begin with it
+    for row, name in enumerate(names):
+        if words := tuple(_words(name)):
+            rows[words].append(row)
+            lengths[words[0]].add(len(words))
+    pairs = set()
+    for piece, text in enumerate(texts):
+        words = _words(text)
+        for at, word in enumerate(words):
+            for length in lengths.get(word, ()):
+                pairs.update((row, piece) for row in rows.get(tuple(words[at : at + length]), ()))
+    ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+    return sp.coo_array((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(len(names), len(texts))).tocsr()
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())

@@ -1,0 +1,75 @@
+"""The entity channel: relationships of the entities close to the question, and the texts that they were read from
+(Microsoft GraphRAG 0.4.1's local search, spec 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench.index.skeleton import SkeletonLayer
+from workbench.methods.ket_rag.rows import Rows, head_tokens, leading
+
+Related = tuple[int, int | None]  # row of a relationship, and its links
+
+
+class Skeleton:
+    """The skeleton as the channel looks at it: which relationships an entity has, which units tell of it."""
+
+    def __init__(self, layer: SkeletonLayer):
+        self._layer = layer
+        self._ends = np.asarray(layer.ends).reshape(-1, 2)
+        self._ranks = np.array([relation.rank for relation in layer.relations], dtype=np.int64)
+        numbers = np.arange(len(self._ends))
+        joined = (np.ones(2 * len(numbers)), (self._ends.T.ravel(), np.r_[numbers, numbers]))
+        self._incident = sp.coo_array(joined, shape=(len(layer.entities), len(numbers))).tocsr()
+
+    def related(self, entities: Sequence[int], outside: int) -> list[Related]:
+        """Relationships of some entities: those among them by rank; then, up to `outside`, those with others, by how
+        many of the entities the other one is joined to (links), then by rank."""
+        rows = self._incidents(entities)
+        inside = np.isin(self._ends[rows], entities)
+        within = inside.all(axis=1)
+        among, out = rows[within], rows[~within]
+        others = np.where(inside[~within, 0], self._ends[out, 1], self._ends[out, 0])
+        _, place, counts = np.unique(others, return_inverse=True, return_counts=True)
+        links = counts[place]
+        among = among[np.lexsort((among, -self._ranks[among]))]
+        order = np.lexsort((out, -self._ranks[out], -links))[:outside]
+        return [(row, None) for row in among.tolist()] + list(zip(out[order].tolist(), links[order].tolist()))
+
+    def units(self, entity: int) -> list[int]:
+        """Units of an entity: first those that most of its relationships are stated in."""
+        units = self._layer.entity_units[[entity]].indices
+        stated = np.asarray(self._layer.relation_units[self._incidents([entity])].sum(axis=0)).ravel()
+        return units[np.lexsort((units, -stated[units]))].tolist()
+
+    def _incidents(self, entities: Sequence[int]) -> np.ndarray:
+        return np.unique(self._incident[list(entities)].indices)
+
+
+class Tables(NamedTuple):
+    """Rows of entities and relationships of a context, and their tokens."""
+
+    entities: list[int]
+    relations: list[Related]
+    tokens: int
+
+
+def tables(skeleton: Skeleton, rows: Rows, entities: Sequence[int], cap: int, per_entity: int) -> Tables:
+    """Both tables under one cap: as many entities as fit, and the relationships of more and more of all entities, until
+    both tables together would not fit any more. Links are shown where the first relationship has them (trap 10)."""
+    shown, used = leading(entities, lambda row, _: rows.entity_tokens(row), head_tokens("entities"), cap)
+    best: list[Related] = []
+    more = 0
+    for many in range(1, len(entities) + 1):
+        related = skeleton.related(entities[:many], per_entity * many)
+        linked = bool(related) and related[0][1] is not None
+        told = [(row, links if linked else None) for row, links in related]
+        told, size = leading(told, lambda one, _: rows.relation_tokens(*one), head_tokens("relations", linked), cap)
+        if used + size > cap:
+            break
+        best, more = told, size
+    return Tables(shown, best, used + more)

@@ -1,0 +1,264 @@
+"""KET-RAG: a context of two channels under one budget of tokens. Keywords lead to pieces of the whole corpus; entities
+close to the question lead to the relationships of a skeleton that was extracted from its most central pieces, and to
+texts behind them.
+
+Follows "KET-RAG: A Cost-Efficient Multi-Granular Indexing Framework for Graph-RAG" (arXiv 2502.09304) as its code does
+(waetr/KET-RAG, February 2025, a fork of Microsoft GraphRAG 0.4.1; profile `released`), as the thesis "The Reasoning
+Bottleneck in Graph-RAG" tells of it (`thesis`), and with its traps mended (`workbench`). docs/ketrag.md says where
+these differ and why, and what each is worth.
+
+Left out: reports on communities, which have no share of the context in the released code. The source ranks no passages:
+they stand here in the order of their first place among chunks or sources, whichever is the earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.methods.base import Method
+from workbench.methods.ket_rag import entity, keyword
+from workbench.methods.ket_rag.bridges import Bridges
+from workbench.methods.ket_rag.rows import EMPTY_REPORTS, STUB, Rows, head_tokens, leading
+from workbench.operators.similarity import top
+from workbench.reading.layouts import ket_rag as layout
+from workbench.records import ContextGraph, Entity, Evidence, Triple, Unit, ranked
+from workbench.spec import check_whole
+from workbench.trace import Trace
+
+STRATEGIES = ("keyword", "text", "skeleton", "three")
+SOURCES = ("bridges", "units")
+CLOSEST = 1000  # pieces of a text channel
+TRACED = 10  # keywords that the trace lists
+
+
+class Chunks(NamedTuple):
+    """Rows of pieces in the order of the table, and its tokens."""
+
+    pieces: list[int]
+    tokens: int
+
+
+class Sources(NamedTuple):
+    """Units in the order of the table, and what brought each, in words."""
+
+    units: list[Unit]
+    brought: list[dict]
+
+
+class KETRAG(Method):
+    """Pieces by keywords, and the part of the skeleton around the entities of the question."""
+
+    name = "ket_rag"
+    paper = "KET-RAG (arXiv 2502.09304)"
+    layers = ("passages", "pieces", "keywords", "skeleton")
+    scale = "1/rank"
+    profiles = {
+        "workbench": {},
+        "released": {
+            "sources": "units",
+            "text_share": 0.5,
+            "duplicates_end_pool": True,
+            "repeat_sources": True,
+            "titles": False,
+            "empty_reports": True,
+        },
+        "thesis": {"sources": "units", "text_share": 0.5, "strategy": "three", "titles": False},
+    }
+
+    @dataclass(frozen=True)
+    class Settings:
+        """tokens, theta   λ, cl100k tokens of the context, and θ, the share of the entity channel; it also has what the
+                        other channels leave (trap 4)
+        strategy        what stands beside the entity channel: `keyword`: the keyword channel; `text`: the pieces that
+                        are closest to the question; `skeleton`: nothing; `three`: both, with half of the share each
+        entities        how many are matched; `per_entity`: how many times so many relationships with others are shown
+        text_share      of the entity channel, for sources
+        sources         `bridges`: pieces that the skeleton ties to what is shown (`bridges.py`); `units`: parts of the
+                        chunks that the skeleton was extracted from, those of the first entity first
+        keywords, pool  how many keywords are looked at, for how many times the tokens of their channel
+        duplicates_end_pool, repeat_sources, empty_reports   what the released code does, see docs/ketrag.md
+        titles          whether a piece from inside a passage is shown with the title of the passage"""
+
+        profile: str = "workbench"
+        tokens: int = 12_000
+        theta: float = 0.5
+        strategy: str = "keyword"
+        entities: int = 20
+        per_entity: int = 10
+        text_share: float = 0.75
+        sources: str = "bridges"
+        keywords: int = 1000
+        pool: float = 2.0
+        duplicates_end_pool: bool = False
+        repeat_sources: bool = False
+        titles: bool = True
+        empty_reports: bool = False
+
+        def __post_init__(self):
+            check_whole(self, "tokens", least=STUB + EMPTY_REPORTS, what="number of tokens")
+            check_whole(self, "entities", "keywords")
+            check_whole(self, "per_entity", least=0)
+            for name, choice in (("strategy", STRATEGIES), ("sources", SOURCES)):
+                if getattr(self, name) not in choice:
+                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose {', '.join(choice)}")
+            for name in ("theta", "text_share"):
+                if not isinstance(getattr(self, name), int | float) or not 0 <= getattr(self, name) <= 1:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a share, from 0 to 1")
+            if not isinstance(self.pool, int | float) or not 1 <= self.pool < float("inf"):
+                raise SettingError(f"pool={self.pool!r}; it should be how many times a budget, from 1 on")
+
+    def prepare(self) -> None:
+        self._pieces, self._keywords, self._skeleton = self.index.pieces, self.index.keywords, self.index.skeleton
+        self._piece_vectors = np.asarray(self._pieces.vectors)
+        self._entity_vectors = np.asarray(self._skeleton.entity_vectors)
+        self._rows = Rows(self._pieces, self._skeleton, self.settings.titles)
+        self._graph = entity.Skeleton(self._skeleton)
+        if self.settings.sources == "bridges":
+            names = [one.name for one in self._skeleton.entities]
+            self._bridges = Bridges(names, [piece.text for piece in self._pieces.pieces])
+
+    def write(self, context: ContextGraph) -> str:
+        """A context as this profile writes it: what `tokens` limits."""
+        return layout.write(context, empty_reports=self.settings.empty_reports)
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        chosen = self.settings
+        with trace.span("EMBEDDING", "encode question", text=question):
+            query = self.index.encode_query(question, "passages")
+        chunks = self.chunks(query, trace)
+        left = chosen.tokens - chunks.tokens - EMPTY_REPORTS * chosen.empty_reports
+        matched, cosines = self.match(query, trace)
+        share = int(left * (1 - chosen.text_share))
+        with trace.span("CHAIN", "skeleton", budget=share) as span:
+            tables = entity.tables(self._graph, self._rows, matched, share, chosen.per_entity)
+            span.set(entities=len(tables.entities), relations=len(tables.relations), tokens=tables.tokens)
+        sources = self.sources(matched, chunks.pieces, int(left * chosen.text_share), trace)
+        context = ContextGraph(
+            tuple(self._rows.entity(row) for row in tables.entities),
+            tuple(self._rows.relation(*row) for row in tables.relations),
+            tuple(sources.units),
+            tuple(self._rows.chunk(row, rank) for rank, row in enumerate(chunks.pieces, 1)),
+        )
+        layer = self._skeleton
+        entities = [Entity(layer.entities[r].name, layer.types[r], layer.entities[r].description) for r in matched]
+        facts = [Triple(row.source, row.description, row.target, row.passages) for row in context.relations]
+        passages = self.passages(context)
+        return Evidence(
+            question,
+            self.label,
+            self.scale,
+            passages[:k],
+            entities=ranked(entities, cosines),
+            facts=ranked(facts, 1 / np.arange(1, len(facts) + 1)),
+            context=context,
+            fallback=self.fallback(context),
+        )
+
+    # -- the channels -------------------------------------------------------------------------------------------------
+
+    def chunks(self, query: np.ndarray, trace: Trace) -> Chunks:
+        """What stands beside the entity channel, under (1 - θ) λ tokens."""
+        chosen = self.settings
+        cap = int(chosen.tokens * (1 - chosen.theta))
+        if cap == 0 or chosen.strategy == "skeleton":
+            return Chunks([], STUB)
+        cosines = self._piece_vectors @ query
+        found: list[int] = []
+        if chosen.strategy in ("keyword", "three"):
+            share = cap if chosen.strategy == "keyword" else cap // 2
+            found = self.by_keywords(query, cosines, share, trace)
+        if chosen.strategy in ("text", "three"):
+            with trace.span("RETRIEVER", "text channel", budget=cap) as span:
+                known = set(found)
+                found += [row for row in top(cosines, CLOSEST).tolist() if row not in known]
+                span.score((self._pieces.pieces[row].id, cosines[row]) for row in found[:TRACED])
+        kept, used = leading(found, self._rows.chunk_tokens, head_tokens("chunks"), cap)
+        return Chunks(kept, used or STUB)
+
+    def by_keywords(self, query: np.ndarray, cosines: np.ndarray, cap: int, trace: Trace) -> list[int]:
+        """The keyword channel: pieces that fit under a cap, the closest to the question first."""
+        chosen = self.settings
+        with trace.span("RETRIEVER", "keyword channel", budget=cap) as span:
+            pool = keyword.pool(
+                self._keywords, self._pieces, query, cosines, candidates=chosen.keywords, cap=int(chosen.pool * cap),
+                duplicates_end_it=chosen.duplicates_end_pool,
+            )  # fmt: skip
+            kept, used = leading(pool.by_cosine(cosines), self._rows.chunk_tokens, head_tokens("chunks"), cap)
+            words = self._keywords.words
+            span.set(
+                keywords=pool.keywords,
+                pool=len(pool.brought),
+                pool_tokens=pool.tokens,
+                ended=pool.ended,
+                shown=len(kept),
+                tokens=used,
+                brought={f"chunk_{rank}": words[pool.brought[row]] for rank, row in enumerate(kept, 1)},
+            )
+            span.score((self._pieces.pieces[row].id, cosines[row]) for row in kept)
+        return kept
+
+    def match(self, query: np.ndarray, trace: Trace) -> tuple[list[int], np.ndarray]:
+        """Rows of the entities closest to the question, best first, and their cosines; none where θ = 0."""
+        with trace.span("RETRIEVER", "match entities") as span:
+            cosines = self._entity_vectors @ query
+            rows = top(cosines, self.settings.entities) if self.settings.theta else np.zeros(0, dtype=np.int64)
+            span.score((self._skeleton.entities[row].name, cosines[row]) for row in rows.tolist())
+        return rows.tolist(), cosines[rows]
+
+    def sources(self, entities: Sequence[int], chunks: Sequence[int], cap: int, trace: Trace) -> Sources:
+        """Texts of the entity channel, under a cap."""
+        with trace.span("RETRIEVER", "sources", budget=cap) as span:
+            if not self.settings.theta:
+                found = Sources([], [])
+            elif self.settings.sources == "units":
+                found = self._units(entities, cap)
+            else:
+                found = self._bridged(entities, chunks, cap)
+            span.set(sources=[{"source": unit.id, **why} for unit, why in zip(*found)])
+        return found
+
+    def _units(self, entities: Sequence[int], cap: int) -> Sources:
+        pairs = [(unit, row) for row in entities for unit in self._graph.units(row)]
+        if not self.settings.repeat_sources:
+            pairs = list({unit: (unit, row) for unit, row in reversed(pairs)}.values())[::-1]
+        kept, _ = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), head_tokens("sources"), cap)
+        names = self._skeleton.entities
+        return Sources([self._rows.unit(u) for u, _ in kept], [{"entity": names[row].name} for _, row in kept])
+
+    def _bridged(self, entities: Sequence[int], chunks: Sequence[int], cap: int) -> Sources:
+        scores, held = self._bridges.scores(entities, chunks)
+        scores[list(chunks)] = 0.0  # they are shown already
+        reached = np.flatnonzero(scores)
+        order = reached[np.argsort(-scores[reached], kind="stable")].tolist()
+        kept, _ = leading(order, lambda row, _: self._rows.piece_tokens(row), head_tokens("sources"), cap)
+        return Sources([self._rows.piece(row) for row in kept], [self._why(row, held, chunks, scores) for row in kept])
+
+    def _why(self, piece: int, held: np.ndarray, chunks: Sequence[int], scores: np.ndarray) -> dict:
+        best = self._bridges.best(piece, held)
+        first = self._bridges.first(best, chunks)
+        named_by = f"chunk_{first}" if first else "question"
+        return {"entity": self._skeleton.entities[best].name, "from": named_by, "score": float(scores[piece])}
+
+    # -- what the evidence says ---------------------------------------------------------------------------------------
+
+    def passages(self, context: ContextGraph):
+        """Those behind chunks and sources, by the earliest place of either; of equals the chunk's first."""
+        rank: dict[str, int] = {}
+        for units in (context.chunks, context.sources):
+            for place, unit in enumerate(units, 1):
+                for passage in unit.passages:
+                    rank[passage] = min(place, rank.get(passage, place))
+        best = sorted(rank, key=rank.get)
+        layer = self.index.passages
+        return ranked([layer.passages[layer.row[one]] for one in best], [1 / rank[one] for one in best])
+
+    def fallback(self, context: ContextGraph) -> str | None:
+        if self.settings.theta and not self._skeleton.entities:
+            return "the entity channel is empty, because the skeleton holds no entity"
+        if not context.chunks and not context.sources:
+            return f"tokens={self.settings.tokens} are too few for a text"
+        return None
