@@ -21,7 +21,7 @@ from workbench.records import Pattern
 from workbench.rules.patterns import ANSWER, BY, MOST, Comparison, Query
 
 LONGEST = 20_000  # characters of a text that are read
-_TERM = 200  # characters of a term
+_LONG = 200  # characters of a term
 _REFUSED = re.compile(
     r"\b(FILTER|OPTIONAL|UNION|MINUS|SERVICE|GRAPH|BIND|VALUES|EXISTS|GROUP\s+BY|HAVING|CONSTRUCT|DESCRIBE|INSERT"
     r"|DELETE|COUNT|SUM|AVG|MIN|MAX|SAMPLE)\b(?=\s*[({\[<?$]|\s+\w)"
@@ -65,6 +65,30 @@ def parse(text: str) -> Query:
     if not found:
         return Query(flaw="no SELECT with a variable is in the text")
     return next((query for query in reversed(found) if query.patterns), found[-1])
+
+
+def taken(output) -> Query:
+    """The query of an output of the Step `write_patterns`, held to the same bounds as a text."""
+    members = [tuple(map(_term, (p.subject, p.predicate, p.object))) for p in output.patterns[: 4 * MOST]]
+    patterns = tuple(dict.fromkeys(Pattern(*terms) for terms in members if all(terms)))
+    if not patterns:
+        return Query(flaw="no pattern was written")
+    if len(patterns) > MOST:
+        return Query(flaw=f"the query has {len(patterns)} patterns; at most {MOST} are carried out")
+    variables = list(dict.fromkeys(term for p in patterns for term in p.members if term.startswith("?")))
+    wanted = next((name for name in (_term(output.wanted), ANSWER) if name in variables), "")
+    compare = output.compare and Comparison(
+        output.compare.by, tuple(map(_term, output.compare.of)), tuple(map(_term, output.compare.pick))
+    )
+    if compare:
+        compare = compare if _sound(compare, variables) else None
+        wanted = compare.of[0] if compare else wanted
+    return Query(patterns, wanted, compare) if wanted else Query(flaw="what is asked for stands in no pattern")
+
+
+def _term(text: str) -> str:
+    text = _bounded(text).strip("\"<>")
+    return _variable(text) if text.startswith("$") else text
 
 
 def _selects(text: str) -> list[tuple[re.Match, int]]:
@@ -131,10 +155,18 @@ def _asking(patterns: tuple[Pattern, ...], chosen: list[str], order, compare) ->
 
 
 def _comparison(found: re.Match, variables: Sequence[str]) -> Comparison | None:
-    by, of = found[1].lower(), tuple(map(_variable, found[2].split()))
+    of = tuple(map(_variable, found[2].split()))
     pick = tuple(_clean(token) for token in _tokens(found[3] or "") if token.kind in ("text", "variable"))[:2]
-    known = by in BY and all(term in variables for term in (*of, *(term for term in pick if term.startswith("?"))))
-    return Comparison(by, of, pick) if known and len(pick) == (0 if by == "difference" else len(of)) else None
+    compare = Comparison(found[1].lower(), of, pick)
+    return compare if _sound(compare, variables) else None
+
+
+def _sound(compare: Comparison, variables: Sequence[str]) -> bool:
+    known = all(term in variables for term in (*compare.of, *(p for p in compare.pick if p.startswith("?"))))
+    several = len(compare.of) == 2 or (len(compare.of) == 1 and compare.by in ("less", "more", "earlier", "later"))
+    return compare.by in BY and several and known and len(compare.pick) == (
+        0 if compare.by == "difference" else len(compare.of)
+    )  # fmt: skip
 
 
 # Patterns
@@ -272,4 +304,4 @@ def _spaced(name: str) -> str:
 
 def _bounded(term: str) -> str:
     """On one line, of printable characters, no longer than a name."""
-    return " ".join("".join(c if c.isprintable() else " " for c in term).split())[:_TERM]
+    return " ".join("".join(c if c.isprintable() else " " for c in term).split())[:_LONG]

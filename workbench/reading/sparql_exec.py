@@ -1,0 +1,97 @@
+"""Reader `sparql-exec`: the question as triple patterns, carried out on the facts of what was retrieved; no prompt but
+that of the patterns is asked.
+
+The answer is what the query binds, with the passages that state the facts it was matched with; `Answer.proof` has the
+bindings, and where the chain breaks if nothing is bound. Then the reader abstains, or asks the prompt of `retry`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from workbench.errors import SettingError
+from workbench.llm.engine import Engine
+from workbench.operators.sparql.proof import carried_out, written
+from workbench.reading import direct
+from workbench.reading.prompts import PROMPTS
+from workbench.reading.render import Context
+from workbench.records import Answer, Evidence, Proof, Reading
+from workbench.steps import write_patterns
+from workbench.steps.answer import Input
+from workbench.trace import Trace
+
+
+class SparqlExec(direct.Sparql):
+    """Facts count that a passage of the context states: all that fit into `budget`, less what a compressor drops.
+    `verified`: the reader abstains from what it cannot verify (`operators.sparql.check`)."""
+
+    name = "sparql-exec"
+    reads_index = True
+
+    @dataclass(frozen=True)
+    class Settings(direct.Sparql.Settings):
+        verified: bool = False
+
+        def __post_init__(self):
+            super().__post_init__()
+            if self.route or self.prompt != "sparql" or self.check:
+                raise SettingError("sparql-exec asks no prompt and checks by itself; leave out prompt, route and check")
+            if self.verified not in (False, True):
+                raise SettingError(f"verified={self.verified!r}; it should be true or false")
+
+    def __init__(self, engine: Engine | None = None, *, index=None, **settings):
+        if index is None:
+            raise SettingError(
+                f"the reader {self.name!r} looks up facts in an index; pass it: wb.reader({self.name!r}, index=index)"
+            )
+        super().__init__(engine, index=index, **settings)
+
+    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+        """The answer, with the passages that prove it."""
+        answer = super().read(question, evidence, trace=trace)
+        return replace(answer, passages=proving(answer.proof)) if answer.reading.prompt == self.name else answer
+
+    def answer(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:
+        compressor = self.compressor.label if self.compressor else ""
+        proof = self._executed(question, evidence, context, trace)
+        reading = Reading(self.name, flaw=proof.flaw or "", compressor=compressor, tokens=context.tokens)
+        if proof.answer and (proof.mark == "verified" or not self.settings.verified):
+            return Answer(question, proof.answer, thought=thought(proof), reading=reading, proof=proof)
+        if self.settings.retry not in PROMPTS:
+            return Answer(question, "", abstained=True, thought=thought(proof), reading=reading, proof=proof)
+        with trace.span("CHAIN", "retry") as span:
+            span.set(prompt=self.settings.retry)
+            given = Input(question, context.text, context.texts, context.ends)
+            said = self._ask(self.settings.retry, given, trace)
+        reading = replace(reading, prompt=self.settings.retry, retried=True, flaw=said.flaw)
+        return Answer(
+            question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading, proof=proof
+        )
+
+    def _executed(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Proof:
+        titles = [title for title, _ in context.texts if title]
+        query = written(question, context.text, titles, self.engine, trace)
+        shown = replace(evidence, context=context.graph) if context.graph is not None else evidence
+        kept = [passage.id for passage in context.passages]
+        return carried_out(query, shown, self.index, trace, passages=kept)
+
+    def _asked(self):
+        yield write_patterns.STEP.name
+        if self.settings.retry in PROMPTS:
+            yield PROMPTS[self.settings.retry].step.name
+
+
+def proving(proof: Proof) -> tuple[str, ...]:
+    """Ids of the passages that state the facts of the best binding; without one, of the partial chain."""
+    matches = proof.bindings[0].matches if proof.bindings else proof.partial
+    return tuple(dict.fromkeys(id for match in matches for id in match.fact.passages))
+
+
+def thought(proof: Proof) -> str:
+    """The query, and hop by hop the facts that it was matched with."""
+    if proof.flaw:
+        return f"No query was carried out: {proof.flaw}."
+    matches = proof.bindings[0].matches if proof.bindings else proof.partial
+    lines = [" ".join(match.fact.members) for match in matches]
+    if proof.broken is not None:
+        lines.append(f"No fact matches: {' '.join(proof.patterns[proof.broken - 1].members)}")
+    return "\n".join([proof.query, *lines])
