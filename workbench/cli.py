@@ -345,8 +345,93 @@ def evaluate(
 
 
 @verb
+def grid(
+    folder: Folder,
+    questions: Questions,
+    to: Annotated[Path, typer.Option("--out", "-o", help="folder of the grid; the same command goes on there")],
+    method: Methods = ["hipporag2"],  # noqa: B006 (typer copies it)
+    reader: Annotated[
+        list[str], typer.Option("--reader", "-r", help="a reader's SPEC, or LABEL: SPEC; give it again for more")
+    ] = ["direct"],  # noqa: B006
+    engine: Engine = "rules",
+    record: Record = None,
+    max_money: MaxMoney = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+    limit: Annotated[int | None, typer.Option(help="ask only the first so many")] = None,
+    k: Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
+    budget: Budget = None,
+    workers: Annotated[int | None, typer.Option(help="questions asked side by side")] = None,
+    as_json: Json = False,
+) -> None:
+    """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
+    import workbench as wb
+    from workbench.data.folder import read_questions
+    from workbench.experiments.grid import grid as run_grid
+
+    opened, runner = wb.Index.open(folder), _engine(engine, record, _limits(max_money, max_tokens, max_calls))
+    labelled = [one.rpartition(": ") for one in reader]
+    done = run_grid(
+        read_questions(questions, set(opened.passages.row)),
+        [wb.method(spec, opened, runner) for spec in method],
+        {label or spec: wb.reader(spec, runner, index=opened) for label, _, spec in labelled},
+        to,
+        limit=limit,
+        k=k,
+        budget=budget,
+        workers=workers,
+    )
+    table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
+    if as_json:
+        said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
+        _print_json({**said, "table": table, "compare": compared})
+        return
+    _show([{name: row[name] for name in _OF_GRID if name in row} for row in table], False)
+    _show(compared, False)
+
+
+_OF_GRID = (
+    "reader", "method", "accuracy", "f1", "em", "abstained", "coverage", "coverage:read", "read_tokens", "tokens",
+    "cost", "failures",
+)  # fmt: skip
+
+
+@verb
+def diagnose(
+    run: Annotated[Path, typer.Argument(help="folder of a run that has answers", metavar="RUN")],
+    questions: Annotated[
+        Path | None, typer.Option("--questions", "-q", help="those that it was asked; by default those of its data set")
+    ] = None,
+    folder: Annotated[Path | None, typer.Option("--index", help="its index, for the texts of gold passages")] = None,
+    measure: Annotated[str, typer.Option(help="right is who scores 1 in it")] = "accuracy",
+    as_json: Json = False,
+) -> None:
+    """Why answers of a run are wrong: the likely cause of each, and where errors come from."""
+    from dataclasses import asdict
+
+    import workbench as wb
+    from workbench.data.folder import read_questions
+    from workbench.experiments.diagnose import diagnose as look
+
+    index = wb.Index.open(folder) if folder else None
+    asked = read_questions(questions) if questions else None
+    found = look(wb.Run(run), asked, index, measure=measure)
+    if as_json:
+        tables = {title: frame.to_dict("records") for title, frame in found.tables().items()}
+        _print_json({"cases": [asdict(case) for case in found.cases], "tables": tables, "notes": list(found.notes)})
+        return
+    for title, frame in found.tables().items():
+        out.print(f"[bold]{escape(title)}[/]", highlight=False)
+        _show(frame.astype(object).where(frame.notna(), None).to_dict("records"), False)
+    said = ("question_id", "method", "cause", "hop", "explanation")
+    _show([{name: getattr(case, name) for name in said} for case in found.cases], False)
+    for note in found.notes:
+        out.print(escape(note), highlight=False)
+
+
+@verb
 def tables(
-    paper: Annotated[str, typer.Option(help="whose tables; bdtr is Beyond Static Retrieval, dotrag DotRAG")] = "bdtr",
+    paper: Annotated[str, typer.Option(help="bdtr (Beyond Static Retrieval), dotrag or reasoning")] = "bdtr",
     run: Annotated[
         list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
     ] = None,

@@ -51,7 +51,7 @@ def evaluate(
     workers: int | None = None,
     limit: int | None = None,
     judge: Engine | str | None = None,
-    progress: bool = True,
+    progress: bool | tqdm = True,
 ) -> Run:
     """Run every method (and the reader, if one is given) over the questions, and return the run.
 
@@ -62,7 +62,7 @@ def evaluate(
     default as many as the engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine
     that cannot go on stops the run; the same call goes on where it stopped. `out` is by default a folder in `runs/`
     that is named after the data and after everything that determines the rows; a folder that holds another run is
-    refused.
+    refused. `progress` may be a bar that counts more than this run.
 
     `judge` is the engine that `accuracy:thesis` asks about answers which its heuristic leaves open; giving one adds
     that measure, `judged` and `judge_unknown`. Without one `accuracy:thesis` is measured, and named, as
@@ -81,12 +81,12 @@ def evaluate(
     folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
     jobs = [(question, name) for question in questions for name in methods]
     workers = workers or plan.workers
-    with _locked(folder):
+    with locked(folder):
         done = _start(folder, config)
         with (
             (folder / "results.jsonl").open("a", encoding="ascii") as results,
             (folder / "timings.jsonl").open("a", encoding="ascii") as timings,
-            tqdm(total=len(jobs), initial=done, desc="evaluate", unit="question", disable=not progress) as bar,
+            _bar(progress, len(jobs), done) as bar,
         ):
             for outcome in in_order(lambda job: plan.ask(*job), jobs[done:], workers, plan.close):
                 _write(outcome, folder, results, timings)
@@ -387,7 +387,18 @@ def _prompts(steps: Iterable[str]) -> dict[str, str]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _bar(progress: bool | tqdm, total: int, done: int) -> Iterator[tqdm]:
+    """A bar of its own, or the one that is given, which counts more than this."""
+    if not isinstance(progress, bool):
+        progress.update(done)
+        yield progress
+        return
+    with tqdm(total=total, initial=done, desc="evaluate", unit="question", disable=not progress) as bar:
+        yield bar
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
     """Two processes must not add rows to one run; the second is told so. The lock of a killed one is gone with it."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock")

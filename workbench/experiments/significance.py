@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import binomtest
 
 RESAMPLES = 9_999
 
@@ -26,6 +27,17 @@ def paired_test(a: Sequence[float], b: Sequence[float], *, resamples: int = RESA
         return float(np.mean(np.abs(signs @ differences) >= observed))
     signs = 1 - 2 * np.random.default_rng(seed).integers(0, 2, size=(resamples, n))
     return float((1 + np.sum(np.abs(signs @ differences) >= observed)) / (1 + resamples))
+
+
+def mcnemar(a: Sequence[float], b: Sequence[float]) -> float:
+    """Two-sided exact p of McNemar's test (1947) for answers that are right (1) or wrong (0): of the questions that one
+    alone has right, as many should be a's as b's.
+
+    >>> mcnemar([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]), mcnemar([1, 0], [1, 0])
+    (0.0625, 1.0)
+    """
+    only_a, only_b = (sum(x > y for x, y in zip(*pair, strict=True)) for pair in ((a, b), (b, a)))
+    return float(binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -102,8 +102,8 @@ def of_skeleton(
     passages: Sequence[Passage], engine: Engine, cutting: pieces.Settings, settings: skeleton.Settings
 ) -> tuple[Cost, str]:
     """What extracting from the core of these passages takes, and in words what that rests on: which pieces are central
-    is not known before they have vectors, so as many are drawn by lot, and the shortest and the longest are low and
-    high. Descriptions that are fused are not in it."""
+    is not known before they have vectors, so as many are drawn by lot (of MuSiQue these have 3 % fewer tokens, of
+    Meridian 10 %), and the shortest and the longest are low and high. Descriptions that are fused are not in it."""
     sizes = [size for _, size, _, _ in pieces.cut(passages, cutting)]
     count, ranked = math.floor(settings.beta * len(sizes)), sorted(range(len(sizes)), key=sizes.__getitem__)
     cores = (core.at_random(len(sizes), count, settings.seed), ranked[:count], ranked[len(sizes) - count :])

@@ -1,0 +1,188 @@
+"""The grid: every reader reads the same evidence, stopped and resumed, and nothing but seconds differs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import workbench as wb
+from workbench.errors import DataError, SettingError
+from workbench.experiments.grid import Grid, grid
+from workbench.experiments.retrieved import Retrieved, evidence_of
+from workbench.experiments.significance import mcnemar
+from workbench.llm.meter import collect
+from workbench.methods import Dense
+from workbench.records import (
+    ContextEntity,
+    ContextGraph,
+    ContextRelation,
+    Evidence,
+    Passage,
+    Path,
+    Scored,
+    Triple,
+    Unit,
+)
+from workbench.trace import Trace
+
+READERS = {"one": "direct[k=1]", "five": "direct"}
+
+
+class Counting(Dense):
+    """Says how often it was asked."""
+
+    asked = 0
+
+    def search(self, question, k, trace):
+        type(self).asked += 1
+        return super().search(question, k, trace)
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.fixture
+def ask(tiny, tiny_index, tmp_path):
+    def ask(out="grid", methods=("hipporag2", "dense"), readers=READERS, questions=tiny.questions, **settings):
+        chosen = [wb.method(spec, tiny_index) if isinstance(spec, str) else spec for spec in methods]
+        return grid(questions, chosen, readers, tmp_path / out, progress=False, **settings)
+
+    return ask
+
+
+def files(folder):
+    """All that must not differ from run to run."""
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name: held for name, held in found.items() if not name.endswith(("timings.jsonl", ".seconds"))}
+
+
+def test_a_run_per_reader_and_each_question_retrieved_once(ask, tiny, tiny_index):
+    Counting.asked = 0
+    made = ask(methods=(Counting(tiny_index),))
+    assert Counting.asked == len(tiny.questions) == 3
+    assert list(made.runs) == ["one", "five"] and made.readers == READERS
+    for label, run in made.runs.items():
+        assert run.config["reader"] == READERS[label] and len(run.rows) == 3
+        assert run.trace("q1", "dense").events[0].step == "dense"
+        assert {"dense", run.config["reader"]} <= {row["stage"] for row in run.seconds().to_dict("records")}
+    one, five = (run.rows for run in made.runs.values())
+    assert [row["ranking"] for row in one] == [row["ranking"] for row in five]
+
+
+def test_a_run_of_the_grid_is_the_run_that_evaluate_makes(ask, tiny, tiny_index, tmp_path):
+    made = ask().runs["five"]
+    methods = [wb.method(spec, tiny_index) for spec in ("hipporag2", "dense")]
+    alone = wb.evaluate(tiny.questions, methods, wb.reader("direct"), tmp_path / "alone", measures=made.measures,
+                        progress=False)  # fmt: skip
+    assert files(made.folder) == files(alone.folder)
+    assert made.rows[0]["usage"]["fact_filter"]["calls"] == 1, "though the other reader's run asked"
+
+
+@pytest.mark.parametrize("lives", range(12))
+def test_stopped_anywhere_and_taken_up_gives_the_same_bytes(ask, lives, monkeypatch):
+    whole = files(ask("whole").folder)
+    left = iter(range(lives))
+    before = wb.experiments.evaluate.__globals__["_write"]
+
+    def write(*given):
+        if next(left, None) is None:
+            raise Stopped
+        before(*given)
+
+    monkeypatch.setitem(wb.experiments.evaluate.__globals__, "_write", write)
+    with pytest.raises(Stopped):
+        ask("cut")
+    monkeypatch.undo()
+    again = ask("cut")
+    assert files(again.folder) == whole
+    assert [len(run.rows) for run in again.runs.values()] == [6, 6]
+
+
+def test_a_reader_can_be_added_and_nothing_else_changed(ask, tiny):
+    first = files(ask().folder)
+    more = ask(readers={**READERS, "two": "direct[k=2]"}, measures=Grid(ask().folder).config["measures"])
+    kept = files(more.folder)
+    assert list(more.runs) == ["one", "five", "two"]
+    assert all(kept[name] == held for name, held in first.items() if name != "grid.json")
+    for changed, said in (
+        ({"k": 7}, r"\bk\b"), ({"methods": ("dense",)}, "methods"), ({"questions": tiny.questions[:2]}, "questions"),
+        ({"readers": {"one": "direct[k=3]"}}, "reader 'one'"), ({"measures": ["em"]}, "measures"),
+    ):  # fmt: skip
+        with pytest.raises(SettingError, match=said):
+            ask(**changed)
+    assert files(more.folder) == kept
+
+
+def test_tables_and_comparisons_are_paired(ask):
+    made = ask()
+    assert list(made.table().index) == [(r, m) for r in READERS for m in ("hipporag2", "dense")]
+    assert len(made.frame()) == 12 and list(made.frame()["reader"].unique()) == list(READERS)
+    beside = made.compare(measures=["accuracy"])
+    assert beside[["reader", "method", "against"]].values.tolist() == [
+        ["five", "hipporag2", "one / hipporag2"],
+        ["five", "dense", "one / dense"],
+    ]
+    assert (beside["difference"] == beside["value"] - beside["baseline"]).all() and beside["mcnemar"].notna().all()
+    assert len(made.compare(("one", "dense"), ["accuracy"])) == 3
+    with pytest.raises(SettingError, match="no run of 'six'"):
+        made.compare("six")
+
+
+def test_readers_are_specs_or_values_and_go_by_their_labels(ask):
+    made = ask(readers=["direct", wb.reader("direct[k=2]")])
+    assert made.readers == {"direct": "direct", "direct[k=2]": "direct[k=2]"}
+    with pytest.raises(SettingError, match="two readers are called"):
+        ask("other", readers=["direct", "direct"])
+    with pytest.raises(SettingError, match="at least one reader"):
+        ask("other", readers=[])
+    with pytest.raises(SettingError, match="at least one question"):
+        ask("other", questions=[])
+
+
+def test_labels_cannot_leave_the_folder(ask, tmp_path):
+    made = ask(methods=("dense",), readers={"../../x\n<b>": "direct", "": "direct[k=2]", "é" * 300: "direct[k=3]"})
+    assert len(made.runs) == 3
+    assert all(run.folder.parent == made.folder for run in made.runs.values())
+    assert {path.name for path in tmp_path.iterdir()} == {"grid", "tiny"}
+
+
+def test_what_is_no_grid_is_refused(ask, tmp_path):
+    with pytest.raises(SettingError, match="is no grid"):
+        Grid.open(tmp_path)
+    made = ask()
+    config = json.loads((made.folder / "grid.json").read_text())
+    (made.folder / "grid.json").write_text(json.dumps({**config, "format": 9}))
+    with pytest.raises(DataError, match="upgrade"):
+        Grid.open(made.folder)
+
+
+def test_evidence_survives_the_disk():
+    from dataclasses import asdict
+
+    evidence = Evidence(
+        "q\ud800?", "m", "ppr", (Scored(Passage("a", "A", "<b>\x00"), 0.1), Scored(Passage("b", "", "x"), 1 / 3)),
+        facts=(Scored(Triple("s", "r", "o", ("a", "b")), 1.0),),
+        paths=(Scored(Path(("s", "o"), ("r",), ("a",), "complete"), 0.5),), selected=1, fallback="none",
+        context=ContextGraph(
+            (ContextEntity("S", "d", 1, 2),), (ContextRelation("S", "O", "d", 2.0, passages=("a",)),),
+            (Unit("0_1", "t", passages=("a", "b")),), (Unit("chunk_1", "t", "A", ("a",)),),
+        ),
+    )  # fmt: skip
+    assert evidence_of(json.loads(json.dumps(asdict(evidence)))) == evidence
+
+
+def test_what_is_kept_is_refused_for_other_limits_and_counts_as_asked(tiny_index, tmp_path):
+    kept = Retrieved("m", wb.method("hipporag2", tiny_index), tmp_path)
+    first = kept.retrieve("Where was Nora Whitlock born?", 2, trace=(one := Trace()))
+    with collect() as usage:
+        again = kept.retrieve("Where was Nora Whitlock born?", 2, trace=(two := Trace()))
+    assert again == first and one == two and usage.steps["fact_filter"].calls == 1
+    with pytest.raises(DataError, match="k=2, budget=None, not with k=3"):
+        kept.retrieve("Where was Nora Whitlock born?", 3, trace=Trace())
+
+
+def test_mcnemar_by_hand():
+    """Nine discordant pairs, one of them the other way: 2 (1 + 9) / 2⁹."""
+    assert mcnemar([1] * 8 + [0, 1], [0] * 8 + [1, 1]) == pytest.approx(20 / 512)

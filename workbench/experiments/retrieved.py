@@ -1,0 +1,101 @@
+"""What methods found, kept on disk: several readers read the very same evidence, in one process or in many.
+
+A file per question and method holds the evidence and what it took; beside it lies its trace, and the seconds, which are
+the only part that differs from run to run. Without this a reader that is added later would read what a model says on
+another day, and answers could not be paired."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from workbench.errors import DataError
+from workbench.llm.meter import collect
+from workbench.llm.step import Usage
+from workbench.methods import Method
+from workbench.records import (
+    ContextEntity,
+    ContextGraph,
+    ContextRelation,
+    Entity,
+    Evidence,
+    Passage,
+    Path,
+    Report,
+    Scored,
+    Triple,
+    Unit,
+)
+from workbench.text import text_hash
+from workbench.trace import Trace
+
+_SCORED = {"passages": Passage, "entities": Entity, "facts": Triple, "paths": Path, "reports": Report}
+_TABLES = {"entities": ContextEntity, "relations": ContextRelation, "sources": Unit, "chunks": Unit}
+
+
+class Retrieved:
+    """A method that asks for each question once. `folder` is where the evidence of one index lies; with other `k`,
+    `budget` or level of trace it needs another one."""
+
+    def __init__(self, name: str, method: Method, folder: str | FilePath):
+        self.name, self.method, self.folder = name, method, FilePath(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.method, name)
+
+    def retrieve(self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace) -> Evidence:
+        """The method's evidence. Usage counts as if it had been asked: what the answer would cost by itself."""
+        file = self.folder / text_hash(json.dumps([self.name, question]))
+        if not file.with_suffix(".json").exists():
+            return self._ask(file, question, k, budget, trace)
+        stored = json.loads(file.with_suffix(".json").read_text(encoding="ascii"))
+        if (stored["k"], stored["budget"]) != (k, budget):
+            raise DataError(
+                f"{file}.json was retrieved with k={stored['k']}, budget={stored['budget']}, not with k={k}, "
+                f"budget={budget}; use another folder"
+            )
+        with collect() as usage:
+            for step, used in stored["usage"].items():
+                usage.add(step, Usage(**used))
+        found = Trace.open(file.with_suffix(".jsonl"))
+        seconds = json.loads(file.with_suffix(".seconds").read_text())
+        events = [replace(event, seconds=took) for event, took in zip(found, seconds, strict=True)]
+        trace.graft(Trace(found.level, events))
+        return replace(evidence_of(stored["evidence"]), trace=trace)
+
+    def _ask(self, file: FilePath, question: str, k: int, budget: int | None, trace: Trace) -> Evidence:
+        own = Trace(trace.level)
+        try:
+            with collect() as usage:
+                evidence = self.method.retrieve(question, k, budget=budget, trace=own)
+        finally:
+            trace.graft(own)
+        used, plain = usage.as_dict(seconds=False), asdict(replace(evidence, trace=None))
+        stored = {"k": k, "budget": budget, "usage": used, "evidence": plain}
+        own.save(file.with_suffix(".jsonl"))
+        file.with_suffix(".seconds").write_text(json.dumps([event.seconds for event in own]))
+        part = file.with_suffix(".tmp")  # the evidence goes last: where it is, the others are
+        part.write_text(json.dumps(stored), encoding="ascii")
+        os.replace(part, file.with_suffix(".json"))
+        return replace(evidence, trace=trace)
+
+
+def evidence_of(stored: Mapping[str, Any]) -> Evidence:
+    """The evidence that `dataclasses.asdict` made plain, without its trace."""
+    scored = {
+        name: tuple(Scored(_record(kind, item), score) for item, score in stored[name])
+        for name, kind in _SCORED.items()
+    }
+    tables = stored["context"] and ContextGraph(
+        **{name: tuple(_record(kind, row) for row in stored["context"][name]) for name, kind in _TABLES.items()}
+    )
+    return Evidence(**{**stored, **scored, "context": tables})
+
+
+def _record(kind: type, plain: Mapping[str, Any]) -> Any:
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})
