@@ -333,6 +333,21 @@ def test_the_bundled_corpus_by_the_rules(tmp_path):
     assert all(relation.rank == layer.degrees[layer.ends[relation.id]].sum() for relation in layer.relations)
 
 
+def test_a_relation_is_stated_where_its_ends_are_named(tmp_path):
+    data = corpus("Orsby met Nora in the fog over the lake.", "Nora slept.", "Fog and rain.", titles=["", "Orsby", ""])
+    index = build(tmp_path, data=data, beta=1, merge_tokens=6, cut={"piece_tokens": 6})
+    held = [(row,) for row in range(len(index.pieces.pieces))]
+    stating = core.Stating(held, index.pieces, data.passages)
+    assert index.pieces.passage.tolist() == [0, 0, 1, 1, 2]  # the second piece of the first passage names neither end
+
+    def stated(source, target):
+        return stating(merging.Edge(source, target, chunks=dict.fromkeys(range(len(held)))))
+
+    assert stated("ORSBY", "NORA") == ("p0", "p1")  # of the second, one stands in the title
+    assert stated("RAIN", "NORA") == ("p0", "p1", "p2")  # each names one
+    assert stated("SLEEP", "AN") == ("p0", "p1", "p2")  # none names any: parts of words do not count
+
+
 # -- hostile replies --------------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from workbench import tokens
 from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton.merging import Edge
 from workbench.records import Passage, Unit
+from workbench.text import unicode_phrase
 
 DIGITS = 9  # of a PageRank times the number of pieces: the rest is rounding, and would order equals at random
 
@@ -97,10 +98,18 @@ class Stating:
             for row in rows:
                 passage = passages[pieces.passage[row]]
                 texts[passage.id] = texts.get(passage.id, passage.title + "\n") + pieces.pieces[row].text
-            self._texts.append({passage: " ".join(text.split()).casefold() for passage, text in texts.items()})
+            self._texts.append({passage: _padded(text) for passage, text in texts.items()})
 
     def __call__(self, edge: Edge) -> tuple[str, ...]:
-        ends = edge.source.casefold(), edge.target.casefold()
-        held = {p: sum(end in text for end in ends) for at in edge.chunks for p, text in self._texts[at].items()}
+        ends = _padded(edge.source), _padded(edge.target)
+        held: dict[str, int] = {}
+        for at in edge.chunks:
+            for passage, text in self._texts[at].items():
+                held[passage] = max(held.get(passage, 0), sum(end in text for end in ends))
         most = max(held.values())
         return tuple(passage for passage, count in held.items() if count == most)
+
+
+def _padded(text: str) -> str:
+    """The words of a text between spaces, so that whole words alone are found in it."""
+    return f" {unicode_phrase(text)} "
