@@ -11,15 +11,20 @@ from workbench.reading.direct import Cot, Direct, Sparql
 from workbench.reading.global_search import Global
 from workbench.reading.local_context import Local
 from workbench.reading.render import render
+from workbench.reading.sparql_exec import SparqlExec
 from workbench.reading.structured import Structured
 from workbench.spec import parse_spec
 
 if TYPE_CHECKING:
     from workbench.index import Index
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Direct, Sparql, Cot, Global, Local, Structured)}
+READERS: dict[str, type[Reader]] = {
+    reader.name: reader for reader in (Direct, Sparql, Cot, SparqlExec, Global, Local, Structured)
+}
 
-__all__ = ["READERS", "Cot", "Direct", "Global", "Local", "Reader", "Sparql", "Structured", "reader", "render"]
+__all__ = [
+    "READERS", "Cot", "Direct", "Global", "Local", "Reader", "Sparql", "SparqlExec", "Structured", "reader", "render",
+]  # fmt: skip
 
 
 def reader(

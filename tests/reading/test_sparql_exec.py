@@ -1,0 +1,111 @@
+"""The reader `sparql-exec`: what it answers, when it abstains, and what it leaves to another prompt."""
+
+from __future__ import annotations
+
+import pytest
+from tiny import TinyEncoder
+
+import workbench as wb
+from workbench.data import Dataset, Extraction
+from workbench.errors import SettingError
+from workbench.index import Index
+from workbench.records import Evidence, Passage, Scored
+from workbench.trace import Trace
+
+PASSAGES = {
+    "fever": Passage("fever", "Dune Fever", "Dune Fever is a film. It was directed by Ada Lindqvist."),
+    "ada": Passage("ada", "Ada Lindqvist", "Ada Lindqvist was a director. She was born in Orsk."),
+    "bo": Passage("bo", "Bo Marr", "Bo Marr was born in Tessel."),
+}
+STATED = {
+    "fever": (("Dune Fever", "directed by", "Ada Lindqvist"),),
+    "ada": (("Ada Lindqvist", "born in", "Orsk"),),
+    "bo": (("Bo Marr", "born in", "Tessel"),),
+}
+QUESTION = "Where was the director of Dune Fever born?"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory) -> Index:
+    extractions = tuple(Extraction(id, (), triples, "by hand") for id, triples in STATED.items())
+    data = Dataset("films", tuple(PASSAGES.values()), (), extractions)
+    return Index.build(data, None, tmp_path_factory.mktemp("films"), encoder=TinyEncoder(), progress=False)
+
+
+def evidence(*ids):
+    return Evidence(QUESTION, "by hand", "none", tuple(Scored(PASSAGES[id], 1.0) for id in ids), trace=Trace())
+
+
+def test_the_answer_is_what_the_query_binds(index):
+    found = evidence("bo", "fever", "ada")
+    answer = wb.reader("sparql-exec", index=index).read(QUESTION, found)
+    assert (answer.text, answer.abstained, answer.proof.mark) == ("Orsk", False, "verified")
+    assert answer.passages == ("fever", "ada") and answer.reading.prompt == answer.reader == "sparql-exec"
+    assert answer.thought.startswith("SELECT ?answer") and answer.thought.endswith("Ada Lindqvist born in Orsk")
+    assert [event.step for event in found.trace] == ["sparql-exec", "write_patterns", "execute"]
+
+
+def test_where_nothing_is_bound_it_abstains_and_says_where_the_chain_breaks(index):
+    answer = wb.reader("sparql-exec", index=index).read(QUESTION, evidence("bo", "fever"))
+    assert (answer.text, answer.abstained) == ("", True)
+    assert answer.proof.broken == 2 and answer.passages == ("fever",) and not answer.proof.mark
+    assert answer.thought.endswith("No fact matches: ?x1 born in ?answer")
+
+
+def test_a_question_without_patterns_is_a_flaw(index):
+    answer = wb.reader("sparql-exec", index=index).read("Was Ada Lindqvist a singer?", evidence("ada"))
+    assert answer.abstained and "no pattern" in answer.reading.flaw
+
+
+def test_another_prompt_is_asked_if_it_is_named(index):
+    found = evidence("bo", "fever", "ada")
+    reader = wb.reader("sparql-exec[retry=thought]", index=index)
+    answer = reader.read("What is the favourite colour of Bo Marr?", found)
+    assert answer.reading.prompt == "thought" and answer.reading.retried
+    assert answer.passages == ("bo", "fever", "ada") and answer.proof is not None
+
+
+def test_facts_of_passages_that_do_not_fit_do_not_count(index):
+    small = wb.reader("sparql-exec[budget=25]", index=index)
+    assert small.read(QUESTION, evidence("fever", "ada")).proof.broken == 2
+
+
+def test_facts_of_what_a_compressor_drops_do_not_count(index):
+    class Drops:
+        label, budget = "drops", 1
+
+        def compress(self, question, context):
+            from dataclasses import replace as but
+
+            from workbench.records import Compressed
+
+            kept = but(context, chunks=context.chunks[:1])
+            return Compressed(question, self.label, 1, context, kept, "text", 1, 2)
+
+    answer = wb.reader("sparql-exec", index=index, compress=Drops()).read(QUESTION, evidence("fever", "ada"))
+    assert answer.proof.broken == 2 and answer.reading.compressor == "drops"
+
+
+def test_what_cannot_be_verified_is_not_said_if_so_asked(index):
+    loose = Evidence(
+        QUESTION, "by hand", "none", (Scored(Passage("fever", "x", "x"), 1.0), Scored(Passage("ada", "y", "y"), 1.0))
+    )
+    assert wb.reader("sparql-exec", index=index).read(QUESTION, loose).text == "Orsk"
+    said = wb.reader("sparql-exec[verified=true]", index=index).read(QUESTION, loose)
+    assert said.proof.mark != "verified" and said.abstained
+
+
+@pytest.mark.parametrize("settings", [{"route": True}, {"prompt": "cot"}, {"check": True}, {"verified": "yes"}])
+def test_settings_that_mean_nothing_here(index, settings):
+    with pytest.raises(SettingError):
+        wb.reader("sparql-exec", index=index, **settings)
+
+
+def test_it_cannot_do_without_an_index():
+    with pytest.raises(SettingError, match="index=index"):
+        wb.reader("sparql-exec")
+
+
+def test_the_label_says_what_was_changed(index):
+    assert wb.reader("sparql-exec[retry=cot,k=3]", index=index).label == "sparql-exec[retry=cot,k=3]"
+    assert wb.reader("sparql-exec[retry=cot]", index=index).steps == ("write_patterns", "stepwise_answer")
