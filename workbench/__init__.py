@@ -9,7 +9,7 @@ wb.method("hipporag2", index).retrieve("Which river …?")
 from workbench import methods
 from workbench.data import datasets, load, write_folder
 from workbench.encoding import encoder
-from workbench.experiments import Run, Verdict, evaluate
+from workbench.experiments import Grid, Run, Verdict, diagnose, evaluate, grid
 from workbench.experiments.checkup import checkup
 from workbench.experiments.estimate import estimate_build, estimate_run
 from workbench.experiments.tables import compare, tables
@@ -18,14 +18,19 @@ from workbench.llm import engine
 from workbench.methods import method
 from workbench.operators.card import card
 from workbench.operators.neighbourhood import complete, neighbourhood
+from workbench.operators.sparql import verify
 from workbench.places import home
 from workbench.reading import reader
+from workbench.reading.compression import GraphWalk, Similarity
 from workbench.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = [
+    "GraphWalk",
+    "Grid",
     "Index",
     "Run",
+    "Similarity",
     "Trace",
     "Verdict",
     "ablate",
@@ -34,12 +39,14 @@ __all__ = [
     "compare",
     "complete",
     "datasets",
+    "diagnose",
     "encoder",
     "engine",
     "estimate_build",
     "estimate_run",
     "evaluate",
     "explore",
+    "grid",
     "home",
     "load",
     "method",
@@ -49,6 +56,7 @@ __all__ = [
     "replay",
     "tables",
     "trace_dots",
+    "verify",
     "write_folder",
 ]
 
