@@ -115,6 +115,7 @@ class KETRAG(Method):
         self._pieces, self._keywords, self._skeleton = self.index.pieces, self.index.keywords, self.index.skeleton
         self._piece_vectors = np.asarray(self._pieces.vectors)
         self._entity_vectors = np.asarray(self._skeleton.entity_vectors)
+        self._empty_reports = self.settings.empty_reports and self.settings.theta > 0
         self._rows = Rows(self._pieces, self._skeleton, self.settings.titles)
         self._graph = entity.Skeleton(self._skeleton)
         if self.settings.sources == "bridges":
@@ -123,14 +124,14 @@ class KETRAG(Method):
 
     def write(self, context: ContextGraph) -> str:
         """A context as this profile writes it: what `tokens` limits."""
-        return layout.write(context, empty_reports=self.settings.empty_reports)
+        return layout.write(context, empty_reports=self._empty_reports)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         chosen = self.settings
         with trace.span("EMBEDDING", "encode question", text=question):
             query = self.index.encode_query(question, "passages")
         chunks = self.chunks(query, trace)
-        left = chosen.tokens - chunks.tokens - EMPTY_REPORTS * chosen.empty_reports
+        left = chosen.tokens - chunks.tokens - EMPTY_REPORTS * self._empty_reports
         matched, cosines = self.match(query, trace)
         share = int(left * (1 - chosen.text_share))
         with trace.span("CHAIN", "skeleton", budget=share) as span:
@@ -224,7 +225,10 @@ class KETRAG(Method):
     def _units(self, entities: Sequence[int], cap: int) -> Sources:
         pairs = [(unit, row) for row in entities for unit in self._graph.units(row)]
         if not self.settings.repeat_sources:
-            pairs = list({unit: (unit, row) for unit, row in reversed(pairs)}.values())[::-1]
+            first: dict[int, int] = {}
+            for unit, row in pairs:
+                first.setdefault(unit, row)
+            pairs = list(first.items())
         kept, _ = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), head_tokens("sources"), cap)
         names = self._skeleton.entities
         return Sources([self._rows.unit(u) for u, _ in kept], [{"entity": names[row].name} for _, row in kept])
