@@ -200,3 +200,14 @@ def test_the_rules_describe_and_weigh_what_they_find():
     ends = {frozenset((relation.source, relation.target)) for relation in said.relationships}
     assert frozenset(("Orsby", "Nora Whitlock")) in ends and len(ends) == len(said.relationships)
     assert all(1 <= relation.strength <= 10 for relation in said.relationships)
+
+
+def test_the_rules_read_the_parts_of_a_text_one_by_one():
+    parts = (("Orsby", "Orsby lies on the River"), ("", "Aldra Mills was founded by Nora Whitlock."))
+    whole = step.Input("", "".join(text for _, text in parts), parts=parts)
+    alone = [output for title, text in parts for output in step.rule([step.Input(title, text)])]
+    (output,) = step.rule([whole])
+    assert output.entities == [entity for said in alone for entity in said.entities]
+    assert output.relationships == [relation for said in alone for relation in said.relationships]
+    assert len(output.relationships) > 1
+    assert step.prompt(whole) == step.prompt(step.Input("", whole.text))  # a model is shown the text
