@@ -27,6 +27,7 @@ SPECS = ("graph-walk", "graph-walk[profile=companion]", "graph-walk[profile=thes
 SWEEP = {
     "budget": (1000, 2000, 3000, 4000, 6000, 8000),
     "walk": (0, 0.25, 0.5, 1),
+    "behind": (1, 2, 4, 1000),
     "lines": (0, 0.05, 0.1, 0.2, 0.4),
     "rank_constant": (10, 20, 60),
     "width": (0, 10, 20, 50, 1000),

@@ -36,6 +36,8 @@ class GraphWalk:
     width          names reached per hop; 20, as many as the published walk reaches in all (14 to 21)
     walk           what the walk counts beside the place in the context and the words of the question (1 each); half, as
                    it is read off texts by rules, and they are what the method and the question say
+    behind         how much further back a source stands than the chunk of its place; twice, as chunks are what is close
+                   to the question and sources what is behind that
     rank_constant  of the reciprocal ranks; 20 for lists of about 100, where the usual 60 (for thousands) is nearly flat
     lines          the share of the budget for lines of the tables, where not all texts fit; 0: none are shown
     shorten        whether a unit that does not fit is shortened by whole sentences
@@ -55,13 +57,14 @@ class GraphWalk:
         share: float = 0.5,
         width: int = 20,
         walk: float = 0.5,
+        behind: float = 2,
         rank_constant: float = 20,
         lines: float = 0.1,
         shorten: bool = True,
     ):
         given = {
             "profile": profile, "budget": budget, "max_hops": max_hops, "share": share, "width": width, "walk": walk,
-            "rank_constant": rank_constant, "lines": lines, "shorten": shorten,
+            "behind": behind, "rank_constant": rank_constant, "lines": lines, "shorten": shorten,
         }  # fmt: skip
         changed = {key: value for key, value in given.items() if value != _DEFAULTS[key]}
         if profile not in PROFILES:
@@ -74,7 +77,7 @@ class GraphWalk:
         check_whole(self, "max_hops", least=0)
         _check(given)
         self.label = spec_of(self.name, changed)
-        self._walk = {key: given[key] for key in ("max_hops", "share", "width", "walk", "rank_constant")}
+        self._walk = {key: given[key] for key in ("max_hops", "share", "width", "walk", "behind", "rank_constant")}
         self._page = {key: given[key] for key in ("budget", "lines", "shorten")}
 
     def compress(self, question: str, context: ContextGraph | str) -> Compressed:
@@ -149,7 +152,7 @@ def _check(given: dict[str, Any]) -> None:
     for name in ("share", "lines"):
         if not isinstance(given[name], int | float) or not 0 <= given[name] <= 1:
             raise SettingError(f"{name}={given[name]!r}; it should be a share from 0 to 1")
-    for name, least in (("walk", 0), ("rank_constant", 1), ("width", 0)):
+    for name, least in (("walk", 0), ("behind", 0), ("rank_constant", 1), ("width", 0)):
         if isinstance(given[name], bool) or not isinstance(given[name], int | float) or not given[name] >= least:
             raise SettingError(f"{name}={given[name]!r}; it should be a number from {least} on")
     if not isinstance(given["shorten"], bool):

@@ -7,9 +7,9 @@
 3. **Hops.** From a name one comes to the other end of its relations, and to the names of the units that mention it; the
    `width` strongest of them are reached, up to `max_hops`. A name is as strong as the strongest unit that mentions it,
    and the weaker the more units do.
-4. **Units**, chunks and sources alike, are ranked thrice: by their place in the context, sources behind chunks (it is
-   the method's opinion, and its best); by the words of the question (BM25 in the context); by the walk: what stands
-   where a name leads. Reciprocal ranks are added up (Cormack et al., 2009), the walk counts `walk`.
+4. **Units**, chunks and sources alike, are ranked thrice: by their place in their table, which is the method's opinion,
+   a source as a chunk `behind` times as far back; by the words of the question (BM25 in the context); by the walk: what
+   stands where a name leads. Reciprocal ranks are added up (Cormack et al., 2009), the walk counts `walk`.
 5. The **budget** is filled in that order. What was said is not said again: chunks and sources of one passage overlap. A
    share of it, `lines`, is for lines of the tables between names that were reached.
 6. It is written by hops, as spec 4.5 has it; within a hop by rank."""
@@ -49,6 +49,7 @@ def walk(
     share: float,
     width: int,
     walk: float,
+    behind: float,
     rank_constant: float,
 ) -> Walk:
     texts = Texts(units)
@@ -58,7 +59,8 @@ def walk(
     names = _spelt([*described, *ends, *(text.subject for text in texts.texts)])
     subjects = [names.get(_key(text.subject), "") for text in texts.texts]
     mentions = texts.mentions(names.values())
-    by_place, by_words = range(len(units)), ranks(texts.matches(asked))
+    by_place = [*range(len(graph.chunks)), *(at * behind for at in range(len(graph.sources)))]
+    by_words = ranks(texts.matches(asked))
     strength = [1 / (rank_constant + place) + 1 / (rank_constant + match) for place, match in zip(by_place, by_words)]
     rarity = _rarity(mentions)
     hops = reach(
