@@ -1,15 +1,31 @@
-"""The look of a diagnosis: why the answers of a run are wrong, counted and case by case."""
+"""The look of a grid, and of a diagnosis: why the answers of a run are wrong, counted and case by case."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
 
+import pandas as pd
+
+from workbench.experiments.analyses.base import cautions_of
 from workbench.experiments.diagnose import CAUSES, Case, Diagnosis
+from workbench.experiments.grid import Grid
 from workbench.views.analyses import frame_part, frame_text
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
 
+OF_GRID = ("accuracy", "em", "f1", "coverage", "coverage:read", "read_tokens", "abstained", "questions", "failures")
 SHOWN = 30  # cases of one cause that are listed; frame() has all
+
+
+@html.register
+def _(grid: Grid) -> str:
+    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in cautions_of(grid))
+    return page(f"<p><b>{esc(_of(grid), NAME)}</b></p>", frame_part(_means(grid)), *notes)
+
+
+@text.register
+def _(grid: Grid) -> str:
+    return "\n".join([clean(_of(grid), NAME), *frame_text(_means(grid)), *cautions_of(grid)])
 
 
 @html.register
@@ -64,6 +80,15 @@ def cases_part(cases: Sequence[Case]) -> str:
         headers = ["id", "question", "answer", "gold", "hop", "why"]
         parts += [details(f"{len(mine):,} × <b>{esc(cause)}</b>", table(headers, rows), more)] if mine else []
     return "".join(parts)
+
+
+def _means(grid: Grid) -> pd.DataFrame:
+    table = grid.table()
+    return table[[name for name in OF_GRID if name in table]].reset_index()
+
+
+def _of(grid: Grid) -> str:
+    return f"Grid in {grid.folder}: {len(grid.methods):,} methods × {len(grid.readers):,} readers"
 
 
 def _where(case: Case) -> str:

@@ -1,0 +1,152 @@
+"""Notebook 05 as its reader sees it: compression on and off, its budget, routes, the query drawn, wrong answers; both
+themes; hostile names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from lab import ROOT, Notebook
+from playwright.sync_api import Locator, expect
+from test_hostile_records import ATTACKS
+from test_views import TAGS
+
+pytestmark = pytest.mark.browser
+
+ASKED = "When was the engineer behind the Lanthorn Bridge born?"
+PARAMETERS = {"methods": ["hipporag2", "dense"], "ablated": ["dense"], "prompts": ["brief", "sparql"], "limit": 2}
+
+
+def drawn(widget: Locator) -> list[str]:
+    """The first line of what each node's tooltip says."""
+    frame = widget.frame_locator("iframe")
+    frame.locator("canvas").wait_for()
+    return frame.locator("body").evaluate("() => nodes.get().map(node => node.says.split('\\n')[0])")
+
+
+def tab(widget: Locator, name: str) -> None:
+    widget.get_by_role("tab", name=name).click()
+
+
+@pytest.mark.usefixtures("meridian")
+@pytest.mark.timeout(1200)
+def test_it_runs_and_its_widgets_answer(lab, page):
+    lab.add(ROOT / "notebooks" / "05_ablate_reasoning.ipynb", **PARAMETERS)
+    notebook = lab.open(page, "05_ablate_reasoning.ipynb")
+    notebook.run_all(timeout=1000)
+    expect(notebook.outputs("05 Ablate reasoning: meridian")).to_contain_text("all checks hold")
+    assert (lab.root / "figures" / "meridian" / "05_decomposition.png").exists()
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"05_ablate_{theme}")
+    ablate(notebook)
+    look_into(notebook)
+
+
+def ablate(notebook: Notebook) -> None:
+    widget = notebook.panel.locator(".hopscope-ablator").first
+    said, beside = widget.locator(".hopscope").nth(1), widget.locator(".beside")
+    retrieval, context, prompt, _ = widget.locator("select").all()
+    budget = widget.get_by_role("slider")
+
+    # A question of one's own choice; its gold stands beside the answer.
+    asked = widget.locator("input[list]")
+    asked.fill(ASKED)
+    asked.press("Enter")
+    expect(widget.get_by_text("gold: 3 May 1889")).to_be_visible(timeout=60_000)
+    expect(said.get_by_text("by rules, no language model")).to_be_visible()
+
+    # A smaller budget strikes more through; the full context has nothing beside it.
+    budget.press("Home")
+    expect(beside.get_by_text("compressed").first).to_be_visible()
+    expect(widget.get_by_text(re.compile(r"budget 250"))).to_be_visible(timeout=60_000)
+    few = beside.locator(".gone").count()
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"05_compressed_{theme}", widget)
+    budget.press("End")
+    expect(widget.get_by_text(re.compile(r"budget 12,000"))).to_be_visible(timeout=60_000)
+    assert 0 <= beside.locator(".gone").count() < few
+    context.select_option(label="full")
+    expect(beside).to_have_count(0, timeout=60_000)
+    expect(budget).to_have_attribute("aria-disabled", "true")
+    context.select_option(label="compressed: graph-walk")
+    expect(beside).to_have_count(1, timeout=60_000)
+
+    # Routed, the prompt is no longer one's own choice.
+    widget.get_by_label("route by kind").check()
+    expect(said.get_by_text("taken for")).to_be_visible(timeout=60_000)
+    expect(prompt).to_be_disabled()
+    widget.get_by_label("route by kind").uncheck()
+    expect(said.get_by_text("taken for")).to_have_count(0, timeout=60_000)
+
+    # The query is drawn on the facts that it was matched with.
+    tab(widget, "query")
+    expect(widget.get_by_text("?", exact=False).first).to_be_visible()
+    expect(widget.locator("th", has_text="pattern").first).to_be_visible()
+    assert any("lanthorn bridge" in name.lower() for name in drawn(widget))
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"05_query_{theme}", widget)
+
+    # Another method and another prompt; all that was tried is listed.
+    retrieval.select_option(label="hipporag2")
+    prompt.select_option(label="sparql-exec")
+    tab(widget, "tried so far")
+    expect(widget.locator("td", has_text="sparql-exec").first).to_be_visible(timeout=60_000)
+    assert widget.get_by_role("row").count() >= 6
+    tab(widget, "trace")
+    expect(widget.locator("summary", has_text="execute").first).to_be_visible()
+
+
+def look_into(notebook: Notebook) -> None:
+    widget = notebook.panel.locator(".hopscope-failures").first
+    configuration, _, wrong = widget.locator("select").all()
+    configuration.select_option(index=1)
+    expect(widget.get_by_text("rests on").or_(widget.get_by_text("every answer is right")).first).to_be_visible()
+    options = configuration.locator("option").count()
+    for at in range(options):  # until a configuration has a wrong answer
+        configuration.select_option(index=at)
+        expect(wrong.locator("option").first).to_be_attached()
+        if widget.get_by_text("rests on").count():
+            break
+    expect(widget.get_by_text("rests on").first).to_be_visible()
+    expect(widget.get_by_text("read", exact=True).first).to_be_visible()
+    notebook.screenshot("05_failures", widget)
+    tab(widget, "trace")
+    expect(widget.locator("summary", has_text="CHAIN").first).to_be_visible()
+    tab(widget, "all of them")
+    expect(widget.get_by_text("Why answers are wrong").first).to_be_visible()
+    notebook.screenshot("05_diagnosis", widget)
+
+
+def test_nothing_in_a_context_or_a_query_is_acted_upon(lab, page):
+    """An attack as title, text, name and relation of an index that is asked."""
+    text = " ".join(one for one in ATTACKS if "\ud800" not in one)
+    lab.write(
+        "hostile_ablation.ipynb",
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
+        "import workbench as wb\nfrom tiny import TinyEncoder\nfrom workbench.data import Dataset, Extraction\n"
+        "from workbench.records import Match, Passage, Pattern, Proof, Question, Triple\n"
+        "from workbench.views.proof_graph import proof_graph\n"
+        f"text = {text!r}\n"
+        "extraction = Extraction('p', (text,), ((text, text, 'b'),))\n"
+        "data = Dataset('hostile', (Passage('p', text, text),), (), (extraction,))\n"
+        "index = wb.Index.build(data, None, wb.home() / 'hostile', encoder=TinyEncoder(), progress=False)",
+        "ablator = wb.ablate(index, [Question('q', f'What is {text}?', (text,))], methods=['dense'])\n"
+        "ablator.compressed(budget=400)\nablator",
+        "match = Match(Pattern(text, text, '?' + text), Triple(text, text, 'b', (text,)), 0.5)\n"
+        "proof = Proof(text, (match.pattern,), '?x', partial=(match,), broken=2)\nproof",
+        "proof_graph(proof, [Triple(text, text, text + 'c')])",
+    )
+    notebook = lab.open(page, "hostile_ablation.ipynb", theme="dark")
+    notebook.run_all()
+    panel = notebook.panel
+    panel.frame_locator("iframe").first.locator("canvas").wait_for()
+    panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
+    found = panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
+    assert set(found) <= TAGS
+    for part in page.frames:
+        assert part.evaluate("window.pwned === undefined")
+    notebook.screenshot("05_hostile")
