@@ -266,6 +266,14 @@ def test_the_entity_channel_has_what_the_keywords_leave(index):
     assert skeleton.inputs["budget"] == int((3000 - used) * 0.25) > 150
 
 
+def test_the_trace_says_where_the_tokens_go(meridian):
+    evidence = wb.method("ket_rag[tokens=2000]", meridian).retrieve(QUESTIONS[1])
+    said = evidence.trace.find("budget")[0].outputs
+    text = wb.method("ket_rag[tokens=2000]", meridian).write(evidence.context)
+    assert said["chunks"] + said["left"] == 2000 and said["chunks"] <= 1000
+    assert 0 <= said["chunks"] + said["tables"] + said["sources"] - tokens.count(text) <= 4
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 def test_passages_are_those_behind_the_units_and_k_cuts_them_alone(meridian, profile):
     method = wb.method("ket_rag", meridian, profile=profile, tokens=3000)

@@ -25,7 +25,7 @@ from workbench.methods.ket_rag.bridges import Bridges
 from workbench.methods.ket_rag.rows import EMPTY_REPORTS, STUB, Rows, head_tokens, leading
 from workbench.operators.similarity import top
 from workbench.reading.layouts import ket_rag as layout
-from workbench.records import ContextGraph, Entity, Evidence, Triple, Unit, ranked
+from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
 from workbench.spec import check_whole
 from workbench.trace import Trace
 
@@ -43,10 +43,11 @@ class Chunks(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """Units in the order of the table, and what brought each, in words."""
+    """Units in the order of the table, what brought each, and the tokens of the table."""
 
     units: list[Unit]
     brought: list[dict]
+    tokens: int
 
 
 class KETRAG(Method):
@@ -133,27 +134,23 @@ class KETRAG(Method):
         chunks = self.chunks(query, trace)
         left = chosen.tokens - chunks.tokens - EMPTY_REPORTS * self._empty_reports
         matched, cosines = self.match(query, trace)
-        share = int(left * (1 - chosen.text_share))
-        with trace.span("CHAIN", "skeleton", budget=share) as span:
-            tables = entity.tables(self._graph, self._rows, matched, share, chosen.per_entity)
-            span.set(entities=len(tables.entities), relations=len(tables.relations), tokens=tables.tokens)
+        tables = self.tables(matched, int(left * (1 - chosen.text_share)), trace)
         sources = self.sources(matched, chunks.pieces, int(left * chosen.text_share), trace)
+        with trace.span("CHAIN", "budget", tokens=chosen.tokens, theta=chosen.theta) as span:
+            span.set(chunks=chunks.tokens, left=left, tables=tables.tokens, sources=sources.tokens)
         context = ContextGraph(
             tuple(self._rows.entity(row) for row in tables.entities),
             tuple(self._rows.relation(*row) for row in tables.relations),
             tuple(sources.units),
             tuple(self._rows.chunk(row, rank) for rank, row in enumerate(chunks.pieces, 1)),
         )
-        layer = self._skeleton
-        entities = [Entity(layer.entities[r].name, layer.types[r], layer.entities[r].description) for r in matched]
         facts = [Triple(row.source, row.description, row.target, row.passages) for row in context.relations]
-        passages = self.passages(context)
         return Evidence(
             question,
             self.label,
             self.scale,
-            passages[:k],
-            entities=ranked(entities, cosines),
+            self.passages(context)[:k],
+            entities=ranked([self._entity(row) for row in matched], cosines),
             facts=ranked(facts, 1 / np.arange(1, len(facts) + 1)),
             context=context,
             fallback=self.fallback(context),
@@ -210,16 +207,29 @@ class KETRAG(Method):
             span.score((self._skeleton.entities[row].name, cosines[row]) for row in rows.tolist())
         return rows.tolist(), cosines[rows]
 
+    def tables(self, entities: Sequence[int], cap: int, trace: Trace) -> entity.Tables:
+        """Entities and relationships, under a cap."""
+        with trace.span("CHAIN", "skeleton", budget=cap) as span:
+            found = entity.tables(self._graph, self._rows, entities, cap, self.settings.per_entity)
+            shown = [self._skeleton.relations[row] for row, _ in found.relations]
+            span.set(
+                entities=len(found.entities),
+                relations=[f"{row.source} – {row.target}" for row in shown],
+                tokens=found.tokens,
+            )
+        return found
+
     def sources(self, entities: Sequence[int], chunks: Sequence[int], cap: int, trace: Trace) -> Sources:
         """Texts of the entity channel, under a cap."""
         with trace.span("RETRIEVER", "sources", budget=cap) as span:
             if not self.settings.theta:
-                found = Sources([], [])
+                found = Sources([], [], 0)
             elif self.settings.sources == "units":
                 found = self._units(entities, cap)
             else:
                 found = self._bridged(entities, chunks, cap)
-            span.set(sources=[{"source": unit.id, **why} for unit, why in zip(*found)])
+            told = [{"source": unit.id, **why} for unit, why in zip(found.units, found.brought)]
+            span.set(sources=told, tokens=found.tokens)
         return found
 
     def _units(self, entities: Sequence[int], cap: int) -> Sources:
@@ -229,27 +239,32 @@ class KETRAG(Method):
             for unit, row in pairs:
                 first.setdefault(unit, row)
             pairs = list(first.items())
-        kept, _ = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), head_tokens("sources"), cap)
-        names = self._skeleton.entities
-        return Sources([self._rows.unit(u) for u, _ in kept], [{"entity": names[row].name} for _, row in kept])
+        kept, used = leading(pairs, lambda pair, _: self._rows.unit_tokens(pair[0]), head_tokens("sources"), cap)
+        brought = [{"entity": self._skeleton.entities[row].name} for _, row in kept]
+        return Sources([self._rows.unit(unit) for unit, _ in kept], brought, used)
 
     def _bridged(self, entities: Sequence[int], chunks: Sequence[int], cap: int) -> Sources:
         scores, held = self._bridges.scores(entities, chunks)
         scores[list(chunks)] = 0.0  # they are shown already
         reached = np.flatnonzero(scores)
         order = reached[np.argsort(-scores[reached], kind="stable")].tolist()
-        kept, _ = leading(order, lambda row, _: self._rows.piece_tokens(row), head_tokens("sources"), cap)
-        return Sources([self._rows.piece(row) for row in kept], [self._why(row, held, chunks, scores) for row in kept])
+        kept, used = leading(order, lambda row, _: self._rows.piece_tokens(row), head_tokens("sources"), cap)
+        brought = [{**self._bridge(row, held, chunks), "score": float(scores[row])} for row in kept]
+        return Sources([self._rows.piece(row) for row in kept], brought, used)
 
-    def _why(self, piece: int, held: np.ndarray, chunks: Sequence[int], scores: np.ndarray) -> dict:
+    def _bridge(self, piece: int, held: np.ndarray, chunks: Sequence[int]) -> dict:
+        """The entity that brings most to a piece, and the first chunk that names it."""
         best = self._bridges.best(piece, held)
         first = self._bridges.first(best, chunks)
-        named_by = f"chunk_{first}" if first else "question"
-        return {"entity": self._skeleton.entities[best].name, "from": named_by, "score": float(scores[piece])}
+        return {"entity": self._skeleton.entities[best].name, "from": f"chunk_{first}" if first else "question"}
 
     # -- what the evidence says ---------------------------------------------------------------------------------------
 
-    def passages(self, context: ContextGraph):
+    def _entity(self, row: int) -> Entity:
+        known = self._skeleton.entities[row]
+        return Entity(known.name, self._skeleton.types[row], known.description)
+
+    def passages(self, context: ContextGraph) -> tuple[Scored[Passage], ...]:
         """Those behind chunks and sources, by the earliest place of either; of equals the chunk's first."""
         rank: dict[str, int] = {}
         for units in (context.chunks, context.sources):
