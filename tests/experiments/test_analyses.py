@@ -20,7 +20,10 @@ from workbench.experiments.analyses import (
     ByHops,
     ByKind,
     Complementarity,
+    CostQuality,
+    CoveredOnly,
     Cuts,
+    Decomposition,
     Promotion,
     QualityAgainstK,
     RecallCurve,
@@ -503,6 +506,13 @@ def things(text: str) -> list[Analysis]:
             "unanswered": 0}  # fmt: skip
     judgement = {"question_id": text, "hops": 2, "a_first": True, "winners": {text: "a"}, "reasons": {text: text},
                  "failure": text}  # fmt: skip
+    parts = {"reader": text, "method": text, "by": "type", "kind": text, "n": 7, "correct_covered": 2, "lucky": 1,
+             "reasoning": 1, "cut": None, "retrieval": 3, "accuracy": 0.4, "coverage": 0.4, "reasoning_share": 0.5,
+             "reasoning_share_read": None}  # fmt: skip
+    covered = {"reader": text, "method": text, "measure": "f1", "n": 3, "value": 0.5, "covered_n": 2, "covered": 0.6,
+               "read_n": None, "read": None}  # fmt: skip
+    paid = {"reader": text, "method": text, "n": 3, "quality": 0.5, "tokens": 9.0, "shown": 5.0, "money": 0.1,
+            "cost": 0.1, "front": True}  # fmt: skip
     notes = (text, text)
     return [
         ByKind(text, (kind, kind | {"kind": "b", "difference": 0.1 + 1e-17 + 0.2, "low": 0.3, "high": 0.3}), notes),
@@ -517,6 +527,9 @@ def things(text: str) -> list[Analysis]:
         RunningTime(text, (time,), notes),
         ByHops(text, (hop, hop | {"hops": None, "node_recall": None}), notes),
         AtEqualNodes(text, (equal, equal | {"hops": 3, "recall": None}), notes),
+        Decomposition(text, (parts, parts | {"kind": None, "cut": 1}), notes),
+        CoveredOnly(text, (covered, covered | {"read_n": 1, "read": 1.0}), notes),
+        CostQuality(text, (paid, paid | {"front": False, "cost": None, "money": None}), notes),
         WinRate(text, (rate, rate | {"win_rate": None, "low": None, "high": None}), notes, text, text, (judgement,)),
     ]  # fmt: skip
 

@@ -26,6 +26,7 @@ from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval, paired_test
 from workbench.experiments.verdict import Verdict
 from workbench.records import Record
+from workbench.spec import parse_spec
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
 NOT_COMPARABLE, NOT_MEASURED = "not comparable", "not measured"
@@ -114,7 +115,8 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 
 class Place(NamedTuple):
     """Where a method of a run belongs in a paper's tables; the settings that its numbers were got with, and the layers
-    that a model wrote; of how many hops the questions are, where only some of a run's are meant."""
+    that a model wrote; of how many hops the questions are, where only some of a run's are meant. Where the reader makes
+    the row: the model that it is of, and what differs in how it reads."""
 
     backbone: str
     method: str
@@ -122,6 +124,12 @@ class Place(NamedTuple):
     asked: Mapping[str, Any]
     written: Sequence[str]
     hops: int | None = None
+    engine: str | None = None
+    why: tuple[str, ...] = ()
+
+
+COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
+_COVERAGE = "coverage:substring"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +146,11 @@ class Measured:
         return [row for row in mine if self.place.hops in (None, row.get("hops"))]
 
     def scores(self, measure: str) -> dict[str, float]:
-        if measure not in self.run.measures:
+        measure, covered, _ = measure.partition(COVERED)
+        if measure not in self.run.measures or (covered and _COVERAGE not in self.run.measures):
             return {}
-        ids = {row["question_id"] for row in self.rows}
+        rows = [row for row in self.rows if not covered or row["scores"].get(_COVERAGE) == 1]
+        ids = {row["question_id"] for row in rows}
         return {one: score for one, score in self.run.scores(measure, self.label).items() if one in ids}
 
     def mean(self, measure: str) -> tuple[float, float]:
@@ -160,8 +170,9 @@ class Measured:
         for engine in config["engine"].split(", "):
             if engine == "rules":
                 yield "rules, not a model"
-            elif terms["engine"] not in engine:
-                yield f"model: {engine}, there {terms['engine']}"
+            elif (expected := self.place.engine or terms["engine"]) not in engine:
+                yield f"model: {engine}, there {expected}"
+        yield from self.place.why
         for layer in self.place.written:
             makers = described["layers"].get(layer, {"made_by": ()}).get("made_by")
             if makers is None:
@@ -187,6 +198,9 @@ class Measured:
 
 def _places(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
     """One, none, or where the tables are by hops one for each number of hops that the run's questions have."""
+    if "readers" in terms:
+        yield from _of_reader(terms, run, label)
+        return
     place = _place(terms, run.config["methods"][label])
     if place and "hops" in terms:
         found = {row.get("hops") for row in run.rows}
@@ -194,6 +208,36 @@ def _places(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
     elif place:
         name = run.config["data"]["name"].lower()
         yield from (place._replace(data=data) for data in terms["data"] if name.startswith(data))
+
+
+def _of_reader(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
+    """The row that the run's reader and model make, and that of the context that it starts from."""
+    described, name = run.config["methods"][label], run.config["data"]["name"].lower()
+    known = {one["name"]: one for one in terms["backbones"]}.get(described["label"].partition("[")[0])
+    data = next((one for one in terms["data"] if name.startswith(one)), None)
+    if known is None or data is None:
+        return
+    model = next((one for one in terms["models"] if one["engine"] in run.config["engine"]), terms["models"][-1])
+    place = Place(known["called"], "context", data, known["asked"], known["written"], engine=model["engine"])
+    yield place
+    reader, settings = parse_spec(run.config["reader"] or "none")
+    compressor, compression = parse_spec(settings.get("compress") or "none")
+    how = {
+        "prompt": None if settings.get("route") else settings.get("prompt", reader),
+        "compress": None if compressor == "none" else compressor,
+        "route": bool(settings.get("route")),
+    }
+    defaults = {"prompt": None, "compress": None, "route": False}
+    for one in terms["readers"]:
+        if how == {key: one.get(key, default) for key, default in defaults.items()}:
+            asked = [(terms["reading"], settings), (terms["compression"] if how["compress"] else {}, compression)]
+            why = tuple(
+                f"{key}: {given.get(key, 'the default')}, there {value}"
+                for wanted, given in asked
+                for key, value in wanted.items()
+                if given.get(key) != value
+            )
+            yield place._replace(method=f"{one['called']}, {model['called']}", why=why)
 
 
 def _place(terms: Mapping[str, Any], described: Mapping[str, Any]) -> Place | None:
@@ -223,8 +267,7 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     for one in found:
         ours, tolerance = one.mean(row.measure)
         why = (*one.differences(source.terms), *([row.note] if row.note else []))
-        base = (row.backbone, source.terms.get("baseline", "Original"), row.data)
-        static = next((other for other in measurements if other.run is one.run and other.place[:3] == base), one)
+        static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
         yield replace(
             cell,
             run=str(one.run.folder),
@@ -233,7 +276,19 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
             tolerance=tolerance,
             n=len(one.scores(row.measure)),
             seed=SEED,
-            p=one.p(row.measure, static) if static.label != one.label else None,
+            p=one.p(row.measure, static) if static is not one else None,
             verdict=NOT_COMPARABLE if why else REPRODUCED if abs(ours - row.value) <= tolerance else DIFFERS,
             why=why,
         )
+
+
+def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:
+    """Whether `other` is what `one` is tested against: in the same run, or where the reader makes the row in a run of
+    the same questions."""
+    name = terms.get("baseline", "Original")
+    if "readers" not in terms:
+        return other.run is one.run and other.place[:3] == (one.place.backbone, name, one.place.data)
+    model = one.place.method.rpartition(", ")[2]
+    same = other.run.config["questions"] == one.run.config["questions"]
+    rows = one.place.method != "context" and (one.place.backbone, f"{name}, {model}", one.place.data)
+    return same and other.place[:3] == rows and other.place.method != one.place.method

@@ -16,7 +16,10 @@ from workbench.experiments.analyses import (
     ByHops,
     ByKind,
     Complementarity,
+    CostQuality,
+    CoveredOnly,
     Cuts,
+    Decomposition,
     Promotion,
     QualityAgainstK,
     RecallCurve,
@@ -256,6 +259,65 @@ def _(rates: WinRate) -> Picture:
     return Picture(canvas, short(rates.title, 200))
 
 
+@figure.register
+def _(parts: Decomposition) -> Picture:
+    """A bar per configuration and kind: where right and wrong answers come from, as shares of the questions."""
+    canvas, axes = _canvas(7.6, 1.3 + 0.32 * max(1, len(parts.rows)))
+    names = ("correct_covered", "lucky", "reasoning", "cut", "retrieval")
+    for at, row in enumerate(parts.rows):
+        left = 0.0
+        for name, colour, hatch in zip(names, (BLUE, GREEN, ORANGE, VERMILION, GREY), ("", "//", "", "xx", "..")):
+            share = (row[name] or 0) / max(1, row["n"])
+            axes.barh(at, share, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5, height=0.72)
+            left += share
+    said = [" / ".join(filter(None, (row["reader"], row["method"], row["kind"]))) for row in parts.rows]
+    axes.set_yticks(
+        range(len(said)), [_label(f"{name}  (n={row['n']})", 60) for name, row in zip(said, parts.rows)], fontsize=7
+    )
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), xlabel="share of the questions")
+    handles = axes.patches[: len(names)]
+    labels = ("right, covered", "right by luck", "reasoning failed", "cut by compression", "not retrieved")
+    canvas.legend(handles, labels, frameon=False, fontsize=7, ncols=5, loc="outside upper center")
+    return Picture(canvas, short(parts.title, 200))
+
+
+@figure.register
+def _(found: CoveredOnly) -> Picture:
+    """The first measure over all questions and over those that could be answered."""
+    measure = found.rows[0]["measure"] if found.rows else ""
+    mine = [row for row in found.rows if row["measure"] == measure]
+    canvas, axes = _canvas(6.8, 1.2 + 0.36 * max(1, len(mine)))
+    for which, name in enumerate(("value", "covered", "read")):
+        known = [(row[name], at) for at, row in enumerate(mine) if row[name] is not None]
+        label = ("all", "retrieved", "read")[which]
+        axes.plot(*(zip(*known) if known else ((), ())), color=_colour(which), marker=_marker(which), linestyle="",
+                  label=label)  # fmt: skip
+    axes.set_yticks(range(len(mine)), [_label(f"{row['reader']} / {row['method']}", 60) for row in mine], fontsize=7)
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1.02), xlabel=measure)
+    _titled(axes, found.title, mine)
+    return Picture(canvas, short(found.title, 200))
+
+
+@figure.register
+def _(costs: CostQuality) -> Picture:
+    """Quality against cost, and the front."""
+    canvas, axes = _canvas(6.8, 4.2)
+    known = [row for row in costs.rows if row["cost"] is not None and row["quality"] is not None]
+    for row in known:
+        axes.plot([row["cost"]], [row["quality"]], color=BLUE if row["front"] else GREY,
+                  marker="o" if row["front"] else "s", linestyle="")  # fmt: skip
+        if row["front"]:
+            said = _label(f"{row['reader']} / {row['method']}", 48)
+            axes.annotate(said, (row["cost"], row["quality"]), fontsize=7, xytext=(4, 4), textcoords="offset points")
+    front = sorted((row["cost"], row["quality"]) for row in known if row["front"])
+    axes.plot(*(zip(*front) if front else ((), ())), color=BLUE, linewidth=0.8, drawstyle="steps-post")
+    axes.set(xlabel=f"{costs.unit} per question", ylabel=costs.measure)
+    _titled(axes, costs.title, [])
+    return Picture(canvas, short(costs.title, 200))
+
+
 def _over_hops(axes: Axes, found: Analysis, measure: str) -> None:
     lines: dict[str, dict[int, float]] = {}
     for row in found.rows:
@@ -302,6 +364,3 @@ def _colour(at: int) -> str:
 
 def _marker(at: int) -> str:
     return MARKERS[at % len(MARKERS)]
-
-
-from workbench.views import ablation_figures as _ablation_figures  # noqa: E402, F401 - they register themselves above

@@ -10,6 +10,7 @@ from workbench.experiments.analyses.base import Analysis
 from workbench.experiments.analyses.by_hops import ByHops, by_hops
 from workbench.experiments.analyses.by_kind import ByKind, by_kind
 from workbench.experiments.analyses.complementarity import Complementarity, complementarity
+from workbench.experiments.analyses.cost_quality import CostQuality, cost_quality
 from workbench.experiments.analyses.cuts import Cuts, cuts
 from workbench.experiments.analyses.decomposition import CoveredOnly, Decomposition, covered_only, decomposition
 from workbench.experiments.analyses.promotion import Promotion, promotion
@@ -20,9 +21,9 @@ from workbench.experiments.analyses.running_time import RunningTime, running_tim
 from workbench.experiments.analyses.win_rate import WinRate, win_rate
 
 __all__ = [
-    "Ablation", "Analysis", "AtEqualNodes", "ByHops", "ByKind", "Complementarity", "CoveredOnly", "Cuts",
+    "Ablation", "Analysis", "AtEqualNodes", "ByHops", "ByKind", "Complementarity", "CostQuality", "CoveredOnly", "Cuts",
     "Decomposition", "Promotion", "QualityAgainstK", "RecallCurve", "RoundsCurve", "RunningTime", "WinRate",
-    "ablation", "ablation_specs", "at_equal_nodes", "by_hops", "by_kind", "complementarity", "covered_only", "cuts",
-    "decomposition", "promotion", "quality_against_k", "recall_curve", "rounds_curve", "rounds_specs", "run_ablation",
-    "run_rounds", "running_time", "win_rate",
+    "ablation", "ablation_specs", "at_equal_nodes", "by_hops", "by_kind", "complementarity", "cost_quality",
+    "covered_only", "cuts", "decomposition", "promotion", "quality_against_k", "recall_curve", "rounds_curve",
+    "rounds_specs", "run_ablation", "run_rounds", "running_time", "win_rate",
 ]  # fmt: skip

@@ -1,0 +1,113 @@
+"""What answers are worth and what they cost, by configuration ("The Reasoning Bottleneck in Graph-RAG", arXiv
+2603.14045; spec 2).
+
+    cost of a question = Σ over its calls of (prompt tokens + completion tokens) × price / 10⁶
+
+The source has one flat price per million tokens for both. A configuration is on the front if none is at least as good
+and cheaper, or better and no dearer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.errors import SettingError
+from workbench.experiments.analyses.base import Analysis, Runs, cautions_of, mean_of, measured, of_runs
+from workbench.measures.cost import cost
+from workbench.measures.tokens import tokens
+
+MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CostQuality(Analysis):
+    """Rows: reader, method, n, quality (mean of the measure), tokens (of all Steps, by the model's own count), shown
+    (cl100k tokens of context, those of a second try again), money, cost (means per question), front (whether on it).
+    `measure` is the quality's, `unit` the cost's."""
+
+    measure: str = "accuracy"
+    unit: str = MONEY
+
+
+def cost_quality(
+    runs: Runs,
+    methods: Iterable[str] | None = None,
+    *,
+    measure: str = "accuracy",
+    prices: float | Mapping[str, float] | None = None,
+) -> CostQuality:
+    """Mean quality and mean cost per question of each configuration of a run, of several or of a grid.
+
+    `prices`: US dollars per million tokens, flat, one for all or by the label of the reader (such as 0.05 for an 8B
+    model and 0.59 for a 70B one); without them the cost is what the meter knew. Where no money was spent (rules, a
+    model on this machine) it is tokens, and where nobody counted tokens (rules) it is the context that was shown."""
+    rows: list[dict[str, Any]] = []
+    for reader, run, method in of_runs(runs, methods):
+        measured(run, [measure])
+        mine = [row for row in run.rows if row["method"] == method]
+        spent = [tokens(row["usage"]) for row in mine]
+        scores = run.scores(measure, method)
+        rows.append(
+            {
+                "reader": reader, "method": method, "n": len(scores), "quality": mean_of(scores.values()),
+                "tokens": mean_of(spent), "shown": mean_of(_shown(row) for row in mine),
+                "money": _money(mine, spent, _price(prices, reader)),
+            }
+        )  # fmt: skip
+    unit, column = _unit(rows)
+    known = [{**row, "cost": row[column]} for row in rows]
+    rows = [{**row, "front": _on_front(row, known)} for row in known]
+    notes = [f"cost: {unit} per question."]
+    if unit != MONEY:
+        notes.append("Nothing was paid for, so configurations are compared by tokens.")
+    elif any(row["money"] is None for row in rows):
+        notes.append("The price of a model is not known; pass prices={reader: US dollars per million tokens}.")
+    title = f"Quality ({measure}) against cost"
+    return CostQuality(title, tuple(rows), (*cautions_of(runs), *notes), measure, unit)
+
+
+def _shown(row: Mapping[str, Any]) -> float | None:
+    reading = row["reading"] or {}
+    if reading.get("tokens") is not None:
+        return reading["tokens"] * (1 + reading["retried"])
+    return row["scores"].get("read_tokens", row.get("context_tokens"))
+
+
+def _price(prices: float | Mapping[str, float] | None, reader: str) -> float | None:
+    if isinstance(prices, Mapping):
+        if reader not in prices:
+            raise SettingError(f"prices has none for the reader {reader!r}; it has {', '.join(prices)}")
+        prices = prices[reader]
+    if prices is not None and not 0 <= prices < float("inf"):
+        raise SettingError(f"price {prices!r}; it should be US dollars per million tokens, from 0 on")
+    return prices
+
+
+def _money(mine: Iterable[Mapping[str, Any]], spent: Iterable[float], price: float | None) -> float | None:
+    """The mean; None as soon as one question's is not known."""
+    if price is not None:
+        return mean_of(used * price / 1e6 for used in spent)
+    paid = [cost(row["usage"]) for row in mine]
+    return None if None in paid else mean_of(paid)
+
+
+def _unit(rows: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
+    """What the cost is measured in, the same for all, and the column that has it."""
+    rows = list(rows)
+    if any(row["money"] != 0 for row in rows):
+        return MONEY, "money"
+    return (TOKENS, "tokens") if any(row["tokens"] for row in rows) else (SHOWN, "shown")
+
+
+def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool:
+    """No other is as good and as cheap, and better in one of the two."""
+    mine = (row["quality"], row["cost"])
+    if None in mine:
+        return False
+    others = [(other["quality"], other["cost"]) for other in rows]
+    return not any(
+        quality >= mine[0] and paid <= mine[1] and (quality, paid) != mine
+        for quality, paid in others
+        if quality is not None and paid is not None
+    )
