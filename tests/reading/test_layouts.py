@@ -336,5 +336,17 @@ def test_within_a_budget(budget):
         assert graph.entities and graph.relations and graph.chunks
 
 
+@pytest.mark.parametrize("budget", [60, 150, 300])
+def test_long_numbers_count_as_well(budget):
+    graph = ContextGraph(
+        tuple(ContextEntity("A", "b.", 987_654_321_000 + at, 1) for at in range(20)),
+        tuple(ContextRelation("A", "B", "c.", 1.0, 987_654_321_000 + at, 2) for at in range(20)),
+        tuple(Unit(f"{987_654_321_000 + at}", "d.") for at in range(3)),
+        tuple(Unit(f"chunk_{987_654_321_000 + at}", "e.") for at in range(20)),
+    )
+    cut = of_evidence(Evidence("?", "m", "s", (), context=graph), budget)
+    assert cut != graph and tokens.count(ket_rag.write(cut)) <= budget
+
+
 def test_nothing_found_is_an_empty_graph():
     assert of_evidence(Evidence("?", "m", "s", ())) == ContextGraph()

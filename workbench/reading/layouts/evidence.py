@@ -50,11 +50,11 @@ def _fitting(rows: Sequence[T], row: Callable[[T, int], str], cap: int, head: in
     return rows, used if rows else 0
 
 
-_ROWS: dict[str, Callable] = {
-    "entities": ket_rag.entity_row,
-    "relations": ket_rag.relation_row,
-    "sources": lambda unit, at: ket_rag.unit_row(unit, str(at + 1)),
-    "chunks": lambda unit, at: ket_rag.unit_row(unit, f"chunk_{at + 1}"),
+_ROWS: dict[str, Callable] = {  # with the number that a row has, or would be given
+    "entities": lambda row, at: ket_rag.entity_row(row, at if row.id is None else row.id),
+    "relations": lambda row, at: ket_rag.relation_row(row, at if row.id is None else row.id),
+    "sources": lambda unit, at: ket_rag.unit_row(unit, unit.id if unit.id.isdecimal() else str(at + 1)),
+    "chunks": lambda unit, at: ket_rag.unit_row(unit, unit.id if unit.id.startswith("chunk_") else f"chunk_{at + 1}"),
 }
 
 
