@@ -302,19 +302,23 @@ def _(found: CoveredOnly) -> Picture:
 
 @figure.register
 def _(costs: CostQuality) -> Picture:
-    """Quality against cost, and the front."""
-    canvas, axes = _canvas(6.8, 4.2)
+    """Quality against cost. Configurations on the front are numbered by cost; those at one place share a number."""
+    canvas, axes = _canvas(6.8, 4.6)
     known = [row for row in costs.rows if row["cost"] is not None and row["quality"] is not None]
-    for row in known:
-        axes.plot([row["cost"]], [row["quality"]], color=BLUE if row["front"] else GREY,
-                  marker="o" if row["front"] else "s", linestyle="")  # fmt: skip
-        if row["front"]:
-            said = _label(f"{row['reader']} / {row['method']}", 48)
-            axes.annotate(said, (row["cost"], row["quality"]), fontsize=7, xytext=(4, 4), textcoords="offset points")
-    front = sorted((row["cost"], row["quality"]) for row in known if row["front"])
-    axes.plot(*(zip(*front) if front else ((), ())), color=BLUE, linewidth=0.8, drawstyle="steps-post")
+    behind = [(row["cost"], row["quality"]) for row in known if not row["front"]]
+    axes.plot(*(zip(*behind) if behind else ((), ())), color=GREY, marker="s", linestyle="")
+    places: dict[tuple[float, float], list[str]] = {}
+    for row in sorted((row for row in known if row["front"]), key=lambda row: row["cost"]):
+        places.setdefault((row["cost"], row["quality"]), []).append(f"{row['reader']} / {row['method']}")
+    axes.plot(*(zip(*places) if places else ((), ())), color=BLUE, marker="o", linewidth=0.8, drawstyle="steps-post")
+    for at, (place, names) in enumerate(places.items(), 1):
+        axes.annotate(str(at), place, fontsize=8, xytext=(0, (5, -13)[at % 2]), textcoords="offset points", ha="center")
+        axes.plot([], [], linestyle="", label=_label(f"{at}  {', '.join(names)}", 110))
+    axes.margins(y=0.12)
     axes.set(xlabel=f"{costs.unit} per question", ylabel=costs.measure)
-    _titled(axes, costs.title, [])
+    axes.set_title(_label(costs.title, 90), loc="left", fontsize=9)
+    if places:
+        canvas.legend(frameon=False, fontsize=7, loc="outside lower left", handlelength=0)
     return Picture(canvas, short(costs.title, 200))
 
 

@@ -143,7 +143,7 @@ def _(answer: Answer) -> str:
 def _(answer: Answer) -> str:
     said = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
     if answer.abstained:
-        said = "<i>abstained: the context does not hold the answer</i>"
+        said = "<i>abstained: no answer was found in the context</i>"
     return page(
         f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{said}</p>",
         f"<p class='q'>{esc(said_of(answer.reading), 400)}</p>" if answer.reading else "",
