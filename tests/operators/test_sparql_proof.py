@@ -13,7 +13,8 @@ from workbench.index import Index
 from workbench.llm import engine
 from workbench.llm.step import Result
 from workbench.operators.sparql import Likeness, check, execute, facts_of, parse, verify
-from workbench.operators.sparql.proof import agrees, says
+from workbench.operators.sparql.proof import agrees
+from workbench.operators.sparql.telling import says
 from workbench.records import (
     Answer,
     ContextGraph,
@@ -145,7 +146,8 @@ def test_a_hop_is_told_where_its_words_stand_near_its_value():
 
 def test_facts_of_evidence_are_those_its_passages_state(index):
     found = facts_of(evidence("fever", "ada"), index)
-    assert {fact.passages for fact in found} == {("fever",), ("ada",)} and len(found) == 5
+    assert {fact.passages for fact in found} == {("fever",), ("ada",)} and len(found) == 7
+    assert Triple("Ada Lindqvist", "date of death", "1967", ("ada",)) in found  # in brackets behind the name
     assert Triple("Dune Fever", "directed by", "Ada Lindqvist", ("fever",)) in found
     assert {fact.passages for fact in facts_of(evidence("fever", "ada"), index, ["ada"])} == {("ada",)}
     assert facts_of(evidence(), index) == []
@@ -167,7 +169,7 @@ def test_facts_of_a_context_s_own_tables(index):
         chunks=(Unit("1", "…", passages=("ada",)),),
     )
     assert Triple("ORSK", "lies north of", "MARN", ("ada",)) in facts_of(evidence(context=context), index)
-    assert len(facts_of(evidence(context=context), index)) == 4
+    assert len(facts_of(evidence(context=context), index)) == 6
 
 
 def test_verify_writes_the_query_by_itself(index):

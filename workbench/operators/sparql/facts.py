@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from workbench.index import Index
+from workbench.operators.sparql.telling import lives
 from workbench.records import Evidence, Triple
 from workbench.text import unicode_phrase
 
@@ -15,7 +16,8 @@ def facts_of(evidence: Evidence, index: Index | None = None, passages: Collectio
     """Facts stated by the evidence's passages (of these only the ones named by `passages`, if it is given), those of
     the evidence itself and the relations of its context, each once and with the passages that state it, in this order.
 
-    What the passages state is what was extracted from them, as it was spelled; of an index with typed relations alone,
+    What the passages state is what was extracted from them, as it was spelled, and the dates of a life that stand in
+    brackets behind a name, which extraction seldom says what they are; of an index with typed relations alone,
     these. A fact of the evidence that another passage states, one that was not kept, does not count.
     """
     kept = {passage.id for passage, _ in evidence.passages}
@@ -53,10 +55,10 @@ def _all(evidence: Evidence, index: Index | None, kept: Collection[str]) -> Iter
 
 
 def _extracted(index: Index, kept: Collection[str]) -> Iterator[Triple]:
-    rows = sorted(index.passages.row[id] for id in kept if id in index.passages.row)
-    for row in rows:
+    for row in sorted(index.passages.row[id] for id in kept if id in index.passages.row):
         record = index.extractions.records[row]
         yield from (Triple(*members, (record.passage_id,)) for members in record.triples)
+        yield from lives(index.passages.passages[row])
 
 
 def _typed(index: Index, kept: Collection[str]) -> Iterator[Triple]:

@@ -133,11 +133,14 @@ def when(text: str) -> tuple[int, int, int] | None:
 
 @lru_cache(50_000)
 def amount(text: str) -> tuple[float, str] | None:
-    """(value, unit) of a text that begins with a number, or says it after a word."""
+    """(value, unit) of a text that begins with a number, roughly or not."""
     found = numbers(text) if len(text) < 80 else []
-    if not found or len(text[: found[0].start].split()) > 2 or len(text[found[0].end :].split()) > 4:
+    if not found or set(text[: found[0].start].casefold().split()) - _ROUGHLY or len(text[found[0].end :].split()) > 4:
         return None
     return found[0].value, found[0].unit
+
+
+_ROUGHLY = words("a about almost around at circa c. in just least more most nearly of only over some than the to up")
 
 
 def _initials(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
@@ -324,12 +327,14 @@ _MEASURED = frozenset(MEASURES.values()) | words("capacity")
 
 @lru_cache(100_000)
 def fits(kind: str, value: str) -> float:
-    """How well a value is of the kind that is expected."""
+    """How well a value is of the kind that is expected; a `thing` is whatever more can be said of."""
     date, number = bool(when(value)), bool(amount(value))
     if kind == "date":
         return 1.0 if date else 0.0
     if kind == "number":
         return 1.0 if number and not date else 0.6 if number else 0.0
+    if kind == "thing":
+        return 0.0 if date or number else 1.0
     if kind in ("name", "place"):
         named = any(map(str.isupper, value)) or value == value.upper()
         return 0.0 if date or number else 1.0 if named else 0.6

@@ -10,7 +10,7 @@ is left to the beam."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -20,8 +20,9 @@ import pyoxigraph as ox
 
 from workbench.operators.similarity import top
 from workbench.operators.sparql.likeness import Likeness, Names, alike, expects, fits, fold
+from workbench.operators.sparql.telling import told
 from workbench.operators.sparql.weighing import weighed
-from workbench.records import Binding, Match, Pattern, Proof, Scored, Triple
+from workbench.records import Binding, Match, Passage, Pattern, Proof, Scored, Triple
 from workbench.rules.patterns import Query
 
 LEAST = 0.35  # score below which a fact does not match
@@ -31,6 +32,8 @@ KEPT = 50  # bindings of a proof
 EXACT = 1_000  # bindings that pyoxigraph is asked for
 LARGEST = 1_000_000  # rows of an exact join that are risked
 MOST = 8  # patterns
+TOLD = 0.65  # worth of a relation that the passage tells and the fact does not
+READ = 400  # facts that are read again for one pattern and what is bound
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,27 @@ class _Partial:
         return (-round(self.score, 9), -round(self.worth, 9), self.values, facts)
 
 
-def execute(query: Query, facts: Sequence[Triple], likeness: Likeness | None = None) -> Proof:
-    """The query carried out on facts; neither the order of the patterns nor that of the facts changes what is found."""
+def execute(
+    query: Query,
+    facts: Sequence[Triple],
+    likeness: Likeness | None = None,
+    passages: Mapping[str, Passage] | None = None,
+    loose: float = 0.0,
+) -> Proof:
+    """The query carried out on facts; neither the order of the patterns nor that of the facts changes what is found.
+
+    `passages`, by id: where a fact whose relation is told in other words is read again. `loose` is what any relation
+    is worth that joins the right ends: 0 for a query that answers, more where a given answer is looked for."""
     if query.flaw or not query.patterns:
         return Proof(str(query), query.patterns, query.wanted, flaw=query.flaw or "there is no pattern to carry out")
     if len(query.patterns) > MOST:
         return Proof(str(query), query.patterns, query.wanted, flaw=f"more than {MOST} patterns")
-    graph = _Graph(facts, likeness or Likeness(), query.patterns)
+    graph = _Graph(facts, likeness or Likeness(), query.patterns, passages or {}, loose)
     order, partials, broken = graph.join(query.patterns)
     found = {_key(one.values): Binding(one.values, one.matches, one.score) for one in partials if broken is None}
     found |= {_key(binding.values): binding for binding in graph.exactly(order)}
     broken = None if found else broken
-    bindings = sorted(found.values(), key=lambda b: (-round(b.score, 9), -_worth(b), b.values))[:KEPT]
+    bindings = sorted(found.values(), key=lambda b: (-round(b.score, 9), -worth(b), b.values))[:KEPT]
     return Proof(
         query=str(query),
         patterns=tuple(order),
@@ -76,7 +88,8 @@ def execute(query: Query, facts: Sequence[Triple], likeness: Likeness | None = N
     )
 
 
-def _worth(binding: Binding) -> float:
+def worth(binding: Binding) -> float:
+    """All scores multiplied: what orders bindings whose worst is equal."""
     return round(prod(match.score for match in binding.matches), 9)
 
 
@@ -87,11 +100,11 @@ def _key(values: Iterable[tuple[str, str]]) -> tuple:
 def answers(query: Query, bindings: Sequence[Binding]) -> tuple[Scored[str], ...]:
     """Values of the variable asked for, or what comparing makes of each binding; best first, each once."""
     if query.compare:
-        told = weighed(query.compare, bindings)
+        values = weighed(query.compare, bindings)
     else:
-        told = [(dict(binding.values)[query.wanted], binding.score) for binding in bindings]
+        values = [(dict(binding.values)[query.wanted], binding.score) for binding in bindings]
     found: list[Scored[str]] = []
-    for value, score in told:
+    for value, score in values:
         if not any(alike(value, other) >= 0.95 for other, _ in found):
             found.append(Scored(value, float(score)))
     return tuple(found)
@@ -100,7 +113,17 @@ def answers(query: Query, bindings: Sequence[Binding]) -> tuple[Scored[str], ...
 class _Graph:
     """Facts as rows of relations and names, and what each pattern is worth on them."""
 
-    def __init__(self, facts: Sequence[Triple], likeness: Likeness, patterns: Sequence[Pattern]):
+    def __init__(
+        self,
+        facts: Sequence[Triple],
+        likeness: Likeness,
+        patterns: Sequence[Pattern],
+        passages: Mapping[str, Passage],
+        loose: float,
+    ):
+        self.passages, self.loose = passages, loose
+        self.constants = [t for p in patterns for t in (p.subject, p.object) if not t.startswith("?")]
+        self._told: dict[tuple[Pattern, int, bool], float] = {}
         self.facts = sorted(facts, key=lambda fact: (fact.members, fact.passages))
         self.likeness = likeness
         relations = sorted({fact.relation for fact in self.facts})
@@ -113,34 +136,64 @@ class _Graph:
         self.objects = np.array([row[fact.object] for fact in self.facts], dtype=np.int64)
         at = {relation: number for number, relation in enumerate(relations)}
         self.relation = np.array([at[fact.relation] for fact in self.facts], dtype=np.int64)
-        self.worth = {pattern: self._worth(pattern, relations, names) for pattern in patterns}
+        self._both = ((self.subjects, self.objects), (self.objects, self.subjects))
+        subjects = {pattern.subject for pattern in patterns}
+        self.kinds = {
+            p: np.array([fits(expects(p.predicate) or ("thing" if p.object in subjects else ""), n) for n in names])
+            for p in patterns
+        }
+        self.worth = {pattern: self._worth(pattern, relations) for pattern in patterns}
         self._matching = {p: int((self.scores(p, _Partial())[0] >= LEAST).sum()) for p in patterns}
 
-    def _worth(self, pattern: Pattern, relations: Sequence[str], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """What the relation is worth, and the kind of the end that it is told of, for each fact straight and turned."""
+    def _worth(self, pattern: Pattern, relations: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """What the relation of each fact is worth, straight and turned."""
         if pattern.predicate.startswith("?"):  # any relation
             flat = np.ones(len(self.facts))
             return flat, flat
         straight, turned = (row[self.relation] for row in self.likeness.relations(pattern.predicate, relations))
-        kind = np.array([fits(expects(pattern.predicate), name) for name in names])
-        if pattern.object.startswith("?") and len(names):
-            straight, turned = straight * kind[self.objects], turned * kind[self.subjects]
         return straight, turned
 
     def scores(self, pattern: Pattern, partial: _Partial) -> tuple[np.ndarray, np.ndarray]:
         """(score of each fact, whether it is turned), given what is bound; both of length n."""
-        straight, turned = self.worth[pattern]
         one, other = partial.value(pattern.subject), partial.value(pattern.object)
-        if one is not None:
-            like = self.names.like(one)
-            straight, turned = straight * like[self.subjects], turned * like[self.objects]
-        if other is not None:
-            like = self.names.like(other)
-            straight, turned = straight * like[self.objects], turned * like[self.subjects]
-        if one is None and pattern.subject == pattern.object:
-            loops = np.array([alike(fact.subject, fact.object) for fact in self.facts])
-            straight, turned = straight * loops, turned * loops
+        straight, turned = (
+            self._read_again(pattern, relation, ends, back)
+            for relation, ends, back in zip(
+                self.worth[pattern],
+                (self._ends(pattern, one, other, *ends) for ends in self._both),
+                (False, True),
+            )
+        )
         return np.maximum(straight, turned), turned > straight
+
+    def _ends(self, pattern: Pattern, one: str | None, other: str | None, subjects, objects) -> np.ndarray:
+        """What the ends of each fact are worth as subject and object of a pattern, float (n,)."""
+        worth = self.kinds[pattern][objects] if pattern.object.startswith("?") else np.ones(len(self.facts))
+        if one is not None:
+            worth = worth * self.names.like(one)[subjects]
+        if other is not None:
+            worth = worth * self.names.like(other)[objects]
+        if one is None and pattern.subject == pattern.object:
+            worth = worth * np.array([alike(fact.subject, fact.object) for fact in self.facts])
+        return worth
+
+    def _read_again(self, pattern: Pattern, relation: np.ndarray, ends: np.ndarray, turned: bool) -> np.ndarray:
+        """Relation x ends; where the ends fit and the relation does not, what the passages make of it."""
+        if self.passages:
+            weak = np.flatnonzero((relation < TOLD) & (ends >= LEAST / TOLD))
+            if 0 < len(weak) <= READ:
+                relation = relation.copy()
+                for row in weak.tolist():
+                    relation[row] = max(relation[row], self.loose, TOLD * self._said(pattern, row, turned))
+        return relation * ends
+
+    def _said(self, pattern: Pattern, row: int, turned: bool) -> float:
+        key = (pattern, row, turned)
+        if key not in self._told:
+            fact = self.facts[row]
+            read = (told(pattern, fact, turned, self.passages[id]) for id in fact.passages if id in self.passages)
+            self._told[key] = max(read, default=0.0)
+        return self._told[key]
 
     # -- the join -----------------------------------------------------------------------------------------------------
 
@@ -171,10 +224,24 @@ class _Graph:
                 if scores[row] < LEAST:
                     break
                 longer = self._with(partial, pattern, int(row), float(scores[row]), bool(turned[row]))
+                if self._returns(longer):
+                    continue
                 key = _key(longer.values)
                 if key not in found or longer.rank < found[key].rank:
                     found[key] = longer
         return sorted(found.values(), key=lambda one: one.rank)[:BEAM]
+
+    def _returns(self, partial: _Partial) -> bool:
+        """Whether the last match, if its labels do not agree, takes a fact a second time or leads back to a name that
+        the query begins at: the mother of someone's wife is not that someone."""
+        *before, last = partial.matches
+        if last.exact:
+            return False
+        values, ends = dict(partial.values), (last.pattern.subject, last.pattern.object)
+        found = [values[term] for term in ends if term.startswith("?")]
+        return any(match.fact == last.fact for match in before) or any(
+            alike(value, name) >= 0.85 for value in found for name in self.constants
+        )
 
     def _with(self, partial: _Partial, pattern: Pattern, row: int, score: float, turned: bool) -> _Partial:
         fact = self.facts[row]
@@ -202,8 +269,8 @@ class _Graph:
         nodes: dict[str, ox.NamedNode] = {}
         asked = {label for p in patterns for label in _labels(p.predicate, {})}
         free = any(p.predicate.startswith("?") for p in patterns)
-        told = (fact for fact in reversed(self.facts) if free or fold(fact.relation) in asked)
-        by_label = {tuple(map(fold, fact.members)): fact for fact in told}
+        some = (fact for fact in reversed(self.facts) if free or fold(fact.relation) in asked)
+        by_label = {tuple(map(fold, fact.members)): fact for fact in some}
 
         def node(label: str) -> ox.NamedNode:
             return nodes.setdefault(label, ox.NamedNode(f"urn:label:{len(nodes)}"))

@@ -104,7 +104,7 @@ def _selects(text: str) -> list[tuple[re.Match, int]]:
 
 def _read(select: re.Match, text: str) -> Query:
     body, after = _body(text)
-    order, compare = _ORDER.search(after), _COMPARE.search(after)
+    order, compare = _ORDER.search(after), comparison(after)
     refused = _REFUSED.search(re.sub(r'"[^"\n]*"', "", body)) or _REFUSED.search(select[1])
     refused = refused[1] if refused else "a second SELECT inside" if _SELECT.search(body) else ""
     refused = refused or ("ORDER BY without LIMIT 1" if re.match(r"\W*ORDER\s+BY", after, re.I) and not order else "")
@@ -139,13 +139,15 @@ def _body(text: str) -> tuple[str, str]:
     return text[start : end.start() if end else len(text)], text[end.start() :] if end else ""
 
 
-def _asking(patterns: tuple[Pattern, ...], chosen: list[str], order, compare) -> Query:
+def _asking(
+    patterns: tuple[Pattern, ...], chosen: list[str], order: re.Match | None, compare: Comparison | None
+) -> Query:
     variables = list(dict.fromkeys(term for p in patterns for term in p.members if term.startswith("?")))
     if not variables:
         return Query(flaw="no pattern has a variable, so nothing is asked")
     wanted = next((name for name in (*chosen[:1], ANSWER) if name in variables), "" if chosen else variables[-1])
-    if compare and (weighed := _comparison(compare, variables)):
-        return Query(patterns, weighed.of[0], weighed)
+    if compare and _sound(compare, variables):
+        return Query(patterns, compare.of[0], compare)
     if not wanted:
         return Query(flaw=f"{chosen[0]} is asked for, but stands in no pattern")
     if order and _variable(order[2]) in variables:
@@ -154,11 +156,14 @@ def _asking(patterns: tuple[Pattern, ...], chosen: list[str], order, compare) ->
     return Query(patterns, wanted)
 
 
-def _comparison(found: re.Match, variables: Sequence[str]) -> Comparison | None:
+def comparison(written: str) -> Comparison | None:
+    """A comparison as `Comparison` spells it, behind "compare:" in a comment or alone, as in `Proof.compare`."""
+    found = _COMPARE.search(written) or _COMPARE.search(f"# compare: {written}")
+    if found is None:
+        return None
     of = tuple(map(_variable, found[2].split()))
     pick = tuple(_clean(token) for token in _tokens(found[3] or "") if token.kind in ("text", "variable"))[:2]
-    compare = Comparison(found[1].lower(), of, pick)
-    return compare if _sound(compare, variables) else None
+    return Comparison(found[1].lower(), of, pick)
 
 
 def _sound(compare: Comparison, variables: Sequence[str]) -> bool:

@@ -7,34 +7,32 @@ well."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.measures.words import is_yes_no, places, words
 from workbench.operators.sparql.facts import facts_of
-from workbench.operators.sparql.likeness import Likeness, alike, amount, expects, stems, when
-from workbench.operators.sparql.matching import execute
-from workbench.operators.sparql.parsing import parse, taken
+from workbench.operators.sparql.likeness import Likeness, alike, amount, when
+from workbench.operators.sparql.matching import execute, worth
+from workbench.operators.sparql.parsing import comparison, parse, taken
+from workbench.operators.sparql.telling import says
+from workbench.operators.sparql.weighing import weighed
 from workbench.records import Answer, Binding, Evidence, Match, Passage, Proof, Triple
 from workbench.rules.patterns import Query
-from workbench.rules.quantities import life
-from workbench.rules.relations import likeness as kindred
-from workbench.rules.relations import stem
-from workbench.rules.spans import mentioned, plain, same
 from workbench.steps import write_patterns
 from workbench.trace import Trace
 
 if TYPE_CHECKING:
     from workbench.index import Index
 
-SURE = 0.5  # score of a binding from which an answer may be verified
+SURE = 0.5  # worst score of a binding by which an answer is verified
+ALONE = 0.8  # the same, of a single hop
+MEAN = 0.7  # mean score of its hops
+LOOSE = 0.4  # worth of any relation, where a given answer is looked for
 RIVAL = 0.85  # share of a binding's score from which another value speaks against it
-NEAR = 8  # words between a predicate's word and the value
 
 _likeness: WeakKeyDictionary[Index, Likeness] = WeakKeyDictionary()
 
@@ -91,9 +89,10 @@ def carried_out(
     """The proof of a query on the facts of the evidence, and its mark on an answer: by default on its own."""
     with trace.span("CHAIN", "execute") as span:
         facts = facts_of(evidence, index, passages)
-        proof = execute(query, facts, likeness_of(index))
+        stating = _stating(index, evidence, facts)
+        proof = execute(query, facts, likeness_of(index), stating, 0.0 if answer is None else LOOSE)
         given = answer if answer is not None else next((value for value, _ in proof.answers), "")
-        proof = check(given, proof, _stating(index, evidence, facts)) if given else proof
+        proof = check(given, proof, stating) if given else proof
         span.set(**told(proof))
     return proof
 
@@ -138,17 +137,55 @@ def check(answer: str, proof: Proof, passages: Mapping[str, Passage]) -> Proof:
 
 
 def _mark(answer: str, proof: Proof, passages: Mapping[str, Passage]) -> str:
-    if not answer.strip() or not proof.bindings or not proof.answers:
+    if not answer.strip() or not proof.bindings:
         return "unsupported"
-    value, score = proof.answers[0]
-    best = [binding for binding in proof.bindings if binding.score >= score * RIVAL]
-    sound = score >= SURE and any(grounded(binding, passages) for binding in best[:3])
-    if not sound:
+    valued = _valued(proof)
+    if not valued:
         return "unsupported"
-    rivals = [other for other, worth in proof.answers[1:] if worth >= RIVAL * score and not agrees(other, value)]
+    (value, best), *others = valued
+    rivals = [other for other, binding in others if _as_good(binding, best) and not agrees(other, value)]
     if agrees(answer, value):
-        return "unsupported" if rivals else "verified"
-    return "unsupported" if any(agrees(answer, other) for other in rivals) else "contradicted"
+        sound = sure(best, passages) or followed(best, passages)
+        return "verified" if sound and not rivals else "unsupported"
+    open_ = not sure(best, passages) or any(agrees(answer, other) for other in rivals)
+    return "unsupported" if open_ else "contradicted"
+
+
+def _valued(proof: Proof) -> list[tuple[str, Binding]]:
+    """What each binding says, best first."""
+    compare = comparison(proof.compare) if proof.compare else None
+    if compare is None:
+        return [(dict(binding.values)[proof.wanted], binding) for binding in proof.bindings]
+    if len(compare.of) == 1:
+        return [(value, proof.bindings[0]) for value, _ in weighed(compare, proof.bindings)]
+    return [(value, binding) for binding in proof.bindings for value, _ in weighed(compare, [binding])]
+
+
+def _as_good(binding: Binding, best: Binding) -> bool:
+    return binding.score >= RIVAL * best.score and worth(binding) >= RIVAL * worth(best)
+
+
+def sure(binding: Binding, passages: Mapping[str, Passage]) -> bool:
+    """Every hop well matched, and read off a passage. A query of a single hop leaves nothing that bears it out, so it
+    must be matched better."""
+    least = SURE if len(binding.matches) > 1 else ALONE
+    return binding.score >= least and _mean(binding) >= MEAN and all(grounded(m, passages) for m in binding.matches)
+
+
+def followed(binding: Binding, passages: Mapping[str, Passage]) -> bool:
+    """A chain from the names of the query to its end, of which at most half the hops are joined by facts in any other
+    words, while the rest is sure."""
+    matched = [match for match in binding.matches if match.score > LOOSE]
+    return (
+        len(binding.matches) <= 2 * len(matched)
+        and len(binding.matches) > 1
+        and _mean(binding) >= MEAN
+        and all(grounded(match, passages) for match in matched)
+    )
+
+
+def _mean(binding: Binding) -> float:
+    return sum(match.score for match in binding.matches) / len(binding.matches)
 
 
 def agrees(answer: str, value: str) -> bool:
@@ -164,78 +201,6 @@ def agrees(answer: str, value: str) -> bool:
     return bool(places(one, other) or places(other, one))
 
 
-def grounded(binding: Binding, passages: Mapping[str, Passage]) -> bool:
-    """Whether each hop is read off a passage that states its fact."""
-    return all(
-        any(id in passages and says(match, passages[id]) for id in match.fact.passages) for match in binding.matches
-    )
-
-
-def says(match: Match, passage: Passage) -> bool:
-    """Whether a sentence of the passage tells the fact in the words of the pattern."""
-    ends = (match.fact.subject, match.fact.object)
-    thing, value = reversed(ends) if match.turned else ends
-    if match.pattern.subject.startswith("?") and not match.pattern.object.startswith("?"):
-        thing, value = value, thing  # the subject is asked for
-    if _life(match.pattern.predicate, thing, value, passage):
-        return True
-    wanted = [stems(way) for way in match.pattern.predicate.split("|")]
-    return any(
-        _tells(sentence, passage.title, thing, value, way)
-        for sentence in _sentences(passage.text)
-        for way in wanted
-        if way
-    )
-
-
-def _life(predicate: str, thing: str, value: str, passage: Passage) -> bool:
-    """Dates of birth and death, as they stand in brackets behind a name."""
-    asked = stems(predicate.split("|")[0])
-    if expects(predicate.split("|")[0]) != "date" or not asked or same(passage.title, thing) < 0.7:
-        return False
-    told = life(passage.text)
-    for date, word in ((told.born, "birth"), (told.died, "death")):
-        if date is not None and alike(date.text, value) >= 0.9 and kindred(stem(word), asked[0]):
-            return True
-    return False
-
-
-_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])|\n+")
-
-
-@lru_cache(4_096)
-def _sentences(text: str) -> tuple[str, ...]:
-    return tuple(_END.split(text[:20_000]))
-
-
-def _tells(sentence: str, title: str, thing: str, value: str, wanted: tuple[str, ...]) -> bool:
-    said = _said(sentence)
-    text = f" {' '.join(plain(sentence))} "
-    topic = same(title, thing) >= 0.7, same(title, value) >= 0.7
-    if not (topic[0] or mentioned(text, thing)) or not (topic[1] or mentioned(text, value)):
-        return False
-    at = _where(value, sentence) or _where(thing, sentence)
-    held = [any(kindred(one, word) and _within(spot, at) for spot, word in said) for one in wanted]
-    return sum(held) >= (len(held) + 1) // 2
-
-
-@lru_cache(8_192)
-def _said(sentence: str) -> tuple[tuple[int, str], ...]:
-    """(number of the word, its family)"""
-    return tuple(
-        (at, family)
-        for at, word in enumerate(re.findall(r"\w+", sentence[:5_000]))
-        for family in stems(word)
-    )
-
-
-def _where(name: str, sentence: str) -> list[int]:
-    """Numbers of the words at which a name stands."""
-    told = re.findall(r"\w+", sentence[:5_000].casefold())
-    wanted = re.findall(r"\w+", name.casefold())
-    spots = places(wanted, told) or (places(wanted[-1:], told) if wanted else [])
-    return [at + step for at in spots for step in range(len(wanted))]
-
-
-def _within(spot: int, spots: list[int]) -> bool:
-    return any(abs(spot - at) <= NEAR for at in spots)
+def grounded(match: Match, passages: Mapping[str, Passage]) -> bool:
+    """Whether a passage that states the fact tells it in the words of the pattern."""
+    return any(id in passages and says(match, passages[id]) for id in match.fact.passages)
