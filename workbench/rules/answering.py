@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.rules import comparing
 from workbench.rules.hops import Found, candidates
 from workbench.rules.questions import Hop, analyse, kin_of
-from workbench.rules.spans import Page, pages
+from workbench.rules.spans import Pages, pages
 
 # Ground below which an answer is none. Over questions of three public data sets and the bundled corpus, read with their
 # gold passages and again without those that hold the answer, it costs about one right answer in ten and refuses about
@@ -24,6 +25,7 @@ from workbench.rules.spans import Page, pages
 # written and on the other (`benchmarks/reading.py`).
 ENOUGH = 0.3
 BREADTH = 3  # values of an inner hop that are tried in the outer one
+KEPT = 1024  # questions whose answers are kept: several prompts and readers ask the same of the same passages
 FLAT = 0.6  # worth of a hop read as one with its inner hops, against one resolved step by step
 
 
@@ -35,9 +37,21 @@ class Ruled(NamedTuple):
 
 def answer(question: str, passages: Sequence[tuple[str, str]]) -> Ruled:
     """A short answer with the sentences it was read in, or none."""
+    found = _found(question, tuple((title, text) for title, text in passages))
+    if isinstance(found, str):
+        return _abstain(found)
+    thought = " → ".join(dict.fromkeys(found.said))
+    if found.ground < ENOUGH:
+        return _abstain(f"too little ground for “{found.text}” in: {thought}")
+    return Ruled(f"read in: {thought}", found.text, False)
+
+
+@lru_cache(KEPT)
+def _found(question: str, passages: tuple[tuple[str, str], ...]) -> Found | str:
+    """What was found, however little ground it has, or why nothing was."""
     asked = analyse(question, [title for title, _ in passages])
     if asked.kind == "none" or not passages:
-        return _abstain("nothing is asked, or nothing is there to read")
+        return "nothing is asked, or nothing is there to read"
     read = pages(passages)
     if asked.direction:
         found = comparing.compare(asked, read, chain)
@@ -45,15 +59,10 @@ def answer(question: str, passages: Sequence[tuple[str, str]]) -> Ruled:
         found = None
     else:
         found = next(iter(chain(asked.asked, read, asked.names)), None)
-    if found is None:
-        return _abstain("no span of the kind asked for stands near the question's words")
-    thought = " → ".join(dict.fromkeys(found.said))
-    if found.ground < ENOUGH:
-        return _abstain(f"too little ground for “{found.text}” in: {thought}")
-    return Ruled(f"read in: {thought}", found.text, False)
+    return replace(found, where=None) if found else "no span of the kind asked for stands near the question's words"
 
 
-def chain(hop: Hop, read: Sequence[Page], barred: Sequence[str], depth: int = 0) -> list[Found]:
+def chain(hop: Hop, read: Pages, barred: Sequence[str], depth: int = 0) -> list[Found]:
     """What a hop and the hops inside it find, best first."""
     ways: list[tuple[Hop, tuple[str, ...], Found]] = [(hop, (), Found("", 1.0, 1.0, (), steps=0.0))]
     flat = None

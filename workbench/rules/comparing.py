@@ -9,16 +9,16 @@ from workbench.rules.hops import Found, candidates, measures
 from workbench.rules.quantities import dates, numbers
 from workbench.rules.questions import Analysis, Hop
 from workbench.rules.relations import kind_of, likeness, stem, words
-from workbench.rules.spans import Page, about, plain
+from workbench.rules.spans import Page, Pages, about, plain
 
 _START = frozenset(map(stem, words("release publish found form establish open start create premiere build debut")))
 _PLACES = ("GPE", "NORP", "LOC")
 
 
-Resolve = Callable[[Hop, Sequence[Page], Sequence[str]], list[Found]]
+Resolve = Callable[[Hop, Pages, Sequence[str]], list[Found]]
 
 
-def compare(asked: Analysis, pages: Sequence[Page], resolve: Resolve) -> Found | None:
+def compare(asked: Analysis, pages: Pages, resolve: Resolve) -> Found | None:
     """The answer to a comparison; None where a side cannot be read. `resolve` finds what a side describes."""
     named, sides = [], []
     for candidate, hop in zip(asked.candidates, asked.sides):
@@ -52,7 +52,7 @@ def _plain(value) -> float:
     return float(value[0]) if isinstance(value, tuple) else float(value)
 
 
-def _side(candidate: str, asked: Analysis, pages: Sequence[Page]) -> tuple[Page | None, tuple[str, ...]]:
+def _side(candidate: str, asked: Analysis, pages: Pages) -> tuple[Page | None, tuple[str, ...]]:
     """The page about a candidate, or about the person the question reaches through it ("the director of …")."""
     via = _via(asked)
     if not via:
@@ -82,9 +82,8 @@ def _hops(hop: Hop) -> list[Hop]:
     return [hop, *(inner for one in hop.inner for inner in _hops(one))]
 
 
-def _page(name: str, pages: Sequence[Page]) -> Page | None:
-    best = max(pages, key=lambda page: (about(page, name), -page.number), default=None)
-    return best if best is not None and about(best, name) >= 0.7 else None
+def _page(name: str, pages: Pages) -> Page | None:
+    return max(pages.about(name), key=lambda page: (about(page, name), -page.number), default=None)
 
 
 def _value(asked: Analysis, page: Page):
@@ -157,7 +156,7 @@ def _number(asked: Analysis, page: Page):
 # What is shared
 
 
-def _shared(asked: Analysis, pages: Sequence[Page], sides: Sequence[Page], via) -> Found | None:
+def _shared(asked: Analysis, pages: Pages, sides: Sequence[Page], via) -> Found | None:
     said = tuple(sentence for one in via for sentence in one)
     said += tuple(page.sentences[0].text for page in sides if page.sentences)
     if asked.dimension and asked.wants == "yes-no":
@@ -175,7 +174,7 @@ def _shared(asked: Analysis, pages: Sequence[Page], sides: Sequence[Page], via) 
     return _in_common(asked, sides, said)
 
 
-def _values(asked: Analysis, page: Page, pages: Sequence[Page]) -> list[str]:
+def _values(asked: Analysis, page: Page, pages: Pages) -> list[str]:
     """What a page says of the thing that is to be the same."""
     kind = kind_of(asked.dimension)
     if asked.dimension in ("country", "nationality", "state") or kind not in ("place", "organisation", "person"):

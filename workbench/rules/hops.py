@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from workbench.rules.questions import RANKS, Hop, kin_of
 from workbench.rules.relations import KIN, kind_of, likeness, stem
-from workbench.rules.spans import Page, Sentence, Span, about, mentioned, plain, same
+from workbench.rules.spans import Page, Pages, Sentence, Span, about, mentioned, plain, same
 
 GROUND = 0.15  # what kind and names are worth together where no relation word stands near
 NEAR = 0.06  # loss of a relation word's worth per word of distance
@@ -53,7 +53,7 @@ class Found:
 def candidates(
     hop: Hop,
     names: Sequence[str],
-    pages: Sequence[Page],
+    pages: Pages,
     barred: Sequence[str] = (),
     named: bool = False,
     core: Sequence[str] = (),
@@ -227,7 +227,7 @@ def _named(sentence: Sentence, names) -> bool:
 # Kind
 
 
-def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page]) -> float:
+def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Pages) -> float:
     """How well a span is of the kind asked for."""
     fits, label = _FITS.get(hop.wants, _FITS["other"]), span.label
     if label == "title":
@@ -235,7 +235,7 @@ def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page]) -> flo
     named = label not in ("noun", "date", "number") and hop.wants not in ("date", "number", "nationality")
     fit = fits.get(label, STRANGE if named else 0.0)
     if named and hop.wants != "other":
-        kind = next((page.kind for page in pages if page.kind and about(page, span.text) >= 0.7), "")
+        kind = next((page.kind for page in pages.about(span.text) if page.kind), "")
         fit = 1.0 if kind == hop.wants else 0.3 if kind else fit
     if not fit:
         return 0.0
@@ -261,7 +261,7 @@ def _row_fit(head: str, span: Span, sentence: Sentence) -> float:
     return 0.7 if after else 1.0
 
 
-def _head_fit(head: str, span: Span, sentence: Sentence, pages: Sequence[Page]) -> float:
+def _head_fit(head: str, span: Span, sentence: Sentence, pages: Pages) -> float:
     """Is the span called what the question calls it: in its name, beside its name, or where its page begins?"""
     asked = stem(head)
     if any(likeness(asked, stem(word)) == 1 for word in plain(span.text)):
@@ -273,8 +273,8 @@ def _head_fit(head: str, span: Span, sentence: Sentence, pages: Sequence[Page]) 
         beside = [*doc[max(0, span.start - 1) : span.start], *(after if told else after[:1])]
         if any(token.is_alpha and stem(token.lemma_) == asked for token in beside):
             return 1.3
-    for page in pages:
-        if about(page, span.text) >= 0.7 and page.sentences:
+    for page in pages.about(span.text):
+        if page.sentences:
             first = page.sentences[0]
             return 1.35 if any(likeness(asked, said) for said, _ in first.stems) else 0.7
     return 0.85
@@ -285,7 +285,7 @@ def _gendered(hop: Hop) -> bool:
     return kin is not None and bool(kin[1])
 
 
-def _gender_fit(hop: Hop, span: Span, sentence: Sentence, pages: Sequence[Page]) -> float:
+def _gender_fit(hop: Hop, span: Span, sentence: Sentence, pages: Pages) -> float:
     kin = kin_of(hop) or KIN.get(hop.head)
     if not kin or not kin[1]:
         return 1.0
@@ -301,14 +301,13 @@ _TITLES = {"m": {"king", "prince", "duke", "sir", "lord", "emperor", "count", "b
                  "archduchess", "sister", "mother", "daughter", "wife", "née"}}  # fmt: skip
 
 
-def _gender(span: Span, sentence: Sentence, pages: Sequence[Page]) -> str:
+def _gender(span: Span, sentence: Sentence, pages: Pages) -> str:
     """m, f or "" as titles beside the name and the pronouns of its own page say."""
-    for page in pages:
-        if about(page, span.text) >= 0.7:
-            said = page.plain.split()
-            his, her = sum(w in ("he", "his", "him") for w in said), sum(w in ("she", "her", "hers") for w in said)
-            if his != her:
-                return "m" if his > her else "f"
+    for page in pages.about(span.text):
+        said = page.plain.split()
+        his, her = sum(w in ("he", "his", "him") for w in said), sum(w in ("she", "her", "hers") for w in said)
+        if his != her:
+            return "m" if his > her else "f"
     doc = sentence.tokens.doc
     near = {token.lower_ for token in doc[max(0, span.start - 1) : span.end]}
     for gender, titles in _TITLES.items():

@@ -12,10 +12,11 @@ from workbench import threads
 from workbench.rules.names import decodable, name_entities
 
 _LONGEST = 100_000  # characters of one text that are parsed; the parser's memory grows with the length
-_KEPT = 256
+_KEPT = 500_000  # tokens of the parses that are kept, about 0.5 KB each with what is read off them
 _BATCH = 64  # texts parsed together: more of them leave the processor's cache, fewer waste its width
 _LEMMAS = ("attribute_ruler", "lemmatizer")  # a third of the parsing, which extraction has no use for
 _parses: OrderedDict[str, object] = OrderedDict()
+_held = 0  # tokens of them
 _lock = threading.Lock()
 
 
@@ -38,20 +39,24 @@ def nlp():
 
 
 def parse(texts: Sequence[str], *, lemmas: bool = True) -> list:
-    """spaCy Docs of the texts. The last ones are kept, because two Steps often read the same passages.
+    """spaCy Docs of the texts. The last ones are kept, because Steps and readers often read the same passages.
 
     Without `lemmas`, parts of speech (`pos_`) and lemmas may be missing, and the parse takes two thirds of the time.
     """
     with _lock:  # the pipeline is not made for several threads
+        global _held
         missing = list(dict.fromkeys(text for text in texts if text not in _parses))
         fresh = dict(zip(missing, _parsed(missing)))
-        docs = [fresh[text] if text in fresh else _parses[text] for text in texts]
+        _parses.update(fresh)
+        docs = [_parses[text] for text in texts]
+        for text in texts:
+            _parses.move_to_end(text)
         if lemmas:
             for doc in docs:
                 _lemmatise(doc)
-        _parses.update(fresh)
-        while len(_parses) > _KEPT:
-            _parses.popitem(last=False)
+        _held += sum(map(len, fresh.values()))
+        while _held > _KEPT:
+            _held -= len(_parses.popitem(last=False)[1])
     return docs
 
 

@@ -6,9 +6,10 @@ asks for what was not."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from workbench.rules.answering import ENOUGH, chain
+from workbench.rules.answering import ENOUGH, KEPT, chain
 from workbench.rules.hops import Found
 from workbench.rules.language import parse
 from workbench.rules.questions import Analysis, Hop, analyse
@@ -47,15 +48,16 @@ class Link:
 
 def links(question: str, passages: Sequence[tuple[str, str]]) -> list[Link]:
     """The hops of a question, inner ones first, resolved in the passages as far as they go."""
+    return list(_kept(question, tuple((title, text) for title, text in passages)))
+
+
+@lru_cache(KEPT)
+def _kept(question: str, passages: tuple[tuple[str, str], ...]) -> tuple[Link, ...]:
     asked = analyse(question, [title for title, _ in passages])
     if asked.kind == "none":
-        return []
+        return ()
     read = pages(passages)
-    hops = _tops(asked)
-    found: list[Link] = []
-    for hop in hops:
-        found += _links(hop, question, asked, read, last=True)
-    return found
+    return tuple(link for hop in _tops(asked) for link in _links(hop, question, asked, read, last=True))
 
 
 def _tops(asked: Analysis) -> list[Hop]:
@@ -74,7 +76,8 @@ def _links(hop: Hop, question: str, asked: Analysis, read, last: bool = False) -
         yield from below
         before.append(below[-1])
     values = tuple(link.value for link in before if link.value)
-    found = tuple(chain(hop, read, asked.names, 0 if last else 1)[:BREADTH]) if read else ()
+    found = chain(hop, read, asked.names, 0 if last else 1)[:BREADTH] if read else ()
+    found = tuple(replace(one, where=None) for one in found)  # a page holds its parse
     yield Link(_surface(hop, question), (*hop.names, *values), found, last)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -13,6 +14,7 @@ from workbench.rules.quantities import Life, dates, life, numbers
 from workbench.rules.questions import capitalised
 from workbench.rules.relations import kind_of, spoken, stem, words
 
+SURE = 0.7  # from which on a name is taken for another
 _SMALL = words("the a an of at in on and for to de la du von van der")
 
 
@@ -65,24 +67,65 @@ class Page:
         return frozenset(said for sentence in self.sentences for said, _ in sentence.stems)
 
 
-def pages(passages) -> list[Page]:
+class Pages(tuple[Page, ...]):
+    """Pages in their order, which know those that are about a name."""
+
+    def __init__(self, _):
+        self._found: dict[str, list[Page]] = {}
+        self._ends: dict[tuple[int, str], list[Page]] = {}  # by the first and the last word of a title, or of its town
+        for page in self:
+            for told in {plain(page.title), plain(page.title.split(", ")[0])} - {()}:
+                for at in (0, -1):
+                    self._ends.setdefault((at, told[at]), []).append(page)
+
+    def about(self, name: str) -> list[Page]:
+        """Those that are surely about a name; one name begins or ends the other, or it is another's."""
+        if name not in self._found:
+            told = plain(name)
+            near = {page.number: page for at in (0, -1) for page in self._ends.get((at, told[at]), ())} if told else {}
+            self._found[name] = [near[at] for at in sorted(near) if about(near[at], name) >= SURE]
+        return self._found[name]
+
+
+def pages(passages: Iterable[tuple[str, str]]) -> Pages:
     """The passages, parsed; a passage without a title is about the first name that stands in it."""
-    found = []
-    for number, ((title, text), doc) in enumerate(zip(passages, parse([text for _, text in passages]))):
-        page = Page(number, title or _topic(doc), doc, plain=f" {' '.join(plain(f'{title} {doc.text}'))} ")
-        spans = _spans(doc)
-        for tokens in doc.sents:
-            inside = [span for span in spans if tokens.start <= span.start and span.end <= tokens.end]
-            stems = [
-                (stem(word), token)
-                for token in tokens
-                if token.is_alpha and (not token.is_stop or token.pos_ in ("NOUN", "VERB", "NUM"))
-                for word in dict.fromkeys((spoken(token), token.lemma_, token.lower_))
-            ]
-            page.sentences.append(Sentence(page, tokens, inside, stems, f" {' '.join(plain(tokens.text))} "))
-        found.append(page)
+    return _pages(tuple((title, text) for title, text in passages))
+
+
+@lru_cache(4)  # several Steps ask about the same passages one after the other
+def _pages(passages: tuple[tuple[str, str], ...]) -> Pages:
+    docs = parse([text for _, text in passages])
+    found = [_page(number, title, doc) for number, ((title, _), doc) in enumerate(zip(passages, docs))]
     _settle_labels(found)
-    return found
+    return Pages(found)
+
+
+def _page(number: int, title: str, doc) -> Page:
+    """What a text alone says is kept with its parse; labels are the page's own, because they are settled."""
+    told = doc.user_data.setdefault("told", {})
+    if title not in told:
+        told[title] = title or _topic(doc), f" {' '.join(plain(f'{title} {doc.text}'))} "
+    if "sentences" not in doc.user_data:
+        doc.user_data["sentences"] = list(_sentences(doc))
+    page = Page(number, told[title][0], doc, plain=told[title][1])
+    for tokens, spans, stems, said in doc.user_data["sentences"]:
+        own = [Span(span.text, span.label, span.start, span.end, span.root) for span in spans]
+        page.sentences.append(Sentence(page, tokens, own, stems, said))
+    return page
+
+
+def _sentences(doc) -> Iterator[tuple]:
+    """(tokens, spans, stems, plain words) of each."""
+    spans = _spans(doc)
+    for tokens in doc.sents:
+        inside = [span for span in spans if tokens.start <= span.start and span.end <= tokens.end]
+        stems = [
+            (stem(word), token)
+            for token in tokens
+            if token.is_alpha and (not token.is_stop or token.pos_ in ("NOUN", "VERB", "NUM"))
+            for word in dict.fromkeys((spoken(token), token.lemma_, token.lower_))
+        ]
+        yield tokens, inside, stems, f" {' '.join(plain(tokens.text))} "
 
 
 def _settle_labels(found: list[Page]) -> None:
