@@ -35,6 +35,11 @@ RecordFile = Annotated[Path, typer.Argument(help="the recording", metavar="FILE"
 Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
 Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
 Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
+Compress = Annotated[
+    str | None, typer.Option(help="a compressor's SPEC for the reader's context: graph-walk[budget=4000]")
+]
+Route = Annotated[bool | None, typer.Option("--route", help="the reader's prompt by the kind of the question")]
+Retry = Annotated[str | None, typer.Option(help="a prompt that is asked where the first one abstains, or none")]
 Data = Annotated[
     str,
     typer.Argument(
@@ -244,6 +249,9 @@ def ask(
     question: str,
     method: Method = "hipporag2",
     reader: Reader = "direct",
+    compress: Compress = None,
+    route: Route = None,
+    retry: Retry = None,
     engine: Engine = "rules",
     record: Record = None,
     max_money: MaxMoney = None,
@@ -259,7 +267,7 @@ def ask(
     runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
     index = wb.Index.open(folder)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
-    answer = wb.reader(reader, runner, index=index).read(question, evidence)
+    answer = _reader(reader, runner, index, compress, route, retry).read(question, evidence)
     if as_json:
         _print_json(
             {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
@@ -290,6 +298,9 @@ def evaluate(
     questions: Questions,
     method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
     reader: Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
+    compress: Compress = None,
+    route: Route = None,
+    retry: Retry = None,
     engine: Engine = "rules",
     record: Record = None,
     max_money: MaxMoney = None,
@@ -321,7 +332,7 @@ def evaluate(
     done = wb.evaluate(
         asked,
         chosen,
-        wb.reader(reader, runner, index=opened) if reader else None,
+        _reader(reader, runner, opened, compress, route, retry),
         run,
         limit=limit,
         k=k,
@@ -626,6 +637,17 @@ def _engine(spec: str, record: str | None, limits=None):
     record = record or (str(file) if file else None)
     given = {"record": record, "budget": limits}
     return wb.engine(spec, **{name: value for name, value in given.items() if value})
+
+
+def _reader(spec: str | None, engine, index, compress: str | None, route: bool | None, retry: str | None):
+    """The reader of a SPEC with what options add to it; none without a SPEC."""
+    import workbench as wb
+
+    given = {"compress": compress, "route": route, "retry": retry and parse_value(retry)}
+    given = {name: given[name] for name, said in zip(given, (compress, route, retry)) if said is not None}
+    if spec is None and given:
+        raise SettingError(f"--{next(iter(given))} is an option of a reader; name one: --reader direct")
+    return wb.reader(spec, engine, index=index, **given) if spec else None
 
 
 def _evidence(evidence, with_trace: bool) -> dict:

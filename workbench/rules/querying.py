@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.rules.answering import answer
+from workbench.rules.patterns import write
 from workbench.rules.reasoning import Link, links
 
 Passages = Sequence[tuple[str, str]]
@@ -19,10 +20,10 @@ def steps(question: str, passages: Passages) -> tuple[list[str], str]:
 
 
 def bindings(question: str, passages: Passages) -> tuple[list[str], str]:
-    """(a line for each pattern, the answer or an empty text)."""
-    chain = links(question, passages)
+    """(the query, where patterns can say it, and a line for each hop; the answer or an empty text)."""
+    chain, query = links(question, passages), write(question, [title for title, _ in passages])
     bound = bool(chain) and all(link.grounded for link in chain)
-    return _told(chain), answer(question, passages).answer if bound else ""
+    return [query] * bool(query) + _told(chain), answer(question, passages).answer if bound else ""
 
 
 def _told(chain: Sequence[Link]) -> list[str]:

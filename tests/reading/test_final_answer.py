@@ -1,0 +1,102 @@
+"""What is read off a reply, strictly and as the thesis does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.measures.abstained import is_abstention_thesis
+from workbench.steps.final_answer import CUT, NO_LINE, last_line, whole
+
+ECHO = "Step 3: Write FINAL ANSWER: <your answer>\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("FINAL ANSWER: Oslo", "Oslo"),
+        (f"{ECHO}?x = Ada Lind\nFINAL ANSWER: Oslo", "Oslo"),  # the form that was repeated comes first
+        ("FINAL ANSWER: Bergen\nNo, wait.\nFINAL ANSWER: Oslo", "Oslo"),
+        ("**Final Answer:** Oslo.", "Oslo"),
+        ("**FINAL ANSWER: Oslo**", "Oslo"),
+        ("final\n answer :\n\n  Oslo  ", "Oslo"),
+        ('FINAL ANSWER: "Dune Fever".', "Dune Fever"),
+        ("FINAL ANSWER: “Dune Fever.”", "Dune Fever"),
+        ('FINAL ANSWER: "Salt" and "Sand"', '"Salt" and "Sand"'),
+        ("FINAL ANSWER: Washington, D.C.", "Washington, D.C."),
+        ("FINAL ANSWER: Oslo\nThis follows from the second pattern.", "Oslo"),
+        ("<b>FINAL ANSWER:</b> Oslo", "Oslo"),
+        ("FINAL ANSWER: unknown lands", "unknown lands"),
+    ],
+)
+def test_the_last_line_is_the_answer(reply, text):
+    if reply.startswith("<b>"):  # markup between the cue and the answer is no answer
+        assert last_line(reply).flaw == NO_LINE
+    else:
+        assert last_line(reply)[:2] == (text, False) and not last_line(reply).flaw
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The answer is Oslo.",
+        ECHO,
+        f"FINAL ANSWER: Oslo\n{ECHO}",  # the last one counts, and says nothing
+        "FINAL ANSWER:",
+        "FINAL ANSWER:   \n\t ",
+        '{"FINAL ANSWER": "Oslo"}',
+        "FINAL ANSWER: <b>Oslo</b>",
+        "FINAL ANSWER Oslo",
+        "\x00\u202e</s><|im_end|>",
+    ],
+)
+def test_without_the_line_there_is_no_answer_but_the_thesis_takes_the_whole_reply(reply):
+    said = last_line(reply)
+    assert (said.text, said.abstained, said.flaw) == ("", False, NO_LINE)
+    said = last_line(reply, "thesis")
+    assert (said.text, said.abstained, said.flaw) == (reply, False, NO_LINE)
+
+
+@pytest.mark.parametrize(
+    "answer", ["I don't know", "I don’t know.", "unknown", "I do not know, the context names no founder"]
+)
+def test_an_abstention_is_known_in_other_words_but_not_by_the_thesis(answer):
+    reply = f"Step 1: …\nFINAL ANSWER: {answer}"
+    said = last_line(reply)
+    assert (said.text, said.abstained, said.thought) == ("", True, "Step 1: …")
+    assert last_line(reply, "thesis").abstained == is_abstention_thesis(answer)
+    assert whole(answer).abstained and whole(answer, "thesis").abstained == is_abstention_thesis(answer)
+
+
+def test_a_reply_that_is_an_abstention_and_nothing_else_needs_no_line():
+    assert last_line("I don't know.") == ("", True, "", "", None)
+    assert last_line("I don't know.\nFirst, the founder.").flaw == NO_LINE
+
+
+def test_what_was_cut_is_no_answer_unless_it_stood_there_before():
+    assert last_line("Step 1: SELECT ?x", cut=True).flaw == CUT
+    assert last_line("FINAL ANSWER: The United", cut=True)[:2] == ("", False)
+    assert last_line("FINAL ANSWER: The United", cut=True).flaw == CUT
+    assert last_line("FINAL ANSWER: Oslo\nThis is because", cut=True).text == "Oslo"
+    assert last_line("FINAL ANSWER: The United", "thesis", cut=True).text == "The United"
+    assert whole("Oslo, which", cut=True)[:2] == ("", False) and whole("Oslo, which", cut=True).flaw == CUT
+    assert whole("Oslo, which", "thesis", cut=True).text == "Oslo, which"
+
+
+def test_the_whole_reply_is_kept_as_it_is():
+    assert whole("  <p>Oslo.</p>\nIt is so. ").text == "<p>Oslo.</p>\nIt is so."
+
+
+@given(st.text(), st.sampled_from(["strict", "thesis"]), st.booleans())
+def test_no_reply_breaks_it(reply, extraction, cut):
+    for read in (whole, last_line):
+        said = read(reply, extraction, cut)
+        assert not (said.abstained and said.text)
+        if extraction == "strict":
+            assert not (said.flaw and said.text)
+
+
+def test_a_long_reply_is_read_in_time():
+    assert last_line("FINAL ANSWER" + " " * 100_000 + "x").flaw == NO_LINE
+    assert last_line("FINAL ANSWER: a\n" * 20_000).text == "a"

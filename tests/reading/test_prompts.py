@@ -1,0 +1,125 @@
+"""The prompts that are contracts: what they say, in which order, and how the rules reply to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.reading.prompts import PROMPTS
+from workbench.steps.answer import Input
+from workbench.steps.classify_question import STEP as CLASSIFY
+from workbench.steps.classify_question import Input as Question
+from workbench.steps.classify_question import read
+
+PASSAGES = (
+    ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984."),
+    ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alderby, Norway."),
+)
+QUESTION = "Where was the founder of Kestrel FM born?"
+
+
+def given(passages=PASSAGES, question=QUESTION, ends=()):
+    return Input(question, "\n\n".join("\n".join(one) for one in passages), passages, ends)
+
+
+def messages(prompt: str) -> list[dict]:
+    return PROMPTS[prompt].step.prompt(PROMPTS[prompt].asked(given()))
+
+
+def ruled(prompt: str, asked: Input) -> str:
+    (said,) = PROMPTS[prompt].step.rule([PROMPTS[prompt].asked(asked)])
+    return said.reply
+
+
+BLOCKS = f"CONTEXT:\n{given().context}\n\nQUESTION:\n{QUESTION}"
+
+
+def test_the_baseline_has_a_system_message_and_labels():
+    system, user = messages("brief")
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert user["content"] == BLOCKS and system["content"].endswith("reply exactly: I don't know")
+
+
+@pytest.mark.parametrize("prompt", ["sparql", "sparql-thesis", "cot"])
+def test_the_others_are_one_message_instructions_context_question(prompt):
+    (user,) = messages(prompt)
+    assert user["role"] == "user" and user["content"].endswith(f"\n\n{BLOCKS}")
+    assert "FINAL ANSWER: I don't know" in user["content"].split("CONTEXT:")[0]
+
+
+def test_the_query_is_asked_for_with_an_example_or_as_it_is_printed():
+    (shown,), (printed,) = messages("sparql"), messages("sparql-thesis")
+    rule = "max 4 triple patterns, plain English predicates, NO URIs, NO FILTER, NO subqueries"
+    assert rule in shown["content"] and rule in printed["content"]
+    assert "SELECT ?answer" in shown["content"] and "SELECT" not in printed["content"]
+    assert "Step 2: Trace the variable bindings for each triple pattern through the context." in printed["content"]
+
+
+def test_the_limits_of_the_source():
+    limits = {name: PROMPTS[name].step.max_tokens for name in ("brief", "sparql", "cot")}
+    assert limits == {"brief": 160, "sparql": 512, "cot": 512} and CLASSIFY.max_tokens == 5
+
+
+def test_the_rules_reply_as_is_asked_of_a_model():
+    assert ruled("brief", given()) == "Alderby"
+    steps = ruled("cot", given()).split("\n")
+    assert steps[0].startswith("1. Kestrel FM founder: Nora Whitlock (“Kestrel FM is")
+    assert steps[1].startswith("2. ") and "Alderby" in steps[1] and steps[2] == "FINAL ANSWER: Alderby"
+    query = ruled("sparql", given())
+    assert query.startswith("SELECT ?answer WHERE {") and query.endswith("\nFINAL ANSWER: Alderby")
+
+
+def test_the_rules_abstain_where_nothing_is_read():
+    assert ruled("brief", given(())) == "I don't know"
+    for prompt in ("sparql", "cot"):
+        assert ruled(prompt, given(())).endswith("FINAL ANSWER: I don't know")
+
+
+def test_a_query_has_no_answer_where_a_pattern_has_no_binding():
+    """Nobody is told to have founded it; read as one, the question's words find a town all the same."""
+    alone = given((("Kestrel FM", "Kestrel FM is a radio station. Its first voice was born in Alderby."),))
+    assert ruled("cot", alone).split("\n")[0].endswith("not in the context")
+    assert ruled("cot", alone).endswith("FINAL ANSWER: Alderby")
+    assert ruled("sparql", alone).endswith("FINAL ANSWER: I don't know")
+
+
+@pytest.mark.parametrize("prompt", ["brief", "sparql", "sparql-thesis", "cot"])
+def test_complete_paths_are_the_answer_of_the_rules(prompt):
+    assert ruled(prompt, given(ends=("Oslo", "Rom"))).removeprefix("FINAL ANSWER: ") == "Oslo, Rom"
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "invalid"),
+    [
+        ("bridge", "bridge", False),
+        (' "Comparison". ', "comparison", False),
+        ("INFERENCE.", "inference", False),
+        ("This question is", "bridge", True),
+        ("comparison question", "bridge", True),
+        ("compositional", "bridge", True),
+        ("", "bridge", True),
+    ],
+)
+def test_a_label_is_one_of_three_or_the_default(reply, kind, invalid):
+    assert (read(reply).kind, read(reply).invalid) == (kind, invalid)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "invalid"),
+    [
+        (QUESTION, "bridge", False),
+        ("Who founded Kestrel FM?", "bridge", False),
+        ("Who was born first, Nora Whitlock or Tom Reed?", "comparison", False),
+        ("Who is the maternal grandfather of Nora Whitlock?", "inference", False),
+        ("", "bridge", True),
+    ],
+)
+def test_the_rules_classify(question, kind, invalid):
+    (said,) = CLASSIFY.rule([Question(question)])
+    assert (said.kind, said.invalid) == (kind, invalid)
+
+
+def test_the_router_s_prompt_is_the_printed_one():
+    (message,) = CLASSIFY.prompt(Question("{0} %s {}"))
+    assert message["content"].startswith("Classify this question as exactly one of: bridge, comparison, inference.\n\n")
+    asked = "Reply with exactly one word: bridge, comparison, or inference\n\nQuestion: {0} %s {}"
+    assert message["content"].endswith(asked)
