@@ -40,7 +40,7 @@ def _(case: Case) -> str:
 
 @html.register
 def _(diagnosis: Diagnosis) -> str:
-    tables = [f"<p><b>{esc(title, NAME)}</b></p>{frame_part(frame)}" for title, frame in diagnosis.tables().items()]
+    tables = [f"<p><b>{esc(title, NAME)}</b></p>{frame_part(frame)}" for title, frame in _tables(diagnosis).items()]
     notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in diagnosis.notes)
     return page(f"<p><b>{esc(_title(diagnosis), NAME)}</b></p>", *tables, cases_part(diagnosis.cases), *notes)
 
@@ -48,7 +48,7 @@ def _(diagnosis: Diagnosis) -> str:
 @text.register
 def _(diagnosis: Diagnosis) -> str:
     lines = [clean(_title(diagnosis), NAME)]
-    for title, frame in diagnosis.tables().items():
+    for title, frame in _tables(diagnosis).items():
         lines += [clean(title, NAME), *frame_text(frame)]
     return "\n".join([*lines, *(clean(note, 400) for note in diagnosis.notes)])
 
@@ -95,6 +95,11 @@ def _where(case: Case) -> str:
     return case.cause + (f", step {case.hop}" if case.hop else "")
 
 
+def _tables(diagnosis: Diagnosis) -> dict[str, pd.DataFrame]:
+    """Without the reader, which is the same in every row and stands in the title."""
+    return {title: frame.drop(columns="reader", errors="ignore") for title, frame in diagnosis.tables().items()}
+
+
 def _title(diagnosis: Diagnosis) -> str:
     asked = sum(count for _, count in diagnosis.asked)
-    return f"Why {len(diagnosis.cases):,} of {asked:,} answers in {diagnosis.run.folder} are wrong"
+    return f"Why {len(diagnosis.cases):,} of {asked:,} answers by {diagnosis.run.config['reader']} are wrong"
