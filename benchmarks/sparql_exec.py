@@ -1,19 +1,22 @@
 """What executing queries on retrieved facts is worth: answers, and marks on answers.
 
-    python benchmarks/sparql_exec.py gold                                 gold graph, gold patterns, of meridian
-    python benchmarks/sparql_exec.py marks DATA --index INDEX [--method hipporag2] [--k 10] [--half even|odd]
+    python benchmarks/sparql_exec.py gold                                 gold graph and gold patterns of meridian
+    python benchmarks/sparql_exec.py marks [DATA] --index INDEX [--method hipporag2] [--k 10]
+
+`marks` prints, for each kind of answer, how many there are, how many are right (accuracy), and how they are marked.
 """
 
 import argparse
+import random
 import time
+from collections import Counter, defaultdict
 
 import workbench as wb
 from workbench.measures.accuracy import accuracy
 from workbench.measures.em import exact_match
-from workbench.operators.sparql.likeness import Likeness
-from workbench.operators.sparql.matching import execute
-from workbench.records import Pattern, Question, Triple
-from workbench.rules.patterns import Comparison, Query
+from workbench.operators.sparql import Comparison, Likeness, Query, execute, facts_of, verify
+from workbench.records import Answer, Pattern, Question, Triple
+from workbench.trace import Trace
 
 
 def gold_query(question: Question) -> Query:
@@ -52,12 +55,60 @@ def gold() -> None:
             print(f"  wrong: {question.question} said {said!r}, right {question.answers[0]!r}, broken {proof.broken}")
     n = len(asked)
     seconds.sort()
-    print(f"gold graph, {n} questions: accuracy {sum(a for a, _ in right) / n:.3f}, em {sum(e for _, e in right) / n:.3f}")
+    accurate, same = (sum(scores) / n for scores in zip(*right))
+    print(f"gold graph, {n} questions: accuracy {accurate:.3f}, em {same:.3f}")
     print(f"exact {exact / n:.3f}; median {1000 * seconds[n // 2]:.0f} ms, longest {1000 * seconds[-1]:.0f} ms")
 
 
+def marks(folder: str, index: wb.Index, method: str, k: int) -> None:
+    """Marks on the answers of two readers, on gold answers, and on three kinds of deliberately wrong ones."""
+    data = wb.load(folder)
+    way, direct, own = wb.method(method, index), wb.reader("direct"), wb.reader("sparql-exec", index=index)
+    golds = [question.answers[0] for question in data.questions if question.answers]
+    rng, counts, seconds = random.Random(SEED), defaultdict(Counter), []
+    for question in data.questions:
+        evidence = way.retrieve(question.question, k=k, trace="off")
+        titles = [passage.title for passage, _ in evidence.passages]
+        facts = facts_of(evidence, index)
+        given = {
+            "direct": direct.read(question.question, evidence, trace=Trace("off")).text,
+            "sparql-exec": own.read(question.question, evidence, trace=Trace("off")).text,
+            "gold": next(iter(question.answers), ""),
+            "wrong: another question's": rng.choice(golds),
+            "wrong: a title of the context": rng.choice(titles),
+            "wrong: an object of the context": rng.choice(facts).object if facts else "",
+        }
+        for kind, text in given.items():
+            right = bool(accuracy(text, question.answers))
+            if not text or (right and kind.startswith("wrong")):
+                continue
+            started = time.perf_counter()
+            proof = verify(Answer(question.question, text), evidence, index)
+            seconds.append(time.perf_counter() - started)
+            counts[kind].update(["answers", proof.mark] + ["right", f"right, {proof.mark}"] * right)
+    print(f"{folder}, {len(data.questions)} questions, {way.label}, k={k}")
+    for kind, found in counts.items():
+        shown = ", ".join(f"{name} {found[name]}" for name in SHOWN)
+        print(f"  {kind:32} {shown}")
+    seconds.sort()
+    print(f"  a check: median {1000 * seconds[len(seconds) // 2]:.0f} ms, with the query written by the rules")
+
+
+SEED = 5
+SHOWN = ("answers", "right", "verified", "right, verified", "contradicted", "right, contradicted", "unsupported")
+
+
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("what")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("gold", "marks"))
+    parser.add_argument("data", nargs="?", default="meridian")
+    parser.add_argument("--index")
+    parser.add_argument("--method", default="hipporag2")
+    parser.add_argument("--k", type=int, default=10)
     args = parser.parse_args()
-    gold()
+    if args.what == "gold":
+        gold()
+    elif not args.index:
+        parser.error("marks needs --index, the folder of an index of the data")
+    else:
+        marks(args.data, wb.Index.open(args.index), args.method, args.k)

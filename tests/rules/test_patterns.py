@@ -29,6 +29,7 @@ def members(question, known=()):
             [("Ada Lindqvist", "mother", "?x1"), ("?x1", "father", "?answer")],
         ),
         ("How tall is the Tessel Tower?", [("Tessel Tower", "height", "?answer")]),
+        ("How many bells has the Tessel Tower?", [("Tessel Tower", "number of bell", "?answer")]),
         ("In which year was Kestrel FM founded?", [("Kestrel FM", "date founded", "?answer")]),
     ],
 )

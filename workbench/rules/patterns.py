@@ -200,7 +200,9 @@ def predicate(hop: Hop, verbs: Mapping[str, str]) -> str:
     """
     told = [word for word in hop.words if word not in _ANYONE]
     if hop.wants == "number":
-        return _joined([MEASURES.get(word, word) for word in told or hop.words], verbs) or "number"
+        counted = [MEASURES.get(word, word) for word in told or hop.words]
+        measured = any(kind_of(word) == "number" or word in MEASURES.values() for word in counted)
+        return _joined(counted, verbs) if measured else f"number of {_joined(counted, verbs)}".removesuffix(" of ")
     if hop.wants in ("place", "organisation", "work", "date", "other"):  # "town" in "which town was she born in"
         told = [w for w in told if w != hop.head and (hop.wants == "other" or kind_of(w) != hop.wants)] or told
     if hop.wants == "date":
@@ -220,8 +222,8 @@ def _joined(told: Sequence[str], verbs: Mapping[str, str]) -> str:
 
 
 _IRREGULAR = dict(pair.split() for pair in """bear born|begin begun|bring brought|build built|buy bought|choose chosen
-    |cost cost|draw drawn|eat eaten|fall fallen|fight fought|find found|fly flown|grow grown|hear heard|hold held|keep kept|lay laid
-    |lead led|leave left|lie lain|lose lost|make made|meet met|put put|read read|ride ridden|rise risen|run run
+    |cost cost|draw drawn|eat eaten|fall fallen|fight fought|find found|fly flown|grow grown|hear heard|hold held
+    |keep kept|lay laid|lead led|leave left|lie lain|lose lost|make made|meet met|put put|read read|ride ridden|rise risen|run run
     |sell sold|send sent|set set|shoot shot|sing sung|sink sunk|speak spoken|stand stood|steal stolen|strike struck
     |swim swum|take taken|teach taught|tell told|think thought|throw thrown|wear worn|win won|write written
     """.replace("\n", "").split("|"))  # fmt: skip
