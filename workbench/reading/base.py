@@ -188,6 +188,8 @@ class ContextReader(Record):
         prompts = ["sparql", "cot"] if routed else [self.settings.prompt]
         for prompt in [*prompts, *([retry] if retry in PROMPTS else [])]:
             yield PROMPTS[prompt].step.name
+        if self.settings.check:
+            yield "write_patterns"
 
     def __repr__(self) -> str:
         return f"{self.label} with engine {self.engine.name}"
