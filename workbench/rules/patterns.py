@@ -223,7 +223,8 @@ def _joined(told: Sequence[str], verbs: Mapping[str, str]) -> str:
 
 _IRREGULAR = dict(pair.split() for pair in """bear born|begin begun|bring brought|build built|buy bought|choose chosen
     |cost cost|draw drawn|eat eaten|fall fallen|fight fought|find found|fly flown|grow grown|hear heard|hold held
-    |keep kept|lay laid|lead led|leave left|lie lain|lose lost|make made|meet met|put put|read read|ride ridden|rise risen|run run
+    |keep kept|lay laid|lead led
+    |leave left|lie lain|lose lost|make made|meet met|put put|read read|ride ridden|rise risen|run run
     |sell sold|send sent|set set|shoot shot|sing sung|sink sunk|speak spoken|stand stood|steal stolen|strike struck
     |swim swum|take taken|teach taught|tell told|think thought|throw thrown|wear worn|win won|write written
     """.replace("\n", "").split("|"))  # fmt: skip
