@@ -16,11 +16,11 @@ import pandas as pd
 import workbench as wb
 from workbench.data.folder import read_questions
 from workbench.experiments.significance import bootstrap_interval
+from workbench.layouts import of_evidence
 from workbench.measures.coverage import coverage, coverage_bridge, coverage_substring
 from workbench.methods.base import within_budget
 from workbench.reading.compression import Compressor, compressor, top, truncate
 from workbench.reading.compression.base import joined, shown, written
-from workbench.reading.layouts import of_evidence
 from workbench.records import Compressed, ContextGraph, Evidence, Question
 
 SPECS = ("graph-walk", "graph-walk[profile=companion]", "graph-walk[profile=thesis]", "similarity")

@@ -16,10 +16,10 @@ import workbench as wb
 from workbench import tokens
 from workbench.errors import SettingError
 from workbench.index import Index
+from workbench.layouts import ket_rag as layout
 from workbench.methods.ket_rag import entity, keyword
 from workbench.methods.ket_rag.bridges import Bridges
 from workbench.methods.ket_rag.rows import Rows, head_tokens, leading
-from workbench.reading.layouts import ket_rag as layout
 from workbench.records import ContextEntity, ContextRelation, Passage, Unit
 
 LAYERS = ("pieces", "keywords", "skeleton")
@@ -283,6 +283,15 @@ def test_passages_are_those_behind_the_units_and_k_cuts_them_alone(meridian, pro
     assert few.passages == many.passages[:3] and few.context == many.context
     first = many.context.chunks[0].passages[0]
     assert many.passages[0].item.id == first and many.passages[0].score == 1.0
+
+
+@pytest.mark.parametrize("budget", [1, 60, 400])
+def test_a_budget_cuts_the_context_as_well(meridian, budget):
+    method = wb.method("ket_rag[tokens=3000]", meridian)
+    found, whole = method.retrieve(QUESTIONS[1], budget=budget), method.retrieve(QUESTIONS[1]).context
+    assert set(found.context.chunks) < set(whole.chunks) and set(found.context.sources) < set(whole.sources)
+    empty = tokens.count(layout.write(type(whole)()))
+    assert tokens.count(layout.write(found.context)) <= max(budget, empty)
 
 
 def test_bridged_sources_repeat_no_chunk_and_say_why_they_are_there(meridian):

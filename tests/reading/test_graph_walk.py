@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walk_graphs import QUESTION, graphs, path, questions
 
-from workbench import tokens
+from workbench import layouts, tokens
 from workbench.errors import DataError, SettingError
-from workbench.reading import layouts
 from workbench.reading.compression import GraphWalk, companion, compressor, top, truncate
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
 

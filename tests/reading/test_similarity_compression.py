@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from tiny import TinyEncoder
 from walk_graphs import QUESTION, graphs, path, questions
 
-from workbench import tokens
+from workbench import layouts, tokens
 from workbench.errors import DataError, SettingError
-from workbench.reading import layouts
 from workbench.reading.compression import GraphWalk, Similarity, compressor
 from workbench.reading.compression.similarity import marginal
 from workbench.records import ContextEntity, ContextGraph, Unit

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from workbench import threads, tokens
 from workbench.errors import SettingError
 from workbench.index import Index
+from workbench.layouts.evidence import within
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.records import Evidence, Record
 from workbench.spec import spec_of
@@ -86,7 +87,8 @@ class Method(Record):
 
 
 def within_budget(evidence: Evidence, budget: int) -> Evidence:
-    """The leading passages whose contents, each with a blank line after it, fit into `budget` tokens."""
+    """The leading passages whose contents, each with a blank line after it, fit into `budget` tokens; of a context that
+    the method lays out itself, the leading rows of each table."""
     spent, kept = 0, []
     for scored in evidence.passages:
         spent += tokens.count(scored.item.content + "\n\n")
@@ -94,7 +96,8 @@ def within_budget(evidence: Evidence, budget: int) -> Evidence:
             break
         kept.append(scored)
     selected = evidence.selected if evidence.selected is None else min(evidence.selected, len(kept))
-    return replace(evidence, passages=tuple(kept), selected=selected)
+    context = evidence.context and within(evidence.context, budget)
+    return replace(evidence, passages=tuple(kept), selected=selected, context=context)
 
 
 def _settings(method: type[Method], given: Mapping[str, Any]):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbench.errors import SettingError
+from workbench.layouts import of_evidence
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context, laid_out
@@ -174,8 +175,6 @@ class ContextReader(Record):
         that the context holds."""
         if context.graph is not None:
             return context.graph
-        from workbench.reading.layouts import of_evidence
-
         shown = {passage.id for passage in context.passages}
         kept = tuple(scored for scored in evidence.passages if scored.item.id in shown)
         return of_evidence(replace(evidence, passages=kept, context=None))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from workbench.errors import SettingError
+from workbench.layouts import of_evidence
 from workbench.reading import base
-from workbench.reading.layouts import of_evidence
 from workbench.reading.render import Context, laid_out, render
 from workbench.records import Evidence
 from workbench.spec import check_whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench import tokens
-from workbench.reading.layouts import ket_rag
+from workbench.layouts import ket_rag
 from workbench.records import Compressed, ContextGraph, Evidence, Passage
 
 

@@ -17,8 +17,8 @@ from itertools import pairwise
 
 from workbench import tokens
 from workbench.errors import SettingError
+from workbench.layouts import lightrag
 from workbench.reading import base
-from workbench.reading.layouts import lightrag
 from workbench.reading.render import Context
 from workbench.records import Evidence, Passage, Path, Triple
 from workbench.spec import check_whole

@@ -14,7 +14,7 @@ from typing import TypeVar
 from workbench import tokens
 from workbench.index.pieces import PiecesLayer
 from workbench.index.skeleton import SkeletonLayer
-from workbench.reading.layouts import ket_rag as layout
+from workbench.layouts import ket_rag as layout
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
 
 T = TypeVar("T")

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import ClassVar, Protocol
 
-from workbench import tokens
-from workbench.reading import layouts
+from workbench import layouts, tokens
 from workbench.records import Compressed, ContextGraph, Unit
 
 _LONGEST = 500_000  # characters that are counted at once

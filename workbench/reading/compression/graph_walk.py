@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench import layouts
 from workbench.errors import SettingError
-from workbench.reading import layouts
 from workbench.reading.compression import companion, ranked
 from workbench.reading.compression.base import length, tables, written
 from workbench.records import Compressed, ContextGraph

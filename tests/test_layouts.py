@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench import tokens
+from workbench import layouts, tokens
 from workbench.errors import DataError
-from workbench.reading import layouts
-from workbench.reading.layouts import LAYOUTS, ket_rag, lightrag, of_evidence
+from workbench.layouts import LAYOUTS, ket_rag, lightrag, of_evidence
 from workbench.records import (
     ContextEntity,
     ContextGraph,

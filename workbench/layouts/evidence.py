@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from workbench import tokens
-from workbench.reading.layouts import ket_rag
+from workbench.layouts import ket_rag
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Evidence, Unit
 
 SHARES = {"entities": 0.2, "relations": 0.25}  # of a budget; units have the rest

@@ -11,8 +11,8 @@ from __future__ import annotations
 from types import ModuleType
 
 from workbench.errors import DataError
-from workbench.reading.layouts import ket_rag, lightrag
-from workbench.reading.layouts.evidence import of_evidence
+from workbench.layouts import ket_rag, lightrag
+from workbench.layouts.evidence import of_evidence
 from workbench.records import ContextGraph
 
 LAYOUTS: dict[str, ModuleType] = {"ket_rag": ket_rag, "lightrag": lightrag}
