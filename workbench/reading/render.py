@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from workbench import tokens
 from workbench.layouts import ket_rag
-from workbench.records import Compressed, ContextGraph, Evidence, Passage
+from workbench.records import Compressed, ContextGraph, Evidence, Passage, Unit
+
+
+HEADING = 100  # characters of a first line that may be a title
 
 
 class Context(NamedTuple):
@@ -26,7 +29,14 @@ class Context(NamedTuple):
         """(title, text) of all that a rule body reads of it: the units of its tables, else its passages."""
         if self.graph is None:
             return tuple((passage.title, passage.text) for passage in self.passages)
-        return tuple((unit.title, unit.text) for unit in (*self.graph.chunks, *self.graph.sources))
+        return tuple(map(_titled, (*self.graph.chunks, *self.graph.sources)))
+
+
+def _titled(unit: Unit) -> tuple[str, str]:
+    """(title, text) of a unit. Where its text holds the title, that is a short first line without a sentence's end."""
+    first, line_feed, rest = unit.text.partition("\n")
+    headed = not unit.title and line_feed and len(first) <= HEADING and first.rstrip()[-1:] not in ("", ".", "…")
+    return (first, rest) if headed else (unit.title, unit.text)
 
 
 def render(evidence: Evidence, k: int | None = None, budget: int | None = None) -> Context:
