@@ -8,7 +8,6 @@ from workbench import tokens
 from workbench.layouts import ket_rag
 from workbench.records import Compressed, ContextGraph, Evidence, Passage, Unit
 
-
 HEADING = 100  # characters of a first line that may be a title
 
 
