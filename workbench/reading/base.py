@@ -135,10 +135,10 @@ class ContextReader(Record):
         chosen = self._route(question, trace)
         prompt = chosen.prompt
         said = self._ask(prompt, given, trace)
-        retry = other(prompt) if self.settings.retry == "auto" and self.settings.route else self.settings.retry
-        retried = said.abstained and retry not in (None, "auto")
+        second = self._second(prompt)
+        retried = said.abstained and second is not None
         if retried:
-            prompt = retry
+            prompt = second
             with trace.span("CHAIN", "retry") as span:
                 span.set(prompt=prompt)
                 said = self._ask(prompt, given, trace)
@@ -150,6 +150,11 @@ class ContextReader(Record):
         if not self.settings.route:
             return Route(self.settings.prompt)
         return route(question, self.engine, self.settings.router, trace)
+
+    def _second(self, prompt: str) -> str | None:
+        if self.settings.retry == "auto":
+            return other(prompt) if self.settings.route else None
+        return self.settings.retry
 
     def _ask(self, prompt: str, given: Input, trace: Trace) -> Said:
         asked = PROMPTS[prompt]

@@ -81,7 +81,8 @@ def estimate_run(
     unknown = ["not in it: loading the models"]
     for name in left:
         seen = {step for (_, method), one in asked.items() if method == name for step in one.steps}
-        steps = {*methods[name].steps, *([judge_step.STEP.name] if plan.judge else [])}
+        steps = {*methods[name].steps, *(plan.reader.steps if plan.reader else ())}
+        steps |= {judge_step.STEP.name} if plan.judge else set()
         unknown += [
             f"not known: how often {step} is asked for {name}, which the sample did not show"
             for step in sorted(steps - seen)
