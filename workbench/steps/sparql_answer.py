@@ -58,7 +58,7 @@ def prompt(value: Input) -> list[Message]:
 
 
 def rule(values) -> list[Output]:
-    """A pattern for each link of the question's chain and what it is bound to. A link without a binding ends the
+    """The query, what the hops of the question are bound to, and the answer. A hop without a binding ends the
     chain: the rules abstain. Where paths are complete, what they end in."""
     return [
         told(*(([], ", ".join(value.ends)) if value.ends else querying.bindings(value.question, value.passages)))
