@@ -3,7 +3,8 @@
     python benchmarks/grid.py INDEX --data meridian [--method dense] [--engine rules] [--limit 3] [--out DIR]
 
 With `route=true` the question's kind chooses between SPARQL and CoT, so a prompt and routing exclude one another: there
-the prompt is that of the second try. Prints the table, seconds per reader and causes; the grid is kept in --out."""
+the prompt is that of the second try; of `sparql-exec` the query takes the place of the prompt SPARQL. Prints the table,
+seconds per reader and causes; the grid is kept in --out."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def readers(compressor: str) -> dict[str, str]:
                 settings = [f"compress={packed}"] * (packed is not None)
                 settings += ["route=true", f"retry={ROUTED[name]}"] * routed
                 said = ",".join(settings)
-                if routed:
+                if routed and name != "sparql-exec":
                     made = f"direct[{said}]"
                 elif "[" in spec:
                     made = spec.format("," + said if said else "")

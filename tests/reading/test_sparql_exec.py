@@ -65,6 +65,32 @@ def test_another_prompt_is_asked_if_it_is_named(index):
     assert answer.passages == ("bo", "fever", "ada") and answer.proof is not None
 
 
+@pytest.mark.parametrize(
+    ("kind", "held", "prompt", "retried", "calls"),
+    [
+        ("bridge", ("bo", "fever", "ada"), "sparql-exec", False, ["classify_question", "write_patterns"]),
+        ("bridge", ("bo",), "cot", True, ["classify_question", "write_patterns", "stepwise_answer"]),
+        ("inference", ("bo",), "sparql-exec", True, ["classify_question", "stepwise_answer", "write_patterns"]),
+    ],
+)
+def test_routed_the_query_takes_the_place_of_its_prompt(index, monkeypatch, kind, held, prompt, retried, calls):
+    from workbench.reading import base
+    from workbench.reading.routing import POLICY, Route
+
+    asked = []
+
+    def routed(question, engine, router, trace):
+        asked.append("classify_question")
+        return Route(POLICY[kind], kind)
+
+    monkeypatch.setattr(base, "route", routed)
+    found = evidence(*held)
+    answer = wb.reader("sparql-exec[route=true]", index=index).read(QUESTION, found)
+    asked += [event.step for event in found.trace if event.step in ("write_patterns", "stepwise_answer")]
+    assert (answer.reading.prompt, answer.reading.retried, answer.reading.kind) == (prompt, retried, kind)
+    assert asked == calls and answer.proof is not None
+
+
 def test_facts_of_passages_that_do_not_fit_do_not_count(index):
     small = wb.reader("sparql-exec[budget=25]", index=index)
     assert small.read(QUESTION, evidence("fever", "ada")).proof.broken == 2
@@ -95,7 +121,7 @@ def test_what_cannot_be_verified_is_not_said_if_so_asked(index):
     assert said.proof.mark != "verified" and said.abstained
 
 
-@pytest.mark.parametrize("settings", [{"route": True}, {"prompt": "cot"}, {"check": True}, {"verified": "yes"}])
+@pytest.mark.parametrize("settings", [{"route": "yes"}, {"prompt": "cot"}, {"check": True}, {"verified": "yes"}])
 def test_settings_that_mean_nothing_here(index, settings):
     with pytest.raises(SettingError):
         wb.reader("sparql-exec", index=index, **settings)
@@ -109,3 +135,5 @@ def test_it_cannot_do_without_an_index():
 def test_the_label_says_what_was_changed(index):
     assert wb.reader("sparql-exec[retry=cot,k=3]", index=index).label == "sparql-exec[retry=cot,k=3]"
     assert wb.reader("sparql-exec[retry=cot]", index=index).steps == ("write_patterns", "stepwise_answer")
+    steps = ("write_patterns", "classify_question", "stepwise_answer")
+    assert wb.reader("sparql-exec[route=true]", index=index).steps == steps

@@ -2,7 +2,9 @@
 that of the patterns is asked.
 
 The answer is what the query binds, with the passages that state the facts it was matched with; `Answer.proof` has the
-bindings, and where the chain breaks if nothing is bound. Then the reader abstains, or asks the prompt of `retry`."""
+bindings, and where the chain breaks if nothing is bound. Then the reader abstains, or asks the prompt of `retry`. With
+`route` the query takes the place of the prompt `sparql`: other kinds of question are asked with `cot`, and what
+abstains is tried the other way."""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ class SparqlExec(direct.Sparql):
 
         def __post_init__(self):
             super().__post_init__()
-            if self.route or self.prompt != "sparql" or self.check:
-                raise SettingError("sparql-exec asks no prompt and checks by itself; leave out prompt, route and check")
+            if self.prompt != "sparql" or self.check:
+                raise SettingError("sparql-exec asks no prompt and checks by itself; leave out prompt and check")
             if self.verified not in (False, True):
                 raise SettingError(f"verified={self.verified!r}; it should be true or false")
 
@@ -51,21 +53,35 @@ class SparqlExec(direct.Sparql):
         return replace(answer, passages=proving(answer.proof)) if answer.reading.prompt == self.name else answer
 
     def answer(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:
-        compressor = self.compressor.label if self.compressor else ""
+        chosen = self._route(question, trace)
+        first = self.name if chosen.prompt == "sparql" else chosen.prompt
+        answer, second = self._by(first, question, evidence, context, trace), self._second(first)
+        if answer.abstained and second:
+            with trace.span("CHAIN", "retry") as span:
+                span.set(prompt=second)
+                again = self._by(second, question, evidence, context, trace)
+            answer = replace(again, proof=again.proof or answer.proof, reading=replace(again.reading, retried=True))
+        return replace(answer, reading=replace(answer.reading, kind=chosen.kind, invalid=chosen.invalid))
+
+    def _second(self, first: str) -> str | None:
+        """What is tried after an abstention: the prompt of `retry`; with routing by itself the other way."""
+        if self.settings.retry in PROMPTS:
+            return self.settings.retry
+        other = "cot" if first == self.name else self.name
+        return other if self.settings.route and self.settings.retry == "auto" else None
+
+    def _by(self, prompt: str, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:
+        """The answer of one way: the query carried out, or a prompt."""
+        reading = Reading(prompt, compressor=self.compressor.label if self.compressor else "", tokens=context.tokens)
+        if prompt != self.name:
+            said = self._ask(prompt, Input(question, context.text, context.texts, context.ends), trace)
+            reading = replace(reading, flaw=said.flaw)
+            return Answer(question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading)
         proof = self._executed(question, evidence, context, trace)
-        reading = Reading(self.name, flaw=proof.flaw or "", compressor=compressor, tokens=context.tokens)
-        if proof.answer and (proof.mark == "verified" or not self.settings.verified):
-            return Answer(question, proof.answer, thought=thought(proof), reading=reading, proof=proof)
-        if self.settings.retry not in PROMPTS:
-            return Answer(question, "", abstained=True, thought=thought(proof), reading=reading, proof=proof)
-        with trace.span("CHAIN", "retry") as span:
-            span.set(prompt=self.settings.retry)
-            given = Input(question, context.text, context.texts, context.ends)
-            said = self._ask(self.settings.retry, given, trace)
-        reading = replace(reading, prompt=self.settings.retry, retried=True, flaw=said.flaw)
-        return Answer(
-            question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading, proof=proof
-        )
+        reading = replace(reading, flaw=proof.flaw or "")
+        bound = proof.answer and (proof.mark == "verified" or not self.settings.verified)
+        text = proof.answer if bound else ""
+        return Answer(question, text, abstained=not bound, thought=thought(proof), reading=reading, proof=proof)
 
     def _executed(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Proof:
         titles = [title for title, _ in context.texts if title]
@@ -76,6 +92,10 @@ class SparqlExec(direct.Sparql):
 
     def _asked(self):
         yield write_patterns.STEP.name
+        if self.settings.route:
+            if self.settings.router == "model":
+                yield "classify_question"
+            yield PROMPTS["cot"].step.name
         if self.settings.retry in PROMPTS:
             yield PROMPTS[self.settings.retry].step.name
 
