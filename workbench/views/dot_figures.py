@@ -6,8 +6,6 @@ paths are thick, partial ones have long dashes and those that were not kept shor
 
 from __future__ import annotations
 
-import html as _stdlib_html
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -20,12 +18,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
 from workbench.operators.dots import Dot, Dots, Hop, JudgedPath
-from workbench.operators.neighbourhood import Subgraph
 from workbench.records import Record
 from workbench.views.base import NAME, clean, esc, html, page, short, text
 from workbench.views.dots import hop_says
 from workbench.views.figures import Picture
-from workbench.views.graph import HEIGHT, LABEL, SMALL, graph_page, theme_named
+from workbench.views.graph import HEIGHT, LABEL, SMALL, framed, shown_page, theme_named
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION, Theme
 
 ALL = 10**9  # an iteration after all others
@@ -218,17 +215,13 @@ def dot_data(drawn: Drawing, theme: str = "light") -> dict[str, list[dict]]:
 
 
 def dot_page(drawn: Drawing, *, height: int = HEIGHT, theme: str = "light") -> str:
-    """A whole HTML page that shows the picture and needs nothing besides itself: that of an empty graph, shown this."""
-    blank = graph_page(Subgraph("", (), ()), height=height, theme=theme)
-    data = json.dumps(dot_data(drawn, theme)).replace("<", "\\u003c")  # no text can end the script
-    before, _, after = blank.rpartition("</body>")
-    return f"{before}<script>show({data});</script></body>{after}"
+    """A whole HTML page that shows the picture and needs nothing besides itself."""
+    return shown_page(dot_data(drawn, theme), height=height, theme=theme)
 
 
 def dot_frame(drawn: Drawing, *, height: int = HEIGHT, theme: str = "light") -> str:
     """The page in a sandboxed frame, as HTML for a notebook's output and for pages made of it."""
-    made = _stdlib_html.escape(dot_page(drawn, height=height, theme=theme))
-    return f'<iframe srcdoc="{made}" width="100%" height="{height}" frameborder="0" sandbox="allow-scripts"></iframe>'
+    return framed(dot_page(drawn, height=height, theme=theme), height)
 
 
 @text.register

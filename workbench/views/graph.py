@@ -7,6 +7,7 @@ colour-blind readers can tell apart."""
 from __future__ import annotations
 
 import html as _stdlib_html
+import json
 import re
 from collections.abc import Iterator
 
@@ -81,8 +82,21 @@ def graph_data(subgraph: Subgraph, theme: str = "light") -> dict[str, list[dict]
 
 def graph_frame(subgraph: Subgraph, *, height: int = HEIGHT, theme: str = "light") -> str:
     """The page in a sandboxed frame, as HTML for a notebook's output and for pages made of it."""
-    made = _stdlib_html.escape(graph_page(subgraph, height=height, theme=theme))
-    return f'<iframe srcdoc="{made}" width="100%" height="{height}" frameborder="0" sandbox="allow-scripts"></iframe>'
+    return framed(graph_page(subgraph, height=height, theme=theme), height)
+
+
+def shown_page(drawn: dict, *, height: int = HEIGHT, theme: str = "light") -> str:
+    """The page of an empty graph, shown other data: `nodes` and `edges` as the page's script takes them."""
+    blank = graph_page(Subgraph("", (), ()), height=height, theme=theme)
+    data = json.dumps(drawn).replace("<", "\\u003c")  # no text can end the script
+    before, _, after = blank.rpartition("</body>")
+    return f"{before}<script>show({data});</script></body>{after}"
+
+
+def framed(made: str, height: int) -> str:
+    """A whole page in a sandboxed frame."""
+    text = _stdlib_html.escape(made)
+    return f'<iframe srcdoc="{text}" width="100%" height="{height}" frameborder="0" sandbox="allow-scripts"></iframe>'
 
 
 @html.register

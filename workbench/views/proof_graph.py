@@ -7,8 +7,6 @@ dotted."""
 
 from __future__ import annotations
 
-import html as _stdlib_html
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,12 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from workbench.operators.neighbourhood import Subgraph
 from workbench.records import Match, Proof, Record, Triple
 from workbench.views.base import NAME, clean, esc, html, page, short, text
 from workbench.views.canvas import Frame
 from workbench.views.figures import Picture
-from workbench.views.graph import LABEL, graph_page, theme_named
+from workbench.views.graph import LABEL, framed, shown_page, theme_named
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION, Theme
 
 HEIGHT = 360  # pixels
@@ -181,16 +178,12 @@ def proof_data(drawn: ProofGraph, theme: str = "light") -> dict[str, list[dict]]
 
 def proof_page(drawn: ProofGraph, *, height: int = HEIGHT, theme: str = "light") -> str:
     """A whole HTML page that shows the picture and needs nothing besides itself."""
-    blank = graph_page(Subgraph("", (), ()), height=height, theme=theme)
-    data = json.dumps(proof_data(drawn, theme)).replace("<", "\\u003c")  # no text can end the script
-    before, _, after = blank.rpartition("</body>")
-    return f"{before}<script>show({data});</script></body>{after}"
+    return shown_page(proof_data(drawn, theme), height=height, theme=theme)
 
 
 def proof_frame(drawn: ProofGraph, *, height: int = HEIGHT, theme: str = "light") -> str:
     """The page in a sandboxed frame, as HTML for a notebook's output and for pages made of it."""
-    made = _stdlib_html.escape(proof_page(drawn, height=height, theme=theme))
-    return f'<iframe srcdoc="{made}" width="100%" height="{height}" frameborder="0" sandbox="allow-scripts"></iframe>'
+    return framed(proof_page(drawn, height=height, theme=theme), height)
 
 
 @text.register
