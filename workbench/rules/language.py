@@ -12,7 +12,7 @@ from workbench import threads
 from workbench.rules.names import decodable, name_entities
 
 _LONGEST = 100_000  # characters of one text that are parsed; the parser's memory grows with the length
-_KEPT = 500_000  # tokens of the parses that are kept, about 0.5 KB each with what is read off them
+_KEPT = 100_000  # tokens of the parses that are kept: with what answering reads off them 2.4 KB each
 _BATCH = 64  # texts parsed together: more of them leave the processor's cache, fewer waste its width
 _LEMMAS = ("attribute_ruler", "lemmatizer")  # a third of the parsing, which extraction has no use for
 _parses: OrderedDict[str, object] = OrderedDict()
