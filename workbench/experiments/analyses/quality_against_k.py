@@ -40,7 +40,7 @@ def quality_against_k(
         raise SettingError(
             f"{len(questions)} questions with an answer, ks={list(ks)!r}; at least one of each is needed"
         )
-    readers = {k: Direct(reader_engine, k=k) for k in sorted(set(ks))}
+    readers = {k: Direct(reader_engine, k=k, layout="passages") for k in sorted(set(ks))}
 
     def ask(question: Question) -> dict[int, measures.Outcome]:
         try:
