@@ -45,6 +45,16 @@ def test_retrieve_and_ask(workbench, meridian_index):
     )
 
 
+def test_ask_with_a_compressed_context_a_route_and_a_query(workbench, meridian_index):
+    asked = ("ask", meridian_index.folder, "Who designed the Lanthorn Bridge?")
+    said = workbench(*asked, "--reader", "cot", "--compress", "graph-walk[budget=500]", "--route", "--json").stdout
+    assert json.loads(said)["mark"] is None
+    found = json.loads(workbench(*asked, "--reader", "sparql-exec", "--json").stdout)
+    assert found["answer"] == "" or found["mark"] in ("verified", "contradicted", "unsupported")
+    shown = workbench(*asked, "--reader", "sparql-exec").output
+    assert not found["mark"] or f"{found['mark']} by the facts" in shown
+
+
 def test_index_evaluate_and_resume(workbench, tmp_path):
     corpus = tmp_path / "town"
     corpus.mkdir()

@@ -271,7 +271,8 @@ def ask(
     if as_json:
         _print_json(
             {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
-             "read": list(answer.passages), "engine": runner.name, **_evidence(evidence, False)}
+             "read": list(answer.passages), "engine": runner.name,
+             "mark": answer.proof.mark if answer.proof else None, **_evidence(evidence, False)}
         )  # fmt: skip
         return
     by = (
@@ -287,6 +288,8 @@ def ask(
         else answer.text
     )
     out.print(f"[bold]{escape(clean(said))}[/]{by}", highlight=False)
+    if answer.proof and answer.proof.mark:
+        out.print(f"{answer.proof.mark} by the facts that its passages state", highlight=False)
     if answer.thought:
         out.print(escape(clean(answer.thought, 400)), highlight=False)
     out.print(escape(repr(evidence)), highlight=False)
