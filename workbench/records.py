@@ -6,9 +6,9 @@ business of :mod:`workbench.views`, which is asked only at the moment something 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from workbench.trace import Trace
@@ -20,6 +20,7 @@ class Record:
     """Base of everything that shows itself: `repr` in a terminal, HTML in a notebook."""
 
     __slots__ = ()
+    __apart__ = ("__repr__", "_repr_html_")  # how it looks is no part of what it holds (`workbench.source`)
 
     def __repr__(self) -> str:
         from workbench import views
@@ -340,3 +341,8 @@ class Answer(Record):
 def ranked(items: Sequence[T], scores: Sequence[float]) -> tuple[Scored[T], ...]:
     """Pair items with plain Python floats, in the order given."""
     return tuple(Scored(item, float(score)) for item, score in zip(items, scores, strict=True))
+
+
+def record_of(kind: type, plain: Mapping[str, Any]) -> Any:
+    """The record that `dataclasses.asdict` made plain, back from JSON: its sequences are tuples again."""
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})

@@ -16,28 +16,11 @@ from workbench.llm.meter import Meter
 from workbench.methods.base import Method
 from workbench.records import Evidence
 
-FIELDS = set(
-    [
-        "question_id",
-        "type",
-        "hops",
-        "method",
-        "ranking",
-        "nodes",
-        "context",
-        "retrieved",
-        "context_tokens",
-        "answer",
-        "abstained",
-        "scores",
-        "judge",
-        "reading",
-        "proof",
-        "failure",
-        "fallback",
-        "usage",
-    ]
-)
+FIELDS = {
+    "question_id", "type", "hops", "method", "key", "ranking", "selected", "nodes", "context", "retrieved",
+    "context_tokens", "read", "read_tokens", "answer", "abstained", "scores", "scored", "judge", "reading", "proof",
+    "failure", "fallback", "usage",
+}  # fmt: skip
 
 
 class Broken(Method):

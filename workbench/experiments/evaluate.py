@@ -1,41 +1,44 @@
-"""Ask many questions of many methods, and write a run that can be stopped and resumed at any point.
+"""Ask many questions of many methods, and write a run that can be stopped, resumed and added to at any point.
 
-Rows are written in the order of questions and methods, each flushed before the next counts as done. With the `rules`
-and `replay` engines everything but `timings.jsonl` has the same bytes in every run, resumed or not."""
+What a row hangs on is in `identity`, what becomes of the folder in `book`. With the `rules` and `replay` engines
+everything but `timings.jsonl` has the same bytes in every run, resumed or not."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
-from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 from workbench import measures as measures_
-from workbench import tokens
+from workbench import source, tokens
 from workbench.errors import EngineError, SettingError
-from workbench.experiments.run import FORMAT, Run, read_rows, trace_name
+from workbench.experiments import identity
+from workbench.experiments.book import Book, Parts, Standing, default_name, locked
+from workbench.experiments.retrieved import Retrieved
+from workbench.experiments.run import FORMAT, Run, summed
 from workbench.index.index import Index, versions
-from workbench.index.store import key_of, write_atomically
 from workbench.llm.engine import Engine, break_off, engine
 from workbench.llm.meter import collect
+from workbench.llm.step import Usage
+from workbench.measures import Measure
 from workbench.methods import Method
 from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.reading.render import Context
-from workbench.records import Evidence, Proof, Question
+from workbench.records import Evidence, Proof, Question, Reading, record_of
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
 from workbench.trace import Trace
+
+Measures = Sequence[str | Measure]
 
 
 def evaluate(
@@ -44,7 +47,7 @@ def evaluate(
     reader: Reader | None = None,
     out: str | Path | None = None,
     *,
-    measures: Sequence[str] | None = None,
+    measures: Measures | None = None,
     k: int | None = None,
     budget: int | None = None,
     trace: str = "full",
@@ -53,22 +56,27 @@ def evaluate(
     judge: Engine | str | None = None,
     progress: bool | tqdm = True,
 ) -> Run:
-    """Run every method (and the reader, if one is given) over the questions, and return the run.
+    """Run every method (and the reader, if one is given) over the questions, and return what was asked for of the run.
 
-    `measures` are by default `workbench.measures.DEFAULT`, what the reader's settings call for
+    `measures` are names, or functions of a question and a :class:`workbench.measures.Outcome` that go by their own
+    name; by default `workbench.measures.DEFAULT`, what the reader's settings call for
     (`workbench.measures.of_reader`), and where the answers of questions are sets and an index has the graph to find
     them in (the layer `typed`) those of nodes as well.
     `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by
     default as many as the engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine
-    that cannot go on stops the run; the same call goes on where it stopped. `out` is by default a folder in `runs/`
-    that is named after the data and after everything that determines the rows; a folder that holds another run is
-    refused. `progress` may be a bar that counts more than this run.
+    that cannot go on stops the run; the same call goes on where it stopped.
+
+    `out` is by default a folder in `runs/` that is named after the data and the conditions that all rows share. What
+    stands in it is not asked again: methods, questions and measures are added to it. A row whose method, reader, Steps,
+    layers or question have changed since, in their code or their settings, is asked again, and the earlier one put
+    aside into `before/` (`notes` of the run say so). A folder whose run has another reader, k, budget or level of trace
+    is refused. `progress` may be a bar that counts more than this run.
 
     `judge` is the engine that `accuracy:thesis` asks about answers which its heuristic leaves open; giving one adds
     that measure, `judged` and `judge_unknown`. Without one `accuracy:thesis` is measured, and named, as
     `accuracy:heuristic`. Coverage is measured on the retrieved context: what the reader starts from, which is its
     `uncompressed(evidence)` where it compresses, else its `context(evidence)`; without a reader all ranked passages."""
-    questions = list(islice(questions, limit))
+    questions = asked_once(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
         raise SettingError("evaluate needs at least one question and one method")
@@ -78,31 +86,40 @@ def evaluate(
         measures = [*measures_.DEFAULT, *of_reader, *(measures_.NODES if of_nodes else ())]
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
     config = plan.config(questions)
-    folder = Path(out or home() / "runs" / f"{config['data']['name']}-{key_of(**config)}")
-    jobs = [(question, name) for question in questions for name in methods]
+    folder = Path(out or home() / "runs" / default_name(config))
     workers = workers or plan.workers
     with locked(folder):
-        done = _start(folder, config)
-        with (
-            (folder / "results.jsonl").open("a", encoding="ascii") as results,
-            (folder / "timings.jsonl").open("a", encoding="ascii") as timings,
-            _bar(progress, len(jobs), done) as bar,
-        ):
-            for outcome in in_order(lambda job: plan.ask(*job), jobs[done:], workers, plan.close):
-                _write(outcome, folder, results, timings)
+        book = Book(Standing.of(folder, config, plan.parts, questions))
+        jobs = book.standing.missing(questions, methods)
+        with book.open() as add, _bar(progress, len(questions) * len(methods), jobs) as bar:
+            unjudged = plan.unjudged(book, questions)
+            for outcome in in_order(lambda row: plan.judge_again(row, book), unjudged, workers, plan.close):
+                add(*outcome)
+            for outcome in in_order(lambda job: plan.ask(*job), jobs, workers, plan.close):
+                add(*outcome)
                 bar.update()
-        run = Run(folder)
-        run.save_summaries()
-    return run
+        plan.score_again(book)
+        book.close()
+    ids = [question.id for question in questions]
+    return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=book.notes)
+
+
+def asked_once(questions: Iterable[Question]) -> list[Question]:
+    """The questions; :class:`SettingError` where two have one id, by which rows go."""
+    known: dict[str, Question] = {}
+    for question in questions:
+        if known.setdefault(question.id, question) != question:
+            raise SettingError(f"two questions have the id {question.id!r}; ids must be unique")
+    return list(known.values())
 
 
 class Outcome(NamedTuple):
-    """What became of one question and method: its row, seconds per stage, trace, and the contexts that the row names,
-    by their file's name."""
+    """What became of one question and method: its row, its seconds, trace, and the contexts that the row names, by
+    their file's name."""
 
     row: dict
-    seconds: dict[str, float]
-    trace: Trace
+    timing: dict[str, Any] | None
+    trace: Trace | None
     contexts: dict[str, str]
 
 
@@ -113,7 +130,7 @@ class Plan:
     methods: Mapping[str, Method]
     reader: Reader | None
     judge: Engine | None
-    measures: Sequence[str]
+    measures: Mapping[str, Measure]
     k: int
     budget: int | None
     trace: str
@@ -124,19 +141,24 @@ class Plan:
         methods: Mapping[str, Method],
         reader: Reader | None,
         judge: Engine | str | None,
-        measures: Sequence[str],
+        measures: Measures,
         k: int | None,
         budget: int | None,
         trace: str,
     ) -> Plan:
         """The plan that arguments of `evaluate` mean."""
         judge = engine(judge) if judge is not None else None
-        measures = _measurable(measures, reader, judge)
-        return cls(methods, reader, judge, measures, k or max(20, measures_.deepest(measures)), budget, trace)
+        taken = _measurable(measures, reader, judge)
+        return cls(methods, reader, judge, taken, k or max(20, measures_.deepest(list(taken))), budget, trace)
 
     @cached_property
     def graph(self) -> Index | None:
         return graph_of(self.methods)
+
+    @property
+    def index(self) -> Index:
+        """One of those that the methods search; all hold the same passages."""
+        return next(iter(self.methods.values())).index
 
     @property
     def retrieving(self) -> list[Engine]:
@@ -154,6 +176,15 @@ class Plan:
         """How many questions are worth asking side by side."""
         return max(getattr(engine, "workers", 1) for engine in self.retrieving)
 
+    @cached_property
+    def parts(self) -> Parts:
+        """What decides the rows."""
+        asking = source.units(_ASKING)  # also code that decides what a row says
+        own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
+        methods = {name: identity.of_method(method, asking) for name, method in own.items()}
+        measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
+        return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
+
     def close(self) -> None:
         """Break off what the engines are being asked."""
         for asked in self.engines:
@@ -162,12 +193,13 @@ class Plan:
     def ask(self, question: Question, name: str) -> Outcome:
         """One question. It is asked by its text; its gold is looked at only when the scores are taken."""
         trace = Trace("ids" if self.trace == "off" else self.trace)  # timings are read off it even if it is not kept
+        decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
+        method, reused = self.methods[name], False
         evidence = retrieved = shown = answer = failure = None
-        resolved = None if self.graph is None else []
         with collect() as usage:
             try:
-                evidence = self.methods[name].retrieve(question.question, self.k, budget=self.budget, trace=trace)
-                resolved = resolved if self.graph is None else nodes_of(evidence, self.graph)
+                reused = getattr(method, "holds", lambda *_: False)(question.question, self.k, self.budget, trace.level)
+                evidence = method.retrieve(question.question, self.k, budget=self.budget, trace=trace)
                 retrieved, shown = _contexts(self.reader, evidence)
                 answer = self.reader.read(question.question, evidence, trace=trace) if self.reader else None
                 failure = answer.failure if answer else None
@@ -175,51 +207,121 @@ class Plan:
                 raise
             except Exception as error:
                 failure = f"{type(error).__name__}: {error}"
-            measured = measures_.Outcome(
-                ranking=[passage_id for passage_id, _ in evidence.ranking] if evidence else [],
-                answer=(answer.text if answer else "") if self.reader else None,
-                abstained=bool(answer and answer.abstained),
-                failed=failure is not None,
-                context=retrieved.text if retrieved else None,
-                context_tokens=retrieved.tokens if retrieved else None,
-                read=(len(shown.passages) if shown else 0) if self.reader else None,
-                nodes=evidence.nodes if evidence else [],
-                resolved=resolved,
-                titles=self._titles(question, name),
-                shown=shown.text if shown else None,
-                shown_tokens=shown.tokens if shown else None,
-                reading=answer.reading if answer else None,
-                mark=answer.proof.mark if answer and answer.proof else "",
-            )
-            judgement = self.ask_judge(question, measured, trace)
-        measured = replace(measured, usage=usage.as_dict(seconds=False), verdict=judgement and judgement["verdict"])
-        row = {
-            "question_id": question.id,
-            "type": question.type,
-            "hops": question.hops,
-            "method": name,
-            "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
-            "nodes": list(measured.nodes),
-            "context": _file_of(shown) if shown else None,
-            "retrieved": _file_of(retrieved) if shown else None,
-            "context_tokens": measured.context_tokens,
-            "answer": answer.text if answer else None,
-            "abstained": answer.abstained if answer else None,
-            "scores": {measure: measures_.measure(measure)(question, measured) for measure in self.measures},
-            "judge": judgement,
-            "reading": asdict(answer.reading) if answer and answer.reading else None,
-            "proof": _proof(answer.proof) if answer and answer.proof else None,
-            "failure": failure,
-            "fallback": evidence.fallback if evidence else None,
-            "usage": measured.usage,
-        }
-        kept = Trace("off") if self.trace == "off" else trace
-        contexts = {_file_of(one): one.text for one in (retrieved, shown)} if shown else {}
-        return Outcome(row, trace.seconds(), kept, contexts)
+            row = {
+                "question_id": question.id,
+                "type": question.type,
+                "hops": question.hops,
+                "method": name,
+                "key": identity.row_key(*decides, question),
+                "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
+                "selected": evidence.selected if evidence else None,
+                "nodes": list(evidence.nodes) if evidence else [],
+                "context": _file_of(shown) if shown else None,
+                "retrieved": _file_of(retrieved) if shown else None,
+                "context_tokens": retrieved.tokens if retrieved else None,
+                "read": len(shown.passages) if shown else None,
+                "read_tokens": shown.tokens if shown else None,
+                "answer": answer.text if answer else None,
+                "abstained": answer.abstained if answer else None,
+                "scores": {},
+                "scored": None,
+                "judge": None,
+                "reading": asdict(answer.reading) if answer and answer.reading else None,
+                "proof": _proof(answer.proof) if answer and answer.proof else None,
+                "failure": failure,
+                "fallback": evidence.fallback if evidence else None,
+                "usage": {},
+            }
+            contexts = {_file_of(one): one.text for one in (retrieved, shown)} if shown else {}
+            row["judge"] = self.ask_judge(question, self.outcome(row, question, contexts.__getitem__), trace)
+        row["usage"] = usage.as_dict(seconds=False)
+        self.score(row, question, contexts.__getitem__, self.parts.measures)
+        timing = {"seconds": trace.seconds()} | ({"reused": True} if reused else {})
+        return Outcome(row, timing, None if self.trace == "off" else trace, contexts)
 
-    def _titles(self, question: Question, name: str) -> list[str]:
+    def outcome(self, row: Mapping[str, Any], question: Question, text_of: Callable[[str], str]) -> measures_.Outcome:
+        """What measures look at, from a row; `text_of` gives the text of a context by its name."""
+        ranking = [passage_id for passage_id, _ in row["ranking"]]
+        answer = row["answer"]
+        return measures_.Outcome(
+            ranking=ranking,
+            answer=(answer or "") if self.reader else None,
+            abstained=bool(row["abstained"]),
+            failed=row["failure"] is not None,
+            context=self._retrieved(row, ranking, text_of),
+            context_tokens=row["context_tokens"],
+            read=(row["read"] or 0) if self.reader else None,
+            usage=row["usage"],
+            verdict=row["judge"] and row["judge"]["verdict"],
+            nodes=row["nodes"],
+            resolved=None if self.graph is None else nodes_of(ranking[: row["selected"]], self.graph),
+            titles=self._titles(question),
+            shown=text_of(row["context"]) if row["context"] else None,
+            shown_tokens=row["read_tokens"],
+            reading=record_of(Reading, row["reading"]) if row["reading"] else None,
+            mark=row["proof"]["mark"] if row["proof"] else "",
+        )
+
+    def score(
+        self, row: dict, question: Question, text_of: Callable[[str], str], measures: Mapping[str, str]
+    ) -> None:
+        """Take the measures of a row. Of `measures` (name → key) one that the run has and this plan has not keeps its
+        value."""
+        outcome = self.outcome(row, question, text_of)
+        row["scores"] = {
+            name: self.measures[name](question, outcome) if self._takes(name) else row["scores"].get(name)
+            for name in measures
+        }
+        row |= {"type": question.type, "hops": question.hops, "scored": identity.scores_key(measures, question)}
+
+    def score_again(self, book: Book) -> None:
+        """Take the measures of the rows that have not been scored by them, or by this gold."""
+        measures = book.standing.config["measures"]
+        for (asked, _), row in book.rows.items():
+            question = book.standing.questions[asked]
+            if row["scored"] != identity.scores_key(measures, question):
+                self.score(row, question, book.context, measures)
+
+    def _takes(self, name: str) -> bool:
+        return name in self.measures and (name not in measures_.NODES or self.graph is not None)
+
+    def unjudged(self, book: Book, questions: Iterable[Question]) -> list[dict]:
+        """Rows that the judge has not seen, of those that are left to it."""
+        if self.judge is None:
+            return []
+        return [
+            row
+            for question in questions
+            for name in self.methods
+            if (row := book.rows.get((question.id, name)))
+            and (row["judge"] or {}).get("key") != identity.judged_key(self.parts.judge.key, question)
+            and measures_.left_to_judge(question, self.outcome(row, question, book.context))
+        ]
+
+    def judge_again(self, row: dict, book: Book) -> Outcome:
+        """A row that stands, with the judge's verdict."""
+        question = book.standing.questions[row["question_id"]]
+        trace = Trace("off") if self.trace == "off" else Run(book.folder).trace(row["question_id"], row["method"])
+        with collect() as usage:
+            for step, used in row["usage"].items():
+                if row["judge"] is None or step != judge_step.STEP.name:
+                    usage.add(step, Usage(**used))
+            judged = self.ask_judge(question, self.outcome(row, question, book.context), trace)
+        row = {**row, "judge": judged, "usage": usage.as_dict(seconds=False), "scored": None}
+        return Outcome(row, None, trace, {})
+
+    def _retrieved(self, row: Mapping[str, Any], ranking: Sequence[str], text_of: Callable[[str], str]) -> str | None:
+        """The text that coverage is measured on."""
+        if row["retrieved"]:
+            return text_of(row["retrieved"])
+        if self.reader is not None or row["context_tokens"] is None:
+            return None
+        known = self.index.passages
+        return _joined([known.passages[known.row[one]] for one in ranking])
+
+    def _titles(self, question: Question) -> list[str]:
         """Of the gold passages; none where one of them is not in the index."""
-        known = self.methods[name].index.passages
+        known = self.index.passages
         rows = [known.row.get(one) for one in question.support]
         return [] if None in rows else [known.passages[row].title for row in rows]
 
@@ -238,41 +340,35 @@ class Plan:
             except Exception as error:
                 failure = f"{type(error).__name__}: {error}"
             span.set(verdict=said["verdict"], **({"failure": failure} if failure else {}))
-        return {**said, "failure": failure}
+        return {**said, "failure": failure, "key": identity.judged_key(self.parts.judge.key, question)}
 
     def config(self, questions: Sequence[Question]) -> dict[str, Any]:
         """All that determines the rows, and what makes them comparable with others."""
-        methods = list(self.methods.values())
-        engines = {engine.name for engine in self.retrieving}
-        engines |= {self.reader.engine.name} if self.reader else set()
-        steps = {step for method in methods for step in method.steps} | set(self.reader.steps if self.reader else ())
-        steps |= {judge_step.STEP.name} if self.judge else set()
-        return {
+        parts = self.parts
+        said = {
             "format": FORMAT,
-            "data": methods[0].index.manifest["data"],
-            "questions": {"n": len(questions), "hash": key_of(questions=[asdict(question) for question in questions])},
-            "engine": ", ".join(sorted(engines)),
-            "methods": {name: _described(method) for name, method in self.methods.items()},
+            "data": self.index.manifest["data"],
+            "questions": None,
+            "engine": None,
+            "methods": {name: {**part.said, "key": part.key} for name, part in parts.methods.items()},
             "reader": self.reader.label if self.reader else None,
-            "judge": self.judge.name if self.judge else None,
-            "prompts": _prompts(steps),
-            "measures": list(self.measures),
+            "reading": {**parts.reader.said, "key": parts.reader.key} if parts.reader else None,
+            "judge": None,
+            "judging": {**parts.judge.said, "key": parts.judge.key} if parts.judge else None,
+            "prompts": None,
+            "measures": dict(parts.measures),
             "k": self.k,
             "budget": self.budget,
             "trace": self.trace,
             "versions": versions(*(asked.name for asked in self.engines)),
+            "package": source.package_hash(),
         }
+        return summed(said, questions)
 
 
 def graph_of(methods: Mapping[str, Method]) -> Index | None:
     """The index whose graph says, for all the methods alike, which nodes a passage stands for; None without one."""
     return next((method.index for method in methods.values() if "typed" in method.index.manifest["layers"]), None)
-
-
-def nodes_of(evidence: Evidence, graph: Index) -> list[str]:
-    """Names of the nodes that the passages stand for, of those that the method chose where it did."""
-    rows = [graph.passages.row[passage.id] for passage, _ in evidence.passages[: evidence.selected]]
-    return [graph.typed.names[node] for node in graph.typed.nodes_of(rows)]
 
 
 def _file_of(context: Context) -> str:
@@ -288,44 +384,6 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "answers": [list(one) for one in proof.answers],
         "flaw": proof.flaw,
     }
-
-
-# Of a layer; how much work it was does not matter.
-_IDENTITY = ("key", "settings", "made_by", "failures", "cut", "repaired")
-
-
-def _described(method: Method) -> dict[str, Any]:
-    manifest = method.index.manifest
-    return {
-        "label": method.label,
-        "paper": method.paper,
-        "scale": method.scale,
-        "settings": {name: getattr(value, "label", value) for name, value in asdict(method.settings).items()},
-        "encoder": manifest["encoder"]["name"],
-        "layers": {kind: {n: layer[n] for n in _IDENTITY if n in layer} for kind, layer in manifest["layers"].items()},
-    }
-
-
-def _write(outcome: Outcome, folder: Path, results: TextIO, timings: TextIO) -> None:
-    """The row goes last, so that it never names a file which is not there."""
-    row = outcome.row
-    for name, text in outcome.contexts.items():
-        if not (path := folder / "contexts" / name).exists():
-            _whole(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
-    if outcome.trace:
-        _whole(folder / "traces" / trace_name(row["question_id"], row["method"]), outcome.trace.save)
-    seconds = {"question_id": row["question_id"], "method": row["method"], "seconds": outcome.seconds}
-    for out, line in ((timings, seconds), (results, row)):
-        out.write(json.dumps(line) + "\n")
-        out.flush()
-
-
-def _whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """A file takes its name when it is whole. It is not flushed to disk as a layer is: rows are many, and are asked
-    again."""
-    part = path.with_name(path.name + ".tmp")
-    write(part)
-    os.replace(part, path)
 
 
 def in_order(ask: Callable, jobs: Sequence, workers: int, close: Callable[[], None]) -> Iterator:
@@ -353,89 +411,65 @@ def in_order(ask: Callable, jobs: Sequence, workers: int, close: Callable[[], No
     pool.shutdown()
 
 
-def _measurable(measures: Sequence[str], reader: Reader | None, judge: Engine | None) -> tuple[str, ...]:
-    """The measures that can be taken, under the names of what is taken; an unknown one is refused before any work."""
-    for name in measures:
-        measures_.measure(name)
+def nodes_of(ranking: Iterable[str], graph: Index) -> list[str]:
+    """Names of the nodes that passages stand for."""
+    rows = [graph.passages.row[passage_id] for passage_id in ranking]
+    return [graph.typed.names[node] for node in graph.typed.nodes_of(rows)]
+
+
+def _measurable(measures: Measures, reader: Reader | None, judge: Engine | None) -> dict[str, Measure]:
+    """The measures that can be taken, by the names of what is taken; an unknown one is refused before any work."""
     if judge is not None and reader is None:
         raise SettingError("a judge has no answers to judge without a reader; pass reader=wb.reader('direct', engine)")
+    taken = dict(_named(measure) for measure in measures)
     if reader is None:
-        return tuple(name for name in measures if name not in measures_.ANSWER)
+        return {name: measure for name, measure in taken.items() if name not in measures_.ANSWER}
     if judge is not None:
-        return tuple(dict.fromkeys([*measures, *measures_.JUDGED]))
-    if asked := [name for name in measures if name in measures_.JUDGED[1:]]:
+        return taken | {name: measures_.measure(name) for name in measures_.JUDGED}
+    if asked := [name for name in taken if name in measures_.JUDGED[1:]]:
         raise SettingError(f"{asked[0]} needs a judge; pass judge=wb.engine(…), or leave the measure out")
-    return tuple(dict.fromkeys(name.replace("accuracy:thesis", "accuracy:heuristic") for name in measures))
+    names = dict.fromkeys(name.replace("accuracy:thesis", "accuracy:heuristic") for name in taken)
+    return {name: taken.get(name) or measures_.measure(name) for name in names}
+
+
+def _named(measure: str | Measure) -> tuple[str, Measure]:
+    """A measure with its name; one of the user's own has that of its function, which must be free."""
+    if isinstance(measure, str):
+        return measure, measures_.measure(measure)
+    name = getattr(measure, "__name__", "<lambda>")
+    if name == "<lambda>" or measures_.is_known(name):
+        raise SettingError(
+            f"a measure of your own needs a name of its own, and {name!r} is none; define it with "
+            "`def my_measure(question, outcome): …`"
+        )
+    return name, measure
 
 
 def _contexts(reader: Reader | None, evidence: Evidence) -> tuple[Context, Context | None]:
     """What was retrieved, before any compression, and what the reader is shown."""
     if reader is None:
         passages = tuple(passage for passage, _ in evidence.passages)
-        text = "\n\n".join(passage.content for passage in passages)  # as `render` does; counted once, at its end
+        text = _joined(passages)  # counted once, at its end
         return Context(text, tokens.count(text), passages), None
     shown = reader.context(evidence)
     return (reader.uncompressed(evidence) if hasattr(reader, "uncompressed") else shown), shown
 
 
-def _prompts(steps: Iterable[str]) -> dict[str, str]:
-    """Step → version and hash of the prompt's wording."""
-    from workbench.steps import catalogue
+def _joined(passages: Iterable[Any]) -> str:
+    """As `render` does it."""
+    return "\n\n".join(passage.content for passage in passages)
 
-    known = catalogue()
-    return {name: f"{known[name].identity} {known[name].prompt_hash}" for name in sorted(steps) if name in known}
+
+_ASKING = (_contexts, _joined)
 
 
 @contextmanager
-def _bar(progress: bool | tqdm, total: int, done: int) -> Iterator[tqdm]:
+def _bar(progress: bool | tqdm, total: int, missing: Sequence) -> Iterator[tqdm]:
     """A bar of its own, or the one that is given, which counts more than this."""
+    done = total - len(missing)
     if not isinstance(progress, bool):
         progress.update(done)
         yield progress
         return
     with tqdm(total=total, initial=done, desc="evaluate", unit="question", disable=not progress) as bar:
         yield bar
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Two processes must not add rows to one run; the second is told so. The lock of a killed one is gone with it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise SettingError(f"another process is writing the run {folder}; wait, or choose another folder") from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def check_same(folder: Path, config: dict) -> str:
-    """Refuse a folder whose run was asked otherwise; the text of this one's run.json."""
-    path, text = folder / "run.json", json.dumps(config, indent=1, ensure_ascii=False) + "\n"
-    if path.exists() and path.read_text(encoding="utf-8") != text:
-        before = json.loads(path.read_text(encoding="utf-8"))
-        differing = [name for name in config if before.get(name) != json.loads(text)[name]]
-        raise SettingError(
-            f"{folder} holds another run (it differs in {', '.join(differing)}); "
-            "choose another folder, or delete this one"
-        )
-    return text
-
-
-def _start(folder: Path, config: dict) -> int:
-    """How many rows stand already; removes what a killed process was about to write."""
-    for name in ("traces", "contexts"):
-        (folder / name).mkdir(exist_ok=True)
-    text = check_same(folder, config)
-    for torn in folder.rglob("*.tmp"):
-        torn.unlink()
-    write_atomically(folder / "run.json", text)
-    done = read_rows(folder / "results.jsonl", mend=True)
-    timings = folder / "timings.jsonl"
-    if len(read_rows(timings, mend=True)) > len(done):  # killed between the two: the row is asked and timed again
-        lines = timings.read_bytes().splitlines(keepends=True)
-        os.truncate(timings, sum(map(len, lines[: len(done)])))
-    return len(done)

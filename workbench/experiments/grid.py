@@ -1,15 +1,18 @@
 """Methods × readers over the same questions: an ablation in which every reader reads the very same evidence.
 
     out/
-      grid.json       what is asked, and the readers with the names of their folders
+      grid.json       the readers, with the names of their folders, and the methods
       retrieved/      what the methods found, once per question and method
-      <reader>/       a run of all methods with this reader, as `evaluate` writes it"""
+      <reader>/       a run of all methods with this reader, as `evaluate` writes it
+
+A grid grows as its runs do: with readers, methods, questions and measures."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -21,26 +24,30 @@ from tqdm.auto import tqdm
 
 from workbench import measures as measures_
 from workbench.errors import DataError, SettingError
-from workbench.experiments.evaluate import Plan, evaluate, locked
+from workbench.experiments.book import locked
+from workbench.experiments.evaluate import asked_once, evaluate
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval, holm, mcnemar, paired_test
 from workbench.index.store import key_of, write_atomically
 from workbench.llm.engine import Engine
 from workbench.methods import Method
-from workbench.reading import Reader, reader
+from workbench.reading import READERS, Reader, reader
 from workbench.records import Question, Record
+from workbench.spec import parse_spec
 
-FORMAT = 1
+FORMAT = 2
+TOKENS = 12_000  # of a context, for readers that do not say how much they read
 # Measured of every reader, whether it compresses or not, so that all have the same columns.
 MEASURES = (*measures_.DEFAULT, "coverage:substring", "coverage:read", "coverage:read:substring", "read_tokens")
 
 
 class Grid(Record):
-    """Runs over the same questions, methods and evidence, one per reader; opened from its folder."""
+    """Runs over the same questions, methods and evidence, one per reader; opened from its folder. `runs` are those
+    that were just made, where not all that the folder holds was asked for."""
 
-    def __init__(self, folder: str | Path):
-        self.folder = Path(folder)
+    def __init__(self, folder: str | Path, runs: Mapping[str, Run] | None = None):
+        self.folder, self._runs = Path(folder), runs
         path = self.folder / "grid.json"
         if not path.exists():
             raise SettingError(f"{folder} is no grid: it has no grid.json; make one with grid(…, out={str(folder)!r})")
@@ -56,16 +63,20 @@ class Grid(Record):
 
     @property
     def methods(self) -> list[str]:
-        return list(self.config["methods"])
+        """Those of its runs."""
+        return list(dict.fromkeys(name for run in self.runs.values() for name in run.methods))
 
     @property
     def readers(self) -> dict[str, str]:
         """Label → SPEC, in the order in which they were given."""
-        return {label: one["reader"] for label, one in self.config["readers"].items()}
+        known = self.config["readers"]
+        return {label: known[label]["reader"] for label in (known if self._runs is None else self._runs)}
 
     @cached_property
     def runs(self) -> dict[str, Run]:
         """Label of the reader → its run, of those that have begun."""
+        if self._runs is not None:
+            return dict(self._runs)
         folders = {label: self.folder / one["folder"] for label, one in self.config["readers"].items()}
         return {label: Run(folder) for label, folder in folders.items() if (folder / "run.json").exists()}
 
@@ -90,8 +101,9 @@ class Grid(Record):
 
         Columns: measure, reader, method, against, n, value, baseline, difference, low, high (95 % paired bootstrap), p
         (paired randomisation test), mcnemar (its exact p, where all values are 0 or 1), p_holm (of p, over the whole
-        table)."""
-        baseline = baseline or next(iter(self.config["readers"]))
+        table); read_tokens and against_tokens, how much the two read: a reader that reads more may be better for that
+        alone."""
+        baseline = baseline or next(iter(self.readers))
         known = [(label, method) for label, run in self.runs.items() for method in run.methods]
         names = {baseline} if isinstance(baseline, tuple) else {(baseline, method) for method in self.methods}
         if not names <= set(known):
@@ -104,10 +116,16 @@ class Grid(Record):
                     ours, base = (self.runs[one].scores(measure, of) for one, of in ((label, method), against))
                     if common := sorted(ours.keys() & base.keys()):
                         a, b = np.array([ours[one] for one in common]), np.array([base[one] for one in common])
+                        read = (self._read(*one) for one in ((label, method), against))
                         rows.append({"measure": measure, "reader": label, "method": method,
-                                     "against": " / ".join(against), **_compared(a, b)})  # fmt: skip
+                                     "against": " / ".join(against), **_compared(a, b),
+                                     **dict(zip(("read_tokens", "against_tokens"), read))})  # fmt: skip
         frame = pd.DataFrame(rows)
         return frame.assign(p_holm=holm(frame["p"].tolist())) if len(frame) else frame
+
+    def _read(self, reader: str, method: str) -> float | None:
+        read = [row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method]
+        return float(np.mean(known)) if (known := [one for one in read if one is not None]) else None
 
 
 def grid(
@@ -123,43 +141,50 @@ def grid(
     workers: int | None = None,
     limit: int | None = None,
     judge: Engine | str | None = None,
+    tokens: int | None = TOKENS,
     progress: bool = True,
 ) -> Grid:
     """Run every method with every reader over the questions. Each question is retrieved once per method, and all
     readers read that.
 
     `readers`: label → reader; in a list they go by their SPECs. A SPEC is built over the first method's index and
-    engine. `measures` are by default those of `evaluate`, of all the readers' settings, and of what was read, the same
-    for all; the rest is as in `evaluate`. The same call goes on where it was stopped, and readers can be added to a
-    grid; with anything else changed the folder is refused."""
-    questions = list(islice(questions, limit))
+    engine; one that says neither `k` nor `budget` reads at most `tokens` cl100k tokens, so that readers are compared
+    over as much text (None leaves each its own default). `measures` are by default those of `evaluate`, of all the
+    readers' settings, and of what was read, the same for all; the rest is as in `evaluate`.
+
+    The same call goes on where it was stopped, and readers, methods, questions and measures can be added. A label that
+    stood for another reader is refused; what has changed since is asked again, as in `evaluate`."""
+    questions = asked_once(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
         raise SettingError("a grid needs at least one question and one method")
-    built = _built(readers, next(iter(methods.values())))
+    built = _built(readers, next(iter(methods.values())), tokens)
     folder = Path(out)
     if measures is None:
         of_readers = [name for one in built.values() for name in measures_.of_reader(one.label)]
         measures = tuple(dict.fromkeys([*MEASURES, *of_readers]))
     with locked(folder):
-        config = _configured(folder, questions, methods, built, judge, measures, k, budget, trace)
-        asked = {name: Retrieved(name, method, folder / "retrieved") for name, method in methods.items()}
+        folders = _configured(folder, methods, built)
+        asked = {name: Retrieved(method, folder / "retrieved") for name, method in methods.items()}
+        runs: dict[str, Run] = {}
         total = len(questions) * len(methods) * len(built)
         with tqdm(total=total, desc="grid", unit="answer", disable=not progress) as bar:
             for label, one in built.items():
                 bar.set_postfix_str(label, refresh=False)
-                evaluate(
-                    questions, asked, one, folder / config["readers"][label]["folder"], measures=measures, k=k,
-                    budget=budget, trace=trace, workers=workers, judge=judge, progress=bar,
+                runs[label] = evaluate(
+                    questions, asked, one, folder / folders[label], measures=measures, k=k, budget=budget, trace=trace,
+                    workers=workers, judge=judge, progress=bar,
                 )  # fmt: skip
-    return Grid(folder)
+    return Grid(folder, runs)
 
 
-def _built(readers: Mapping[str, Reader | str] | Sequence[Reader | str], method: Method) -> dict[str, Reader]:
+def _built(
+    readers: Mapping[str, Reader | str] | Sequence[Reader | str], method: Method, tokens: int | None
+) -> dict[str, Reader]:
     given = readers.items() if isinstance(readers, Mapping) else ((None, one) for one in readers)
     built: dict[str, Reader] = {}
     for label, one in given:
-        made = reader(one, method.engine, index=method.index) if isinstance(one, str) else one
+        made = reader(one, method.engine, index=method.index, **_amount(one, tokens)) if isinstance(one, str) else one
         label = made.label if label is None else label
         if label in built:
             raise SettingError(f"two readers are called {label!r}; give them as a mapping of label to reader")
@@ -169,30 +194,31 @@ def _built(readers: Mapping[str, Reader | str] | Sequence[Reader | str], method:
     return built
 
 
-def _configured(
-    folder: Path, questions: Sequence[Question], methods: Mapping[str, Method], readers: Mapping[str, Reader], *how: Any
-) -> dict[str, Any]:
-    """What grid.json says, written; :class:`SettingError` where it said something else. `how` is the rest of a plan."""
-    whole = Plan.of(methods, next(iter(readers.values())), *how).config(questions)
-    fixed = ("data", "questions", "methods", "judge", "measures", "k", "budget", "trace")
-    config = {"format": FORMAT, **{name: whole[name] for name in fixed}, "readers": {}}
-    path = folder / "grid.json"
+def _amount(spec: str, tokens: int | None) -> dict[str, int | None]:
+    """How much a reader reads whose SPEC does not say it."""
+    name, given = parse_spec(spec)
+    known = {field.name for field in fields(READERS[name].Settings)} if name in READERS else set()
+    if tokens is None or "budget" not in known or {"k", "budget"} & given.keys():
+        return {}
+    return {"budget": tokens} | ({"k": None} if "k" in known else {})
+
+
+def _configured(folder: Path, methods: Iterable[str], readers: Mapping[str, Reader]) -> dict[str, str]:
+    """Label of a reader → its folder, as grid.json says, which is written; :class:`SettingError` where it knows another
+    reader by a label."""
+    path, config = folder / "grid.json", {"format": FORMAT, "methods": [], "readers": {}}
     if path.exists():
-        before = json.loads(path.read_text(encoding="utf-8"))
-        plain = json.loads(json.dumps(config))
-        differing = [name for name in (*fixed, "format") if before.get(name) != plain[name]]
-        differing += [f"reader {label!r}" for label, one in before["readers"].items()
-                      if label in readers and one["reader"] != readers[label].label]  # fmt: skip
-        if differing:
-            raise SettingError(
-                f"{folder} holds another grid (it differs in {', '.join(differing)}); choose another folder, or delete "
-                "this one"
-            )
-        config["readers"] = before["readers"]
+        config |= {**Grid(folder).config, "format": FORMAT}
     for label, one in readers.items():
-        config["readers"].setdefault(label, {"reader": one.label, "folder": _folder_of(label)})
+        known = config["readers"].setdefault(label, {"reader": one.label, "folder": _folder_of(label)})
+        if known["reader"] != one.label:
+            raise SettingError(
+                f"{folder} holds another grid (reader {label!r} is {known['reader']} there, and {one.label} now); "
+                "choose another label or another folder, or delete this one"
+            )
+    config["methods"] = list(dict.fromkeys([*config["methods"], *methods]))
     write_atomically(path, json.dumps(config, indent=1, ensure_ascii=False) + "\n")
-    return config
+    return {label: config["readers"][label]["folder"] for label in readers}
 
 
 def _folder_of(label: str) -> str:

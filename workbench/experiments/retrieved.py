@@ -10,10 +10,11 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
-from workbench.errors import DataError
+from workbench.experiments.identity import of_method
 from workbench.llm.meter import collect
 from workbench.llm.step import Usage
 from workbench.methods import Method
@@ -29,6 +30,7 @@ from workbench.records import (
     Scored,
     Triple,
     Unit,
+    record_of,
 )
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -38,27 +40,33 @@ _TABLES = {"entities": ContextEntity, "relations": ContextRelation, "sources": U
 
 
 class Retrieved:
-    """A method that asks for each question once. `folder` is where the evidence of one index lies; with other `k`,
-    `budget` or level of trace it needs another one."""
+    """A method that asks for each question once. `folder` is where the evidence lies, by all that decides it: the
+    method as it is (`workbench.experiments.identity`), the question, `k`, `budget` and the level of trace."""
 
-    def __init__(self, name: str, method: Method, folder: str | FilePath):
-        self.name, self.method, self.folder = name, method, FilePath(folder)
+    def __init__(self, method: Method, folder: str | FilePath):
+        self.method, self.folder = method, FilePath(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.method, name)
 
+    @cached_property
+    def key(self) -> str:
+        return of_method(self.method).key
+
+    def holds(self, question: str, k: int, budget: int | None, level: str) -> bool:
+        """Whether the evidence was retrieved before."""
+        return self._file(question, k, budget, level).with_suffix(".json").exists()
+
+    def _file(self, question: str, k: int, budget: int | None, level: str) -> FilePath:
+        return self.folder / text_hash(json.dumps([self.key, question, k, budget, level]))
+
     def retrieve(self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace) -> Evidence:
         """The method's evidence. Usage counts as if it had been asked: what the answer would cost by itself."""
-        file = self.folder / text_hash(json.dumps([self.name, question]))
+        file = self._file(question, k, budget, trace.level)
         if not file.with_suffix(".json").exists():
             return self._ask(file, question, k, budget, trace)
         stored = json.loads(file.with_suffix(".json").read_text(encoding="ascii"))
-        if (stored["k"], stored["budget"]) != (k, budget):
-            raise DataError(
-                f"{file}.json was retrieved with k={stored['k']}, budget={stored['budget']}, not with k={k}, "
-                f"budget={budget}; use another folder"
-            )
         with collect() as usage:
             for step, used in stored["usage"].items():
                 usage.add(step, Usage(**used))
@@ -76,7 +84,7 @@ class Retrieved:
         finally:
             trace.graft(own)
         used, plain = usage.as_dict(seconds=False), asdict(replace(evidence, trace=None))
-        stored = {"k": k, "budget": budget, "usage": used, "evidence": plain}
+        stored = {"method": self.method.label, "k": k, "budget": budget, "usage": used, "evidence": plain}
         own.save(file.with_suffix(".jsonl"))
         file.with_suffix(".seconds").write_text(json.dumps([event.seconds for event in own]))
         part = file.with_suffix(".tmp")  # the evidence goes last: where it is, the others are
@@ -88,14 +96,10 @@ class Retrieved:
 def evidence_of(stored: Mapping[str, Any]) -> Evidence:
     """The evidence that `dataclasses.asdict` made plain, without its trace."""
     scored = {
-        name: tuple(Scored(_record(kind, item), score) for item, score in stored[name])
+        name: tuple(Scored(record_of(kind, item), score) for item, score in stored[name])
         for name, kind in _SCORED.items()
     }
     tables = stored["context"] and ContextGraph(
-        **{name: tuple(_record(kind, row) for row in stored["context"][name]) for name, kind in _TABLES.items()}
+        **{name: tuple(record_of(kind, row) for row in stored["context"][name]) for name, kind in _TABLES.items()}
     )
     return Evidence(**{**stored, **scored, "context": tables})
-
-
-def _record(kind: type, plain: Mapping[str, Any]) -> Any:
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,37 @@ import pandas as pd
 
 from workbench.errors import DataError, SettingError
 from workbench.experiments.significance import bootstrap_interval, holm, paired_test
-from workbench.index.store import cut_torn_line, write_atomically
+from workbench.index.store import cut_torn_line, key_of, write_atomically
 from workbench.measures import UNDEFINED_AS_A_WHOLE
 from workbench.measures.seconds import seconds as seconds_of
-from workbench.records import Record
+from workbench.records import Question, Record, record_of
 from workbench.text import text_hash
 from workbench.trace import Trace
 
-FORMAT = 3  # of run.json and of the rows
+FORMAT = 4  # of run.json and of the rows
 # What rows of earlier formats do not say.
-_SINCE = {"type": None, "hops": None, "nodes": (), "retrieved": None, "reading": None, "proof": None, "fallback": None}
+_SINCE = {
+    "type": None, "hops": None, "key": None, "selected": None, "nodes": (), "retrieved": None, "read": None,
+    "read_tokens": None, "scored": None, "reading": None, "proof": None, "fallback": None,
+}  # fmt: skip
 
 
 class Run(Record):
-    """An evaluation: opened from its folder, needing neither index nor engine."""
+    """An evaluation: opened from its folder, needing neither index nor engine.
 
-    def __init__(self, folder: str | Path):
-        self.folder = Path(folder)
+    `methods`, `questions` (ids) and `measures` choose a part of it, in their order: a folder may hold more than was
+    asked for at a time. `notes` are what is to be said of it."""
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        methods: Iterable[str] | None = None,
+        questions: Iterable[str] | None = None,
+        measures: Iterable[str] | None = None,
+        notes: Iterable[str] = (),
+    ):
+        self.folder, self.notes = Path(folder), tuple(notes)
         if not (self.folder / "run.json").exists():
             raise SettingError(
                 f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})"
@@ -42,6 +57,14 @@ class Run(Record):
             raise DataError(
                 f"{folder} has run format {self.config['format']}; this version reads up to {FORMAT}: upgrade hopscope"
             )
+        self._chosen = None if questions is None else list(questions)
+        self.config |= {
+            part: {name: self.config[part][name] for name in chosen}
+            for part, chosen in (("methods", methods), ("measures", measures))
+            if chosen is not None
+        }
+        if methods is not None or questions is not None:
+            self.config = summed(self.config, self.questions)
 
     @classmethod
     def open(cls, folder: str | Path) -> Run:
@@ -61,15 +84,32 @@ class Run(Record):
         return self.config.get("judge")
 
     @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions that it was asked, with their gold; a run of an earlier format has kept none."""
+        kept = read_questions_of(self.folder)
+        if self._chosen is None:
+            return kept
+        known = {question.id: question for question in kept}
+        return tuple(known[one] for one in self._chosen)
+
+    @cached_property
     def rows(self) -> list[dict]:
-        """The rows of results.jsonl: question_id, type, hops, method, ranking, nodes, context, retrieved,
-        context_tokens, answer, abstained, scores, judge, reading, proof, failure, fallback, usage. What a run of an
-        earlier format does not say is None."""
-        return [{**_SINCE, **row} for row in read_rows(self.folder / "results.jsonl")]
+        """The rows of results.jsonl, one for each question and method: question_id, type, hops, method, key, ranking,
+        selected, nodes, context, retrieved, context_tokens, read, read_tokens, answer, abstained, scores, scored,
+        judge, reading, proof, failure, fallback, usage. What a run of an earlier format does not say is None."""
+        found = {
+            (row["question_id"], row["method"]): {**_SINCE, **row} for row in read_rows(self.folder / "results.jsonl")
+        }
+        asked = [question.id for question in self.questions]
+        if not asked:  # of an earlier format
+            return list(found.values())
+        return [found[one, name] for one in asked for name in self.methods if (one, name) in found]
 
     def frame(self) -> pd.DataFrame:
-        """One row per question and method; measures are columns."""
-        return pd.DataFrame([{**{k: v for k, v in row.items() if k != "scores"}, **row["scores"]} for row in self.rows])
+        """One row per question and method; measures are columns, of numbers: NaN where one is not defined."""
+        rows = [{**row, **row["scores"]} for row in self.rows]
+        frame = pd.DataFrame(rows).drop(columns="scores", errors="ignore")
+        return frame.astype({name: float for name in self.measures if name in frame})
 
     def scores(self, measure: str, method: str) -> dict[str, float]:
         """Question id → value, of the questions for which the measure is defined. A failed question counts as 0. Of
@@ -83,19 +123,22 @@ class Run(Record):
 
     def table(self, *, seconds: bool = False) -> pd.DataFrame:
         """Means over the questions: a row per method, a column per measure, then how many were asked and failed; with
-        a judge its name and how often it failed. `seconds` adds a column that differs from run to run."""
+        a judge its name and how often it failed. `seconds` adds the mean time of a question, which differs from run to
+        run, and where evidence was read from a grid `reused`: for how many questions the seconds of retrieval are those
+        of when it was made. A text that an earlier question had encoded is not encoded again."""
         rows = {}
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]
             rows[method] = {measure: _mean(self.scores(measure, method)) for measure in self.measures}
             rows[method] |= {"abstained": rows[method].get("abstained", _mean_of(row["abstained"] for row in mine))}
             if seconds:
-                rows[method]["seconds"] = self._seconds(method)
+                rows[method] |= self._seconds(method)
             rows[method] |= {"questions": len(mine), "failures": sum(row["failure"] is not None for row in mine)}
             if self.judge:
                 failed = sum(bool(row["judge"] and row["judge"]["failure"]) for row in mine)
                 rows[method] |= {"judge": self.judge, "judge_failures": failed}
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+        return table.astype({name: float for name in (*self.measures, "abstained") if name in table})
 
     def counts(self) -> pd.DataFrame:
         """For how many questions each measure is defined: a row per method, a column per measure."""
@@ -135,18 +178,24 @@ class Run(Record):
 
     def seconds(self) -> pd.DataFrame:
         """Seconds per question, method and stage."""
-        rows = read_rows(self.folder / "timings.jsonl")
         return pd.DataFrame(
             [
                 {"question_id": row["question_id"], "method": row["method"], "stage": stage, "seconds": seconds}
-                for row in rows
+                for row in self._timed
                 for stage, seconds in row["seconds"].items()
             ]
         )
 
-    def _seconds(self, method: str) -> float | None:
-        timed = read_rows(self.folder / "timings.jsonl")
-        return _mean_of(seconds_of(row["seconds"]) for row in timed if row["method"] == method)
+    def _seconds(self, method: str) -> dict[str, float | None]:
+        asked = {row["question_id"] for row in self.rows if row["method"] == method}
+        timed = [row for row in self._timed if row["method"] == method and row["question_id"] in asked]
+        reused = sum(row.get("reused", False) for row in timed)
+        mean = {"seconds": _mean_of(seconds_of(row["seconds"]) for row in timed)}
+        return mean | ({"reused": reused} if any(row.get("reused") for row in self._timed) else {})
+
+    @cached_property
+    def _timed(self) -> list[dict]:
+        return read_rows(self.folder / "timings.jsonl")
 
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
@@ -159,6 +208,27 @@ class Run(Record):
 def trace_name(question_id: str, method: str) -> str:
     """A file name for a question and a method, whatever characters their names hold."""
     return f"{text_hash(json.dumps([question_id, method]))}.jsonl"
+
+
+def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str, Any]:
+    """A configuration, with what follows from its methods, reader, judge and questions: how many there are, which
+    engines and prompts."""
+    held = [asdict(question) for question in questions]
+    parts = [*config["methods"].values(), config.get("reading"), config.get("judging")]
+    engines = {name for part in parts[:-1] if part for name in (part.get("engine") or "").split(", ") if name}
+    prompts = {name: said for part in parts if part for name, said in part.get("prompts", {}).items()}
+    return {
+        **config,
+        "questions": {"n": len(held), "hash": key_of(questions=held)},
+        "engine": ", ".join(sorted(engines)) or "rules",
+        "prompts": dict(sorted(prompts.items())),
+        "judge": (config.get("judging") or {}).get("engine"),
+    }
+
+
+def read_questions_of(folder: Path) -> tuple[Question, ...]:
+    """The questions of a run; none of one that kept none."""
+    return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl"))
 
 
 def read_rows(path: Path, *, mend: bool = False) -> list[dict]:

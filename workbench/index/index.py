@@ -80,6 +80,9 @@ MADE_OF = {
 class Index(Record):
     """An opened index. Layers are attributes by their kind: `index.passages`, `index.facts`, `index.synonyms`."""
 
+    # What builds decides no row: a layer is known by what it holds, and read through its own class.
+    __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "__dict__")
+
     def __init__(self, folder: str | Path, encoder: Encoder | None = None):
         self.store = Store(folder)
         self.manifest = self.store.read_manifest()

@@ -7,8 +7,10 @@ work is still good; the constructor opens those files.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,6 +37,8 @@ class Build:
 class Layer(Record):
     """One kind of layer, opened from its folder."""
 
+    __apart__ = ("identity", "build")  # what a layer holds is known by its hash, whatever wrote it
+
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
     old_must_share: ClassVar[tuple[str, ...]] = ("encoder",)  # what must be equal for `old` to be of use
@@ -54,3 +58,13 @@ class Layer(Record):
         self.folder = folder
         # The settings, and what `build` said.
         self.said: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))
+
+    @cached_property
+    def hash(self) -> str:
+        """12 hex digits for the content of its files, however it came about."""
+        told = hashlib.sha256()
+        for path in sorted(self.folder.iterdir()):
+            if path.name != "layer.json":
+                with path.open("rb") as file:
+                    told.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        return told.hexdigest()[:12]

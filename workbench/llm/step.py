@@ -6,8 +6,6 @@ model. The Steps themselves are in `workbench/steps/`, one file each.
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from workbench.records import Record
+from workbench.source import hash_of
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O", bound=BaseModel)  # noqa: E741
@@ -52,8 +51,9 @@ class Step(Record, Generic[I, O]):
 
     @cached_property
     def prompt_hash(self) -> str:
-        """Names the wording of the prompt: results made with different wordings are not comparable."""
-        return hashlib.sha256(inspect.getsource(inspect.getmodule(self.prompt)).encode()).hexdigest()[:12]
+        """Names the wording of the prompt, wherever it is defined: results made with different wordings are not
+        comparable."""
+        return hash_of(self.prompt)
 
     @cached_property
     def schema(self) -> dict | None:

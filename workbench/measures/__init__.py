@@ -198,6 +198,18 @@ def measure(name: str) -> Measure:
     )
 
 
+def is_known(name: str) -> bool:
+    """Whether a measure is called so.
+
+    >>> is_known("recall@7"), is_known("mine")
+    (True, False)
+    """
+    try:
+        return bool(measure(name))
+    except SettingError:
+        return False
+
+
 def of_reader(label: str) -> tuple[str, ...]:
     """What is measured by default of a reader of this SPEC, beside `DEFAULT`.
 

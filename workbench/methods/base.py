@@ -50,6 +50,11 @@ class Method(Record):
         """All that are asked: its own, and those of methods inside it."""
         return (self.engine,)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The layers that its rows hang on: those that it needs, and what else it reads where it stands."""
+        return tuple(self.layers)
+
     def prepare(self) -> None:
         """Compute, once, what every question needs."""
 

@@ -79,6 +79,10 @@ class GraphCoT(Method):
                 if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
                     raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (*super().reads, *(("profiles",) if self.index.phrased else ()))
+
     def prepare(self) -> None:
         self._facts, self._passages = self.index.facts, self.index.passages
         self._passage_vectors = np.asarray(self._passages.vectors)

@@ -72,6 +72,10 @@ class GraphRAG(Method):
                 if not 0 <= getattr(self, name) <= 1:
                     raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from 0 to 1")
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (*super().reads, *(("profiles",) if self.index.phrased else ()))
+
     def prepare(self) -> None:
         self._passages, self._facts, self._layer = self.index.passages, self.index.facts, self.index.communities
         if self.settings.community and not self._layer.reports:

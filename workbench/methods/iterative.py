@@ -91,6 +91,10 @@ class Iterative(Method):
     def engines(self) -> tuple[Engine, ...]:
         return (*super().engines, *self.backbone.engines)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.backbone.reads
+
     def given(self, thoughts: Sequence[Thought]) -> Iterative:
         """This method, with the thoughts of its first rounds given by hand; from then on the engine is asked."""
         other = copy.copy(self)

@@ -36,6 +36,7 @@ class Reader(Protocol):
     name: ClassVar[str]
     steps: tuple[str, ...]  # what a language model is asked
     reads_index: ClassVar[bool] = False  # whether it cannot do without an index, `index=…`
+    reads: tuple[str, ...]  # layers of its index that its answers hang on; none where it reads the evidence alone
     label: str
     engine: Engine
 
@@ -100,6 +101,14 @@ class ContextReader(Record):
             changed["compress"] = self.compressor
         self.label = spec_of(self.name, changed)
         self.steps = tuple(dict.fromkeys(self._asked()))
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The layers in which it looks up the facts of a check."""
+        if not (self.settings.check or self.reads_index):
+            return ()
+        stated = "extractions" if "extractions" in self.index.manifest["layers"] else "typed"
+        return ("passages", stated, "facts")
 
     @abstractmethod
     def uncompressed(self, evidence: Evidence) -> Context:

@@ -37,6 +37,7 @@ class Global(Record):
 
     name = "global"
     reads_index = True
+    reads = ("communities",)
     steps = ("global_map", "global_reduce")
 
     @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from workbench import measures as measures_
 from workbench import tokens
 from workbench.errors import SettingError
+from workbench.experiments.book import Standing
 from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, spread
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
-from workbench.experiments.evaluate import Plan, check_same, in_order
-from workbench.experiments.run import read_rows
+from workbench.experiments.evaluate import Measures, Plan, in_order
 from workbench.llm.engine import Engine
 from workbench.llm.meter import collect
 from workbench.llm.step import Usage
@@ -33,7 +33,7 @@ def estimate_run(
     judge: Engine | str | None = None,
     *,
     out: str | Path | None = None,
-    measures: Sequence[str] = measures_.DEFAULT,
+    measures: Measures = measures_.DEFAULT,
     k: int | None = None,
     budget: int | None = None,
     trace: str = "full",
@@ -54,8 +54,7 @@ def estimate_run(
     workers = workers or plan.workers
     jobs = [(question, name) for question in questions for name in methods]
     if out is not None:
-        check_same(Path(out), plan.config(questions))
-        jobs = jobs[len(read_rows(Path(out) / "results.jsonl")) :]
+        jobs = Standing.of(Path(out), plan.config(questions), plan.parts, questions).missing(questions, methods)
     left = Counter(name for _, name in jobs)
     unasked = list({id(question): question for question, _ in jobs}.values())
     each = Counter(question.id for question, _ in jobs)

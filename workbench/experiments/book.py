@@ -1,0 +1,345 @@
+"""The folder of a run while it is written: what stands in it, what of that still holds, and what is missing.
+
+A run grows: methods, questions and measures are added to it, and only what is missing is asked. A row holds as long as
+its key is that of the method, reader and question as they are now (`identity`). Rows that no longer hold are put aside,
+into `before/`, where they are a run of their own; so are the rows of methods that are not asked for now if they were
+made by other code than what is. No run has rows of two versions.
+
+Rows are appended as they come, each flushed before the next, after the files that it names; at the end they stand in
+the order of questions and methods, so that a run that grew has the bytes of one that was made at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from workbench.errors import SettingError
+from workbench.experiments.identity import Identity, row_key
+from workbench.experiments.run import FORMAT, Run, read_questions_of, read_rows, summed, trace_name
+from workbench.index.store import key_of, write_atomically
+from workbench.records import Question
+from workbench.source import changed
+from workbench.text import text_hash
+from workbench.trace import Trace
+
+# Conditions under which every row of a run is made; with others it is another run.
+FIXED = ("format", "reader", "k", "budget", "trace")
+Cell = tuple[str, str]  # question id, method
+
+
+class Parts(NamedTuple):
+    """What decides the rows that are asked for."""
+
+    methods: Mapping[str, Identity]
+    reader: Identity | None
+    judge: Identity | None
+    measures: Mapping[str, str]  # measure -> key
+
+
+@dataclass
+class Standing:
+    """What a folder holds of what is asked for, once `config` is its run's: `rows` that hold, those that do not
+    (`stale`), and why, in words."""
+
+    folder: Path
+    config: dict[str, Any]
+    sources: dict[str, dict[str, str]]  # method (or "(reader)", "(judge)") -> unit of code -> hash
+    questions: dict[str, Question]
+    rows: dict[Cell, dict]
+    stale: dict[Cell, dict] = field(default_factory=dict)
+    before: dict[str, Any] | None = None  # the configuration that made the stale rows
+    why: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, folder: Path, asked: Mapping[str, Any], parts: Parts, questions: Sequence[Question]) -> Standing:
+        """What stands in `folder`; `asked` is the configuration of a run of what is asked for alone.
+        :class:`SettingError` where the folder holds another run."""
+        before = check_same(folder, asked)
+        sources = {name: part.units for name, part in _named(parts)}
+        if before is None:
+            return cls(folder, dict(asked), sources, {question.id: question for question in questions}, {})
+        were = _read_json(folder / "sources.json") or {}
+        known = {question.id: question for question in read_questions_of(folder)}
+        now = {**known, **{question.id: question for question in questions}}
+        left_out = _contradicted(before, asked, parts, were)
+        config = _merged(before, asked, now.values(), left_out)
+        kept = {name: units for name, units in were.items() if name in config["methods"] or name == "(judge)"}
+        standing = cls(folder, config, {**kept, **sources}, now, {}, before=before)
+        reading = config["reading"] and config["reading"]["key"]
+        for cell, row in rows_of(folder).items():
+            method, question = config["methods"].get(row["method"]), now.get(row["question_id"])
+            holds = method and question and row.get("key") == row_key(method["key"], reading, question)
+            (standing.rows if holds else standing.stale)[cell] = row
+        standing.why = list(_reasons(standing.stale, before, config, were, standing.sources, left_out))
+        return standing
+
+    def missing(self, questions: Iterable[Question], methods: Iterable[str]) -> list[tuple[Question, str]]:
+        """What is still to be asked, in the order of questions and methods."""
+        methods = list(methods)
+        return [(one, name) for one in questions for name in methods if (one.id, name) not in self.rows]
+
+
+class Book:
+    """A folder that is being written; `locked` around it."""
+
+    def __init__(self, standing: Standing):
+        self.standing, self.folder = standing, standing.folder
+        for name in ("traces", "contexts"):
+            (self.folder / name).mkdir(exist_ok=True)
+        for torn in self.folder.rglob("*.tmp"):
+            torn.unlink()
+        self.aside = self._put_aside() if standing.stale else None
+        write_lines(self.folder / "questions.jsonl", map(asdict, standing.questions.values()))
+        write_json(self.folder / "sources.json", dict(sorted(standing.sources.items())))
+        write_json(self.folder / "run.json", standing.config)
+        self._mend()
+
+    @property
+    def rows(self) -> dict[Cell, dict]:
+        return self.standing.rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was asked again, why, and where the earlier rows are."""
+        return tuple(f"{reason}; the earlier rows are in {self.aside}" for reason in self.standing.why)
+
+    @contextmanager
+    def open(self) -> Iterator[Callable[[dict, Mapping[str, Any] | None, Trace | None, Mapping[str, str]], None]]:
+        """Gives what adds a row, its timing, trace and contexts; an earlier row of its question and method counts no
+        more."""
+        with (
+            (self.folder / "results.jsonl").open("a", encoding="ascii") as results,
+            (self.folder / "timings.jsonl").open("a", encoding="ascii") as timings,
+        ):
+
+            def add(row, timing, trace, contexts) -> None:
+                cell = {"question_id": row["question_id"], "method": row["method"]}
+                self._write_files(row, trace, contexts)
+                for out, line in ((timings, timing and {**cell, **timing}), (results, row)):
+                    if line:
+                        out.write(json.dumps(line) + "\n")
+                        out.flush()
+                self.rows[tuple(cell.values())] = row
+
+            yield add
+
+    def _write_files(self, row: Mapping[str, Any], trace: Trace | None, contexts: Mapping[str, str]) -> None:
+        """The files that a row names. They go first, so that it never names a file which is not there."""
+        for name, text in contexts.items():
+            if not (path := self.folder / "contexts" / name).exists():
+                _whole(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
+        if trace:
+            _whole(self.folder / "traces" / trace_name(row["question_id"], row["method"]), trace.save)
+
+    def context(self, name: str) -> str:
+        return (self.folder / "contexts" / name).read_text(encoding="utf-8")
+
+    def close(self) -> None:
+        """Rows and timings in the order of questions and methods, without files that no row names, and summaries."""
+        cells = [(one, name) for one in self.standing.questions for name in self.standing.config["methods"]]
+        rows = [self.rows[cell] for cell in cells if cell in self.rows]
+        write_lines(self.folder / "results.jsonl", rows)
+        timings = self._timings()
+        write_lines(self.folder / "timings.jsonl", (timings[cell] for cell in cells if cell in timings))
+        named = {"traces": {trace_name(*cell) for cell in self.rows}}
+        named["contexts"] = {row[name] for row in rows for name in ("context", "retrieved") if row[name]}
+        for place, names in named.items():
+            for path in (self.folder / place).iterdir():
+                if path.name not in names:
+                    path.unlink()
+        Run(self.folder).save_summaries()
+
+    def _mend(self) -> None:
+        """Cut off what a killed process left unfinished, and seconds of rows that it did not come to write."""
+        read_rows(self.folder / "results.jsonl", mend=True)
+        read_rows(self.folder / "timings.jsonl", mend=True)
+        timings = self._timings()
+        if timings.keys() - self.rows.keys():
+            write_lines(self.folder / "timings.jsonl", (timings[cell] for cell in timings if cell in self.rows))
+
+    def _timings(self) -> dict[Cell, dict]:
+        return {(row["question_id"], row["method"]): row for row in read_rows(self.folder / "timings.jsonl")}
+
+    def _put_aside(self) -> Path:
+        """The stale rows as a run in `before/`, and what is left of this one."""
+        stale, before = self.standing.stale, self.standing.before
+        lines = [json.dumps(row) + "\n" for row in stale.values()]
+        target = self.folder / "before" / text_hash("".join(lines))[:12]
+        if not target.exists():  # else a killed process came as far as this
+            part = target.with_name(f"{target.name}.part")
+            shutil.rmtree(part, ignore_errors=True)
+            for name in ("traces", "contexts"):
+                (part / name).mkdir(parents=True)
+            methods = dict.fromkeys(method for _, method in stale)
+            asked = dict.fromkeys(question for question, _ in stale)
+            questions = [one for one in read_questions_of(self.folder) if one.id in asked]
+            described = {name: before["methods"][name] for name in methods if name in before["methods"]}
+            write_json(part / "run.json", summed({**before, "methods": described}, questions))
+            write_lines(part / "questions.jsonl", map(asdict, questions))
+            write_lines(part / "results.jsonl", stale.values())
+            timings = self._timings()
+            write_lines(part / "timings.jsonl", (timings[cell] for cell in stale if cell in timings))
+            for cell, row in stale.items():
+                for place, name in (("traces", trace_name(*cell)), ("contexts", row["context"]),
+                                    ("contexts", row["retrieved"])):  # fmt: skip
+                    _keep(self.folder / place / name, part / place / name) if name else None
+            Run(part).save_summaries()
+            os.replace(part, target)
+        write_lines(self.folder / "results.jsonl", self.rows.values())
+        for cell in stale:
+            (self.folder / "traces" / trace_name(*cell)).unlink(missing_ok=True)
+        return target
+
+
+def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
+    """The configuration of the run that stands in a folder, None without one; :class:`SettingError` where its rows were
+    made under other conditions than those that are `asked` for."""
+    before = _read_json(folder / "run.json")
+    if before is None:
+        return None
+    differing = [name for name in FIXED if before.get(name) != asked[name]]
+    if not differing:
+        differing += ["data"] if before["data"]["name"] != asked["data"]["name"] else []
+        ours, theirs = ((one["reading"] or {}).get("engine") for one in (asked, before))
+        differing += [f"the reader's engine: {theirs}, now {ours}"] if ours != theirs else []
+    if differing:
+        raise SettingError(
+            f"{folder} holds another run (it differs in {', '.join(differing)}); choose another folder, or delete "
+            "this one"
+        )
+    return before
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Two processes must not add rows to one run; the second is told so. The lock of a killed one is gone with it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise SettingError(f"another process is writing the run {folder}; wait, or choose another folder") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def rows_of(folder: Path) -> dict[Cell, dict]:
+    """The rows of a run; of one question and method the last."""
+    return {(row["question_id"], row["method"]): row for row in read_rows(folder / "results.jsonl")}
+
+
+def write_json(path: Path, value: Any) -> None:
+    _write(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_lines(path: Path, rows: Iterable[Any]) -> None:
+    _write(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _write(path: Path, text: str) -> None:
+    """Only where it is new: a run that asks nothing touches nothing."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_atomically(path, text)
+
+
+def _read_json(path: Path) -> dict | None:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def _whole(path: Path, write: Callable[[Path], Any]) -> None:
+    """A file takes its name when it is whole. It is not flushed to disk as a layer is: rows are many, and are asked
+    again."""
+    part = path.with_name(path.name + ".tmp")
+    write(part)
+    os.replace(part, path)
+
+
+def _keep(file: Path, copy: Path) -> None:
+    """A second name for a file, which stays when the first is given to another; a copy where the disk has no links."""
+    if file.exists() and not copy.exists():
+        try:
+            os.link(file, copy)
+        except OSError:
+            shutil.copyfile(file, copy)
+
+
+def _named(parts: Parts) -> Iterator[tuple[str, Identity]]:
+    yield from parts.methods.items()
+    yield from ((name, part) for name, part in (("(reader)", parts.reader), ("(judge)", parts.judge)) if part)
+
+
+def _contradicted(before: Mapping, asked: Mapping, parts: Parts, were: Mapping[str, Mapping]) -> dict[str, list[str]]:
+    """Methods of the run that are not asked for, and of which a row could not be made any more beside those that are:
+    they were made of other data, or with other code."""
+    others = [name for name in before["methods"] if name not in parts.methods]
+    if before["data"] != asked["data"]:
+        return {name: ["the data"] for name in others}
+    now = {unit: code for _, part in _named(parts) for unit, code in part.units.items()}
+    found = {
+        name: [unit for unit, code in were.get(name, {}).items() if now.get(unit, code) != code] for name in others
+    }
+    return {name: units for name, units in found.items() if units}
+
+
+def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left_out: Iterable[str]) -> dict[str, Any]:
+    """The configuration of a run that holds what it held and what is asked for."""
+    stays = {name: one for name, one in before["methods"].items() if name not in left_out}
+    merged = {
+        **asked,
+        "methods": {**stays, **asked["methods"]},
+        "judging": asked["judging"] or before["judging"],
+        "measures": {**before["measures"], **asked["measures"]},
+    }
+    return summed(merged, questions)
+
+
+def _reasons(
+    stale: Mapping[Cell, dict], before: Mapping, now: Mapping, were: Mapping, are: Mapping, left_out: Mapping
+) -> Iterator[str]:
+    """Why rows do not hold, a line for each method."""
+    for name in dict.fromkeys(method for _, method in stale):
+        count = sum(method == name for _, method in stale)
+        if name in left_out:
+            what = _said(left_out[name])
+            yield f"{count:,} rows of {name}, which was not asked for, were put aside, because {what} changed"
+            continue
+        units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]
+        described = [
+            what
+            for what in ("settings", "engine", "encoder", "layers")
+            if _decides(before["methods"].get(name, {}).get(what)) != _decides(now["methods"][name].get(what))
+        ]
+        what = _said([*units, *described] or ["a question"])
+        yield f"{count:,} rows of {name} were asked again, because {what} changed"
+
+
+def _decides(value: Any) -> Any:
+    layers = value if isinstance(value, dict) and any(isinstance(one, dict) for one in value.values()) else None
+    return {kind: one.get("hash") for kind, one in layers.items()} if layers else value
+
+
+def _said(names: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(name.replace("__main__:", "") for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def default_name(config: Mapping[str, Any]) -> str:
+    """A folder's name for the run: its data, and the conditions that all of its rows share. It says nothing of methods,
+    questions and measures, so that these are added to it."""
+    engines = [config["reading"] and config["reading"]["engine"], *(m["engine"] for m in config["methods"].values())]
+    asked = sorted({engine for engine in engines if engine and engine != "rules"})
+    shared = {name: config[name] for name in (*FIXED, "data")}
+    return f"{config['data']['name']}-{key_of(**shared, engines=asked)}"
+
+
+__all__ = ["FORMAT", "Book", "Parts", "Standing", "check_same", "default_name", "locked"]

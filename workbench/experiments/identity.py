@@ -1,0 +1,156 @@
+"""What decides the rows of a run: of each part (method, reader, judge, measure) the code that it may run, the Steps
+that it asks, what it reads of an index, and its settings. A row names the key of all of them, so that one that was made
+by anything else is found out, and asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from workbench import measures, source
+from workbench.index import Index
+from workbench.index.kept import is_rules
+from workbench.index.store import key_of
+from workbench.llm import parse
+from workbench.llm.engine import Engine
+from workbench.llm.step import Step
+from workbench.methods import Method
+from workbench.reading.base import Reader
+from workbench.records import Question
+from workbench.steps import judge as judge_step
+
+
+class Identity(NamedTuple):
+    """`said` is what a run says of a part, as JSON; `units` is its code, name → hash; `key` names all that decides what
+    comes of it."""
+
+    said: dict[str, Any]
+    units: dict[str, str]
+    key: str
+
+
+def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identity:
+    """The layers are those that the method uses, and those below them; what else stands in the index does not count.
+    `asking` is code around it that decides what a row says."""
+    units, prompts = _code(method, method.steps, method.engine, method.index, method.reads, names=("retrieve",))
+    said = {
+        "label": method.label,
+        "paper": method.paper,
+        "scale": method.scale,
+        "settings": {name: getattr(value, "label", value) for name, value in asdict(method.settings).items()},
+        "engine": ", ".join(sorted({engine.name for engine in method.engines})) if prompts else None,
+        "encoder": method.index.manifest["encoder"]["name"],
+        "layers": _layers(method.index, method.reads),
+        "prompts": prompts,
+    }
+    return _identity(said, dict(sorted({**(asking or {}), **units}.items())))
+
+
+def of_reader(reader: Reader | None) -> Identity | None:
+    if reader is None:
+        return None
+    reads = getattr(reader, "reads", ())
+    index = reader.index if reads else None
+    units, prompts = _code(reader, reader.steps, reader.engine, index, reads, names=("read", "context", "uncompressed"))
+    layers = _layers(index, reads) if reads else {}
+    said = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
+    return _identity(said, units)
+
+
+def of_judge(judge: Engine | None) -> Identity | None:
+    if judge is None:
+        return None
+    units, prompts = _code(None, (judge_step.STEP.name,), judge)
+    return _identity({"engine": judge.name, "prompts": prompts}, units)
+
+
+def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
+    """Measures of nodes also hang on the graph that they are found in."""
+    base = name.partition("@")[0]
+    units = source.units(measures.RANKING.get(base, measure) if name != base else measure)
+    layers = _layers(graph, ("typed",)) if graph is not None and name in measures.NODES else {}
+    return _identity({"name": name, "layers": layers}, units)
+
+
+def _identity(said: dict[str, Any], units: dict[str, str]) -> Identity:
+    """Of a layer its content decides, whoever made it; of a prompt the wording does where a model is asked, and is then
+    among the units."""
+    decides = {name: value for name, value in said.items() if name not in ("paper", "prompts", "layers")}
+    layers = {kind: layer["hash"] for kind, layer in said.get("layers", {}).items()}
+    return Identity(said, units, key_of(said=decides, layers=layers, units=units))
+
+
+def row_key(method: str, reader: str | None, question: Question) -> str:
+    """Names all that decides a row but k, budget and trace, which are the same in all rows of a run. `method` and
+    `reader` are keys."""
+    return key_of(method=method, reader=reader, question=question.question)
+
+
+def scores_key(measured: Mapping[str, str], question: Question) -> str:
+    """Names what decides the scores of a row; `measured` is measure → key."""
+    return key_of(measures=measured, question=asdict(question))
+
+
+def judged_key(judge: str, question: Question) -> str:
+    """Names what decides a verdict on an answer; `judge` is a key."""
+    return key_of(judge=judge, question=question.question, answers=question.answers)
+
+
+def _code(
+    part: Any, declared: Iterable[str], engine: Engine, index: Index | None = None, layers: Iterable[str] = (), *,
+    names: Iterable[str] = (),
+) -> tuple[dict[str, str], dict[str, str]]:  # fmt: skip
+    """(units of the part, of the layers that it reads, of an encoder of the user's own, and of its Steps; Step → its
+    version and the wording of its prompt)."""
+    roots = [] if part is None else [part]
+    if index is not None:
+        roots += [type(index.layer(kind)) for kind in _used(index, layers)]
+        roots += [] if "settings" in index.manifest["encoder"] else [type(index.encoder)]
+    found = source.followed(*roots, names=names)
+    steps = _steps(declared, (one for one in found.apart if isinstance(one, Step)))
+    asked = [root for step in steps for root in _asked(step, engine)]
+    units = found.units | (source.units(*asked) if asked else {}) | {f"step {s.name}": _terms(s, engine) for s in steps}
+    return dict(sorted(units.items())), {step.name: f"{step.identity} {step.prompt_hash}" for step in steps}
+
+
+def _steps(declared: Iterable[str], met: Iterable[Step]) -> list[Step]:
+    """The Steps that a part declares. Of those that only its code names, the ones of the catalogue count where it
+    declares none: code that parts share names more Steps than each of them asks."""
+    from workbench.steps import catalogue
+
+    known, declared = catalogue(), list(declared)
+    steps = {name: known[name] for name in declared if name in known}
+    for step in met:
+        if step is not known.get(step.name) or not declared:
+            steps[step.name] = step
+    return [steps[name] for name in sorted(steps)]
+
+
+def _asked(step: Step, engine: Engine) -> list[Any]:
+    """What decides a Step's answers: by rules its body; else its prompt and how the reply is read."""
+    if is_rules(engine):
+        return [step.rule, step.output]
+    return [step.prompt, step.output, step.read, parse.parse]
+
+
+def _terms(step: Step, engine: Engine) -> str:
+    """What else decides them."""
+    return f"v{step.version}" if is_rules(engine) else f"v{step.version} {step.max_tokens} {step.temperature}"
+
+
+def _used(index: Index, layers: Iterable[str]) -> list[str]:
+    """Those of the layers that stand, with what is below them."""
+    from workbench.index.index import closure
+
+    return closure({kind for kind in layers if kind in index.manifest["layers"]})
+
+
+def _layers(index: Index, layers: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Of each layer used what it was made of and by, and the hash of its files."""
+    named = index.manifest["layers"]
+    kept = ("key", "settings", "made_by", "failures", "cut", "repaired")
+    return {
+        kind: {name: named[kind][name] for name in kept if name in named[kind]} | {"hash": index.layer(kind).hash}
+        for kind in _used(index, layers)
+    }

@@ -1,0 +1,407 @@
+"""What code does, as hashes: functions and classes with all that they call, in the package and beside it.
+
+A result may be used again only while the code that made it is the same. `units` names that code piece by piece, so
+that a change can be told, and pointed at. What is hashed is what runs, not what lies in a file: the byte code that is
+loaded, without comments, docstrings and line numbers. So a notebook cell that was run again counts, a module that was
+reloaded counts, and a file that was edited and not loaded does not.
+
+Followed are globals, closures, defaults, imports inside functions and, of every class that is met, the attributes that
+any of the code names. Another distribution is one unit, its version. Not followed is what a result is known by
+otherwise, such as an engine by its name and a layer by its content: modules in `_APART`, and attributes that a class
+lists in `__apart__`."""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import importlib
+import platform
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache, cached_property, partial
+from importlib import metadata
+from importlib.util import find_spec, resolve_name
+from pathlib import Path, PurePath
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_PACKAGE = __name__.partition(".")[0]
+# What shows, asks a model or takes stock decides no ranking and no answer; what asks is known by its engine's name.
+_READ = f"{_PACKAGE}.llm.parse"  # decides what a reply says
+_APART = tuple(f"{_PACKAGE}.{name}" for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source"))
+_SHOWN = {"__repr__", "__doc__", "__module__", "__dict__", "__weakref__", "__annotations__", "__slots__"}
+_Held = Mapping | list | set
+_PLAIN = (str, bytes, int, float, complex, bool, type(None), type(...))
+
+
+def units(*roots: Any, names: Iterable[str] = ()) -> dict[str, str]:
+    """Name of every piece of code that the roots may run → hash of it, without what it calls, which has a name of its
+    own. `roots` are functions, classes, or instances, of which the classes and parts count; `names` are the attributes
+    by which they are used from outside."""
+    return followed(*roots, names=names).units
+
+
+class Followed(NamedTuple):
+    """The units (`units`), and objects of ours that their code names and that are not followed, such as Steps."""
+
+    units: dict[str, str]
+    apart: list[Any]
+
+
+def followed(*roots: Any, names: Iterable[str] = ()) -> Followed:
+    """What the roots may run, and ask."""
+    walk = _Walk(names)
+    for root in roots:
+        walk.visit(root)
+    return Followed(walk.finish(), walk.apart)
+
+
+def hash_of(*roots: Any, names: Iterable[str] = ()) -> str:
+    """12 hex digits for the roots and all that they call."""
+    return _digest(*(part for pair in units(*roots, names=names).items() for part in pair))
+
+
+def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Names of the units that differ, those that both have first."""
+    both = [name for name in now if name in before and before[name] != now[name]]
+    return [*both, *sorted(before.keys() ^ now.keys())]
+
+
+@cache
+def package_hash() -> str:
+    """12 hex digits for all code of the package as it lies on disk."""
+    root = Path(__file__).parent
+    files = sorted(root.rglob("*.py"))
+    return _digest(*(part for file in files for part in (file.relative_to(root).as_posix(), file.read_bytes())))
+
+
+class _Used(NamedTuple):
+    """What a code object names: globals (with the attributes taken of each at once), attributes, imports."""
+
+    globals: tuple[tuple[str, ...], ...]
+    attributes: frozenset[str]
+    imports: tuple[tuple[str, int, str | None], ...]  # module, level, name that is taken of it
+    dynamic: bool  # whether attributes are looked up by a name that is computed
+
+
+class _Walk:
+    def __init__(self, names: Iterable[str]):
+        self._units: dict[str, str] = {}
+        self._names = set(names)  # attributes that any of the code names
+        self._classes: dict[type, bool] = {}  # class -> whether all its attributes count
+        self._seen: dict[int, Any] = {}  # the objects, too, so that no number is used again
+        self._taken: set[tuple[type, str]] = set()
+        self.apart: list[Any] = []
+
+    def finish(self) -> dict[str, str]:
+        while self._members():
+            pass
+        self._units["python"] = ".".join(platform.python_version_tuple()[:2])  # byte code hangs on it
+        return dict(sorted(self._units.items()))
+
+    def visit(self, value: Any) -> None:
+        if isinstance(value, _PLAIN) or id(value) in self._seen:
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, FunctionType):
+            self._function(value)
+        elif isinstance(value, type):
+            self._class(value)
+        elif isinstance(value, ModuleType):
+            self._other(value.__name__)
+        elif isinstance(value, MethodType):
+            self.visit(value.__func__)
+            self.visit(value.__self__)
+        elif isinstance(value, staticmethod | classmethod):
+            self.visit(value.__func__)
+        elif isinstance(value, property):
+            for function in (value.fget, value.fset):
+                self.visit(function)
+        elif isinstance(value, cached_property):
+            self.visit(value.func)
+        elif isinstance(value, partial):
+            for part in (value.func, value.args, value.keywords):
+                self.visit(part)
+        elif isinstance(value, _Held) and _followed(type(value).__module__):
+            self.visit(type(value))  # one that fills itself, perhaps: what it holds now is no part of the code
+        elif isinstance(value, Mapping):
+            for part in () if _is_registry(value) else (*value.keys(), *value.values()):
+                self.visit(part)
+        elif isinstance(value, tuple | list | set | frozenset):
+            for part in value:
+                self.visit(part)
+        elif hasattr(value, "__wrapped__"):  # of functools
+            self.visit(value.__wrapped__)
+        else:
+            self._instance(value)
+
+    def _instance(self, value: Any) -> None:
+        """The class of an object, and those of its parts; not their state, which is made, or is a setting."""
+        kind = type(value)
+        if hasattr(kind, "run") and hasattr(value, "meter"):
+            return  # an engine
+        self.visit(kind)
+        if _is_ours(kind.__module__) and not _followed(kind.__module__):
+            self.apart.append(value)
+        if not _followed(kind.__module__) or "__dict__" in _apart(kind):
+            return
+        for name, part in vars(value).items() if hasattr(value, "__dict__") else ():
+            lazy = isinstance(getattr(kind, name, None), cached_property)  # is there or not, as it happens
+            if not lazy and not isinstance(part, Mapping | tuple | list | set):
+                self.visit(part)
+
+    def _function(self, function: FunctionType) -> None:
+        if not _followed(function.__module__):
+            self._other(function.__module__)
+            if not hasattr(function, "__wrapped__") and not function.__closure__:
+                return
+            for part in (getattr(function, "__wrapped__", None), *_contents(function)):  # a decorator's work
+                if callable(part):
+                    self.visit(part)
+            return
+        used, told = _used(function.__code__), []
+        self._names |= used.attributes
+        for value in (*_contents(function), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.visit(value)
+            told.append(_told(value))
+        for name, *taken in used.globals:
+            if name not in function.__globals__:
+                continue  # a builtin
+            value = function.__globals__[name]
+            while taken and isinstance(value, ModuleType) and _followed(value.__name__) and hasattr(value, taken[0]):
+                value = getattr(value, taken.pop(0))
+            self.visit(value)
+            if _counts(name, function.__module__) and not _is_registry(value):
+                told.append(f"{name}={_told(value)}")
+        for value in self._imported(used, function):
+            self.visit(value)
+        self.visit(getattr(function, "__wrapped__", None))
+        self._add(function.__module__, function.__qualname__, _code(function.__code__), *told)
+
+    def _imported(self, used: _Used, function: FunctionType) -> Iterator[Any]:
+        for name, level, taken in used.imports:
+            package = function.__globals__.get("__package__")
+            module = resolve_name("." * level + name, package) if level else name
+            if not _followed(module):
+                self._other(module)
+                continue
+            try:
+                value = importlib.import_module(module)
+                if taken is not None:
+                    value = vars(value)[taken] if taken in vars(value) else importlib.import_module(f"{module}.{taken}")
+            except ImportError:
+                continue  # what is not there cannot run
+            yield value
+            if isinstance(value, ModuleType) and _followed(value.__name__):
+                yield from (vars(value)[one] for one in sorted(used.attributes & vars(value).keys()))
+
+    def _class(self, kind: type) -> None:
+        """Note the class; its attributes are visited when they are named (`_members`)."""
+        if not _followed(kind.__module__):
+            self._other(kind.__module__)
+            return
+        self._classes[kind] = hasattr(kind, "model_json_schema")  # of pydantic, which calls what nobody names
+        self._add(kind.__module__, kind.__qualname__, *(base.__qualname__ for base in kind.__mro__), *_schema(kind))
+        for base in kind.__mro__[1:]:
+            self.visit(base)
+
+    def _members(self) -> bool:
+        """Visit the attributes of classes that have come to be named; whether there were any."""
+        found = [
+            (kind, name, member)
+            for kind, whole in self._classes.items()
+            for name, member in vars(kind).items()
+            if (kind, name) not in self._taken
+            and (whole or name in self._names or (name.startswith("__") and name.endswith("__")))
+            and name not in _SHOWN
+            and name not in _apart(kind)
+        ]
+        for kind, name, member in found:
+            self._taken.add((kind, name))
+            self.visit(member)
+            function = getattr(member, "__func__", member)
+            if isinstance(function, FunctionType):
+                self._classes[kind] |= _followed(function.__module__) and _used(function.__code__).dynamic
+            elif not name.startswith("__") and _is_told(member):
+                self._add(kind.__module__, f"{kind.__qualname__}.{name}", _told(member))
+        return bool(found)
+
+    def _add(self, module: str, name: str, *parts: str | bytes) -> None:
+        """Two units may have one name (two cells defined it): then they share a hash."""
+        name = f"{module}:{name}"
+        self._units[name] = _digest(*([self._units[name]] if name in self._units else []), *parts)
+
+    def _other(self, module: str | None) -> None:
+        """A module that is not followed: the version of its distribution, if it has one."""
+        top = (module or "").partition(".")[0]
+        if top and top != _PACKAGE and _is_installed(top):
+            self._units[top] = _version(top)
+
+
+def _contents(function: FunctionType) -> list[Any]:
+    """Values of the variables that a function closes over; one that is not bound yet is left out."""
+    found = []
+    for cell in function.__closure__ or ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:
+            continue
+    return found
+
+
+@cache
+def _used(code: CodeType) -> _Used:
+    named: list[tuple[str, ...]] = []
+    attributes: set[str] = set()
+    imports: list[tuple[str, int, str | None]] = []
+    constants: list[Any] = []
+    module, chain = None, False
+    for step in dis.get_instructions(code):
+        if step.opname == "LOAD_CONST":
+            constants.append(step.argval)
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            named.append((step.argval,))
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"):
+            attributes.add(step.argval)
+            if chain:
+                named[-1] += (step.argval,)
+        elif step.opname == "IMPORT_NAME":
+            module = (step.argval, constants[-2])
+            imports.append((*module, None))
+        elif step.opname == "IMPORT_FROM":
+            if imports[-1] == (*module, None):
+                imports.pop()
+            imports.append((*module, step.argval))
+        chain = step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD") and (
+            chain or step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        )
+    dynamic = any(name[0] in ("getattr", "vars", "attrgetter", "methodcaller") for name in named)
+    if dynamic:
+        attributes |= {one for one in constants if isinstance(one, str) and one.isidentifier()}
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            more = _used(inner)
+            named, attributes = [*named, *more.globals], attributes | more.attributes
+            imports, dynamic = [*imports, *more.imports], dynamic or more.dynamic
+    return _Used(tuple(dict.fromkeys(named)), frozenset(attributes), tuple(dict.fromkeys(imports)), dynamic)
+
+
+@cache
+def _code(code: CodeType) -> str:
+    """Hash of what a code object does: no docstring, no line numbers, no file, no names of local variables."""
+    consts = [one for one in code.co_consts if not isinstance(one, CodeType)]
+    if consts and isinstance(consts[0], str) and not code.co_name.startswith("<"):
+        consts[0] = None  # of a function with a docstring it is the first constant
+    arguments = code.co_argcount + code.co_kwonlyargcount
+    shape = (arguments, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_varnames[:arguments])
+    inner = [_code(one) for one in code.co_consts if isinstance(one, CodeType)]
+    words = repr((shape, code.co_names, code.co_freevars))
+    return _digest(code.co_code, code.co_exceptiontable, words, *map(_told, consts), *inner)
+
+
+def _counts(name: str, module: str) -> bool:
+    """Whether the value of a global is part of the code. Of ours constants are; others are made while it runs."""
+    return not _is_ours(module) or name.strip("_").isupper()
+
+
+def _is_registry(value: Any) -> bool:
+    """Whether it lists classes of ours by name: what was chosen of them is met as an object, and the others do not
+    count."""
+    listed = value.values() if isinstance(value, Mapping) else ()
+    each = [one if isinstance(one, tuple) else (one,) for one in listed]
+    return bool(each) and all(isinstance(one, type) and _is_ours(one.__module__) for row in each for one in row)
+
+
+def _is_told(value: Any) -> bool:
+    """Whether a class's attribute is a value, and not a function or what Python keeps of one."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return all(map(_is_told, value))
+    if isinstance(value, Mapping):
+        return all(map(_is_told, value.values()))
+    return isinstance(value, (*_PLAIN, PurePath, re.Pattern, Enum, np.ndarray, np.generic)) or is_dataclass(value)
+
+
+def _told(value: Any) -> str:
+    """A value as text that is the same in every process; code, which is a unit of its own, by its name alone."""
+    if isinstance(value, Enum):
+        return f"{type(value).__qualname__}.{value.name}"
+    if isinstance(value, _PLAIN):
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, _Held) and _followed(type(value).__module__):
+        return type(value).__qualname__
+    if isinstance(value, tuple | list):
+        return f"{type(value).__name__}({', '.join(map(_told, value))})"
+    if isinstance(value, set | frozenset):
+        return f"set({', '.join(sorted(map(_told, value)))})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_told(key)}: {_told(one)}' for key, one in value.items())}}}"
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.ascontiguousarray(value)
+        held = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
+        return f"array {array.dtype} {array.shape} {_digest(held)}"
+    if isinstance(value, PurePath | re.Pattern):
+        return repr(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        held = ((field.name, _told(getattr(value, field.name, None))) for field in fields(value))
+        return f"{type(value).__qualname__}({', '.join(map('='.join, held))})"
+    if isinstance(value, FunctionType | type):
+        return f"{value.__module__}:{value.__qualname__}"
+    return value.__name__ if isinstance(value, ModuleType) else type(value).__qualname__
+
+
+def _schema(kind: type) -> list[str]:
+    return [repr(kind.model_json_schema()), _told(kind.model_config)] if hasattr(kind, "model_json_schema") else []
+
+
+def _apart(kind: type) -> set[str]:
+    return {name for base in kind.__mro__ for name in vars(base).get("__apart__", ())}
+
+
+def _is_ours(module: str) -> bool:
+    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
+
+
+@cache
+def _followed(module: str | None) -> bool:
+    """Whether the code of a module is looked into: of ours what decides results, and what lies beside the package."""
+    if not module:
+        return False
+    if _is_ours(module):
+        return module == _READ or not any(module == one or module.startswith(f"{one}.") for one in _APART)
+    return module.partition(".")[0] not in sys.stdlib_module_names and not _is_installed(module.partition(".")[0])
+
+
+@cache
+def _is_installed(top: str) -> bool:
+    """Whether a module belongs to a distribution, and not to the user's own files (or to a notebook, or to Python)."""
+    if top == "__main__" or top in sys.stdlib_module_names:
+        return False
+    try:
+        found = find_spec(top)
+    except ValueError:  # of a module that was made by hand
+        return False
+    places = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+    files = [found.origin or "", *(found.submodule_search_locations or ())] if found else []
+    return any(Path(file).is_relative_to(place) for file in files for place in places)
+
+
+@cache
+def _version(top: str) -> str:
+    try:
+        return metadata.version(top)
+    except metadata.PackageNotFoundError:  # the distribution has another name
+        return str(getattr(sys.modules.get(top), "__version__", "unknown"))
+
+
+def _digest(*parts: str | bytes) -> str:
+    told = hashlib.sha256()
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        told.update(len(raw).to_bytes(8, "big") + raw)
+    return told.hexdigest()[:12]
