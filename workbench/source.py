@@ -87,12 +87,15 @@ class _Used(NamedTuple):
     globals: tuple[tuple[str, ...], ...]
     attributes: frozenset[str]
     imports: tuple[tuple[str, int, str | None], ...]  # module, level, name that is taken of it
+    changes: frozenset[str]  # globals, closed-over variables and attributes that it assigns, or that it adds to
     dynamic: bool  # whether attributes are looked up by a name that is computed
 
 
 class _Walk:
     def __init__(self, names: Iterable[str]):
         self._units: dict[str, str] = {}
+        self._values: list[tuple[str, str, Any]] = []  # unit, name, value: what code reads, unless code changes it
+        self._changes: set[str] = set()
         self._names = set(names)  # attributes that any of the code names
         self._classes: dict[type, bool] = {}  # class -> whether all its attributes count
         self._seen: dict[int, Any] = {}  # the objects, too, so that no number is used again
@@ -102,6 +105,9 @@ class _Walk:
     def finish(self) -> dict[str, str]:
         while self._members():
             pass
+        for unit, name, value in self._values:
+            if name not in self._changes:  # else it is state, such as a counter
+                self._units[unit] = _digest(self._units.get(unit, ""), f"{name}={_told(value)}")
         self._units["python"] = ".".join(platform.python_version_tuple()[:2])  # byte code hangs on it
         return dict(sorted(self._units.items()))
 
@@ -147,13 +153,12 @@ class _Walk:
         if hasattr(kind, "run") and hasattr(value, "meter"):
             return  # an engine
         self.visit(kind)
-        if _is_ours(kind.__module__) and not _followed(kind.__module__):
-            self.apart.append(value)
-        if not _followed(kind.__module__) or "__dict__" in _apart(kind):
+        if not _followed(kind.__module__):
+            self.apart += [value] if _is_ours(kind.__module__) else []
             return
         for name, part in vars(value).items() if hasattr(value, "__dict__") else ():
             lazy = isinstance(getattr(kind, name, None), cached_property)  # is there or not, as it happens
-            if not lazy and not isinstance(part, Mapping | tuple | list | set):
+            if not lazy and not isinstance(part, Mapping | tuple | list | set) and "__dict__" not in _apart(type(part)):
                 self.visit(part)
 
     def _function(self, function: FunctionType) -> None:
@@ -161,15 +166,20 @@ class _Walk:
             self._other(function.__module__)
             if not hasattr(function, "__wrapped__") and not function.__closure__:
                 return
-            for part in (getattr(function, "__wrapped__", None), *_contents(function)):  # a decorator's work
-                if callable(part):
+            for part in (getattr(function, "__wrapped__", None), *(part for _, part in _closed_over(function))):
+                if callable(part):  # a decorator's work
                     self.visit(part)
             return
-        used, told = _used(function.__code__), []
+        used = _used(function.__code__)
         self._names |= used.attributes
-        for value in (*_contents(function), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        self._changes |= used.changes
+        defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+        unit = self._add(function.__module__, function.__qualname__, _code(function.__code__), *map(_told, defaults))
+        for value in defaults:
             self.visit(value)
-            told.append(_told(value))
+        for name, value in _closed_over(function):
+            self.visit(value)
+            self._values.append((unit, name, value))
         for name, *taken in used.globals:
             if name not in function.__globals__:
                 continue  # a builtin
@@ -178,11 +188,10 @@ class _Walk:
                 value = getattr(value, taken.pop(0))
             self.visit(value)
             if _counts(name, function.__module__) and not _is_registry(value):
-                told.append(f"{name}={_told(value)}")
+                self._values.append((unit, name, value))
         for value in self._imported(used, function):
             self.visit(value)
         self.visit(getattr(function, "__wrapped__", None))
-        self._add(function.__module__, function.__qualname__, _code(function.__code__), *told)
 
     def _imported(self, used: _Used, function: FunctionType) -> Iterator[Any]:
         for name, level, taken in used.imports:
@@ -229,13 +238,14 @@ class _Walk:
             if isinstance(function, FunctionType):
                 self._classes[kind] |= _followed(function.__module__) and _used(function.__code__).dynamic
             elif not name.startswith("__") and _is_told(member):
-                self._add(kind.__module__, f"{kind.__qualname__}.{name}", _told(member))
+                self._values.append((f"{kind.__module__}:{kind.__qualname__}.{name}", name, member))
         return bool(found)
 
-    def _add(self, module: str, name: str, *parts: str | bytes) -> None:
+    def _add(self, module: str, name: str, *parts: str | bytes) -> str:
         """Two units may have one name (two cells defined it): then they share a hash."""
         name = f"{module}:{name}"
         self._units[name] = _digest(*([self._units[name]] if name in self._units else []), *parts)
+        return name
 
     def _other(self, module: str | None) -> None:
         """A module that is not followed: the version of its distribution, if it has one."""
@@ -244,15 +254,22 @@ class _Walk:
             self._units[top] = _version(top)
 
 
-def _contents(function: FunctionType) -> list[Any]:
-    """Values of the variables that a function closes over; one that is not bound yet is left out."""
-    found = []
-    for cell in function.__closure__ or ():
+def _closed_over(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """The variables that a function closes over, with their values; one that is not bound yet is left out."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
-            found.append(cell.cell_contents)
+            yield name, cell.cell_contents
         except ValueError:
             continue
-    return found
+
+
+_GLOBALS, _ATTRIBUTES = {"LOAD_GLOBAL", "LOAD_NAME"}, {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"}
+_VARIABLES = _GLOBALS | _ATTRIBUTES | {"LOAD_DEREF", "LOAD_CLASSDEREF"}
+_STORES = {"STORE_GLOBAL", "STORE_DEREF", "STORE_ATTR", "DELETE_GLOBAL", "DELETE_ATTR"}
+_ADDING = {
+    "add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft", "put", "remove",
+    "setdefault", "subtract", "update",
+}  # fmt: skip
 
 
 @cache
@@ -260,36 +277,48 @@ def _used(code: CodeType) -> _Used:
     named: list[tuple[str, ...]] = []
     attributes: set[str] = set()
     imports: list[tuple[str, int, str | None]] = []
+    changes: set[str] = set()
     constants: list[Any] = []
-    module, chain = None, False
-    for step in dis.get_instructions(code):
-        if step.opname == "LOAD_CONST":
-            constants.append(step.argval)
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            named.append((step.argval,))
-        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"):
-            attributes.add(step.argval)
+    steps = list(dis.get_instructions(code))
+    module, chain = ("", 0), False
+    for at, step in enumerate(steps):
+        what, name = step.opname, step.argval
+        if what == "LOAD_CONST":
+            constants.append(name)
+        elif what in _STORES or (what in _VARIABLES and _is_changed(steps[at + 1 :])):
+            changes.add(name)
+        if what in _GLOBALS:
+            named.append((name,))
+        elif what in _ATTRIBUTES:
+            attributes.add(name)
             if chain:
-                named[-1] += (step.argval,)
-        elif step.opname == "IMPORT_NAME":
-            module = (step.argval, constants[-2])
+                named[-1] += (name,)
+        elif what == "IMPORT_NAME":
+            module = (name, constants[-2])
             imports.append((*module, None))
-        elif step.opname == "IMPORT_FROM":
+        elif what == "IMPORT_FROM":
             if imports[-1] == (*module, None):
                 imports.pop()
-            imports.append((*module, step.argval))
-        chain = step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD") and (
-            chain or step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-        )
+            imports.append((*module, name))
+        chain = what in _GLOBALS or (chain and what in _ATTRIBUTES)
     dynamic = any(name[0] in ("getattr", "vars", "attrgetter", "methodcaller") for name in named)
     if dynamic:
         attributes |= {one for one in constants if isinstance(one, str) and one.isidentifier()}
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            more = _used(inner)
-            named, attributes = [*named, *more.globals], attributes | more.attributes
-            imports, dynamic = [*imports, *more.imports], dynamic or more.dynamic
-    return _Used(tuple(dict.fromkeys(named)), frozenset(attributes), tuple(dict.fromkeys(imports)), dynamic)
+    for inner in (_used(one) for one in code.co_consts if isinstance(one, CodeType)):
+        named, imports = [*named, *inner.globals], [*imports, *inner.imports]
+        attributes, changes, dynamic = attributes | inner.attributes, changes | inner.changes, dynamic or inner.dynamic
+    parts = (frozenset(attributes), tuple(dict.fromkeys(imports)), frozenset(changes), dynamic)
+    return _Used(tuple(dict.fromkeys(named)), *parts)
+
+
+def _is_changed(following: Iterable[dis.Instruction]) -> bool:
+    """Whether what was just loaded is added to (`seen.append`), or one of its items assigned (`counts[key] += 1`)."""
+    for at, step in enumerate(following):
+        if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and at == 0 and step.argval in _ADDING:
+            return True
+        if not step.opname.startswith(("LOAD_", "PUSH_NULL")):
+            return step.opname in ("STORE_SUBSCR", "DELETE_SUBSCR", "COPY")
+    return False
 
 
 @cache

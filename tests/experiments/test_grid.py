@@ -8,6 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
+from workbench.experiments.book import Book
 from workbench.experiments.grid import Grid, grid
 from workbench.experiments.retrieved import Retrieved, evidence_of
 from workbench.experiments.significance import mcnemar
@@ -26,7 +27,7 @@ from workbench.records import (
 )
 from workbench.trace import Trace
 
-READERS = {"one": "direct[k=1]", "five": "direct"}
+READERS = {"one": "direct[k=1]", "five": "direct[k=5]"}
 
 
 class Counting(Dense):
@@ -62,9 +63,9 @@ def test_a_run_per_reader_and_each_question_retrieved_once(ask, tiny, tiny_index
     Counting.asked = 0
     made = ask(methods=(Counting(tiny_index),))
     assert Counting.asked == len(tiny.questions) == 3
-    assert list(made.runs) == ["one", "five"] and made.readers == READERS
+    assert list(made.runs) == ["one", "five"] and made.readers == {"one": "direct[k=1]", "five": "direct"}
     for label, run in made.runs.items():
-        assert run.config["reader"] == READERS[label] and len(run.rows) == 3
+        assert run.config["reader"] == wb.reader(READERS[label]).label and len(run.rows) == 3
         assert run.trace("q1", "dense").events[0].step == "dense"
         assert {"dense", run.config["reader"]} <= {row["stage"] for row in run.seconds().to_dict("records")}
     one, five = (run.rows for run in made.runs.values())
@@ -84,14 +85,14 @@ def test_a_run_of_the_grid_is_the_run_that_evaluate_makes(ask, tiny, tiny_index,
 def test_stopped_anywhere_and_taken_up_gives_the_same_bytes(ask, lives, monkeypatch):
     whole = files(ask("whole").folder)
     left = iter(range(lives))
-    before = wb.experiments.evaluate.__globals__["_write"]
+    before = Book._write_files
 
     def write(*given):
         if next(left, None) is None:
             raise Stopped
         before(*given)
 
-    monkeypatch.setitem(wb.experiments.evaluate.__globals__, "_write", write)
+    monkeypatch.setattr(Book, "_write_files", write)
     with pytest.raises(Stopped):
         ask("cut")
     monkeypatch.undo()
@@ -100,19 +101,37 @@ def test_stopped_anywhere_and_taken_up_gives_the_same_bytes(ask, lives, monkeypa
     assert [len(run.rows) for run in again.runs.values()] == [6, 6]
 
 
-def test_a_reader_can_be_added_and_nothing_else_changed(ask, tiny):
-    first = files(ask().folder)
-    more = ask(readers={**READERS, "two": "direct[k=2]"}, measures=Grid(ask().folder).config["measures"])
-    kept = files(more.folder)
-    assert list(more.runs) == ["one", "five", "two"]
-    assert all(kept[name] == held for name, held in first.items() if name != "grid.json")
-    for changed, said in (
-        ({"k": 7}, r"\bk\b"), ({"methods": ("dense",)}, "methods"), ({"questions": tiny.questions[:2]}, "questions"),
-        ({"readers": {"one": "direct[k=3]"}}, "reader 'one'"), ({"measures": ["em"]}, "measures"),
-    ):  # fmt: skip
+def test_readers_methods_and_questions_are_added_and_nothing_else_is_asked(ask, tiny, tiny_index):
+    Counting.asked = 0
+    first = files(ask(methods=(Counting(tiny_index),), questions=tiny.questions[:2]).folder)
+    more = ask(methods=(Counting(tiny_index),), questions=tiny.questions[:2], readers={**READERS, "two": "direct[k=2]"})
+    assert Counting.asked == 2 and list(more.runs) == ["one", "five", "two"]
+    held = files(more.folder)
+    assert all(held[name] == content for name, content in first.items() if name != "grid.json")
+    more = ask(methods=(Counting(tiny_index), "hipporag2"), readers={**READERS, "two": "direct[k=2]"})
+    assert Counting.asked == 3 and files(more.folder) == files(
+        ask("at once", methods=(Counting(tiny_index), "hipporag2"), readers={**READERS, "two": "direct[k=2]"}).folder
+    )
+    part = ask(methods=("hipporag2",), readers={"two": "direct[k=2]"}, questions=tiny.questions[1:])
+    assert list(part.runs) == ["two"] and part.methods == ["hipporag2"] and len(part.runs["two"].rows) == 2
+    assert list(Grid.open(part.folder).runs) == ["one", "five", "two"]
+
+
+def test_what_would_be_another_grid_is_refused_and_nothing_changes(ask):
+    whole = files(ask().folder)
+    for changed, said in (({"k": 7}, r"\bk\b"), ({"readers": {"one": "direct[k=3]"}}, "reader 'one' is direct.k=1")):
         with pytest.raises(SettingError, match=said):
             ask(**changed)
-    assert files(more.folder) == kept
+    assert files(ask().folder) == whole
+
+
+def test_readers_that_do_not_say_how_much_read_as_much(ask):
+    made = ask(readers=["direct", "cot", "structured", "direct[k=1]"], methods=("dense",))
+    assert list(made.readers) == ["direct[k=none,budget=12000]", "cot", "structured", "direct[k=1]"]
+    assert list(ask("own", readers=["direct"], tokens=None).readers) == ["direct"]
+    compared = made.compare("cot", ["accuracy"]).set_index("reader")
+    assert compared["read_tokens"]["direct[k=none,budget=12000]"] == compared["against_tokens"].iloc[0]
+    assert compared["read_tokens"]["direct[k=1]"] < compared["against_tokens"].iloc[0]
 
 
 def test_tables_and_comparisons_are_paired(ask):
@@ -131,10 +150,10 @@ def test_tables_and_comparisons_are_paired(ask):
 
 
 def test_readers_are_specs_or_values_and_go_by_their_labels(ask):
-    made = ask(readers=["direct", wb.reader("direct[k=2]")])
-    assert made.readers == {"direct": "direct", "direct[k=2]": "direct[k=2]"}
+    made = ask(readers=["cot", wb.reader("direct[k=2]")])
+    assert made.readers == {"cot": "cot", "direct[k=2]": "direct[k=2]"}
     with pytest.raises(SettingError, match="two readers are called"):
-        ask("other", readers=["direct", "direct"])
+        ask("other", readers=["cot", "cot"])
     with pytest.raises(SettingError, match="at least one reader"):
         ask("other", readers=[])
     with pytest.raises(SettingError, match="at least one question"):
@@ -173,14 +192,15 @@ def test_evidence_survives_the_disk():
     assert evidence_of(json.loads(json.dumps(asdict(evidence)))) == evidence
 
 
-def test_what_is_kept_is_refused_for_other_limits_and_counts_as_asked(tiny_index, tmp_path):
-    kept = Retrieved("m", wb.method("hipporag2", tiny_index), tmp_path)
+def test_what_is_kept_counts_as_asked_and_is_not_taken_for_other_limits(tiny_index, tmp_path):
+    kept = Retrieved(wb.method("hipporag2", tiny_index), tmp_path)
     first = kept.retrieve("Where was Nora Whitlock born?", 2, trace=(one := Trace()))
     with collect() as usage:
         again = kept.retrieve("Where was Nora Whitlock born?", 2, trace=(two := Trace()))
     assert again == first and one == two and usage.steps["fact_filter"].calls == 1
-    with pytest.raises(DataError, match="k=2, budget=None, not with k=3"):
-        kept.retrieve("Where was Nora Whitlock born?", 3, trace=Trace())
+    assert kept.holds("Where was Nora Whitlock born?", 2, None, "full")
+    assert not kept.holds("Where was Nora Whitlock born?", 2, None, "ids")
+    assert len(kept.retrieve("Where was Nora Whitlock born?", 3, trace=Trace()).passages) == 3
 
 
 def test_mcnemar_by_hand():

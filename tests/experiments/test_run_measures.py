@@ -84,7 +84,7 @@ def test_the_judge_is_asked_what_the_heuristic_leaves_open_and_nothing_else(ask)
     assert column(run, "accuracy:thesis") == {"held": 1, "other": 1, "wrong": 1, "none": 0, "yes": 0}
     assert column(run, "judged") == {"held": 0, "other": 1, "wrong": 1, "none": None, "yes": 0}
     row = run.rows[1]
-    assert row["judge"] == {"verdict": "correct", "reason": "because", "failure": None}
+    assert {**row["judge"], "key": ""} == {"verdict": "correct", "reason": "because", "failure": None, "key": ""}
     assert run.rows[0]["judge"] is None
 
 

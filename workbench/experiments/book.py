@@ -210,6 +210,8 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
         differing += ["data"] if before["data"]["name"] != asked["data"]["name"] else []
         ours, theirs = ((one["reading"] or {}).get("engine") for one in (asked, before))
         differing += [f"the reader's engine: {theirs}, now {ours}"] if ours != theirs else []
+        if asked["judge"] and before["judge"] not in (None, asked["judge"]):  # whose verdicts were paid for
+            differing.append(f"the judge: {before['judge']}, now {asked['judge']}")
     if differing:
         raise SettingError(
             f"{folder} holds another run (it differs in {', '.join(differing)}); choose another folder, or delete "

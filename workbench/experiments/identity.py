@@ -105,7 +105,7 @@ def _code(
     version and the wording of its prompt)."""
     roots = [] if part is None else [part]
     if index is not None:
-        roots += [type(index.layer(kind)) for kind in _used(index, layers)]
+        roots += [type(index), *(type(index.layer(kind)) for kind in _used(index, layers))]
         roots += [] if "settings" in index.manifest["encoder"] else [type(index.encoder)]
     found = source.followed(*roots, names=names)
     steps = _steps(declared, (one for one in found.apart if isinstance(one, Step)))

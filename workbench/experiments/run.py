@@ -188,12 +188,13 @@ class Run(Record):
 
     def _seconds(self, method: str) -> dict[str, float | None]:
         asked = {row["question_id"] for row in self.rows if row["method"] == method}
-        timed = [row for row in self._timed if row["method"] == method and row["question_id"] in asked]
-        reused = sum(row.get("reused", False) for row in timed)
-        mean = {"seconds": _mean_of(seconds_of(row["seconds"]) for row in timed)}
-        return mean | ({"reused": reused} if any(row.get("reused") for row in self._timed) else {})
+        timed = self._timed
+        mine = [row for row in timed if row["method"] == method and row["question_id"] in asked]
+        mean = {"seconds": _mean_of(seconds_of(row["seconds"]) for row in mine)}
+        reused = {"reused": sum(row.get("reused", False) for row in mine)}
+        return mean | (reused if any(row.get("reused") for row in timed) else {})
 
-    @cached_property
+    @property
     def _timed(self) -> list[dict]:
         return read_rows(self.folder / "timings.jsonl")
 
