@@ -572,7 +572,28 @@ def run(
     for path in done:
         out.print(f"  {escape(str(path.with_suffix('.html')))}   the executed notebook as a page", highlight=False)
     out.print("  figures/   figures, tables and verdicts", highlight=False)
-    out.print("  make lab   the notebooks themselves, in JupyterLab", highlight=False)
+    out.print("  make lab   working copies of the notebooks, in JupyterLab", highlight=False)
+
+
+@verb(context_settings={"ignore_unknown_options": True})
+def lab(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="given to JupyterLab: --no-browser --port 8899", metavar="…")
+    ] = None,
+) -> None:
+    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves notebooks/ alone."""
+    from workbench import notebooks
+
+    copies = notebooks.working_copies()
+    for copy, state in copies.items():
+        if state == "kept":
+            err.print(
+                f"{escape(str(copy))} has changes of yours and is kept, although its original in notebooks/ is newer; "
+                "rename it, and the next start brings the new one",
+                highlight=False,
+                soft_wrap=True,
+            )
+    notebooks.open_lab(next(iter(copies)), arguments or ())
 
 
 @verb
