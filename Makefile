@@ -1,8 +1,9 @@
 # make run            set up, index the data, execute the notebooks, write figures/
 # make run DATA=DIR   the same for a data folder
 # make test           set up, run the tests          make test-all   the slow ones as well
-# make lab            JupyterLab              make browser    the notebooks in a browser
+# make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)
+# make browser        the notebooks in a browser
 PY ?= python3.11
 DATA ?= meridian
 BIN := .venv/bin
@@ -34,7 +35,7 @@ browser: setup
 	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser
 
 lab: setup
-	$(BIN)/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/notebooks/01_build_graph.ipynb $(LAB)
+	$(BIN)/workbench lab $(LAB)
 
 lint: setup
 	$(BIN)/ruff check .

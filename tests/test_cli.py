@@ -89,6 +89,27 @@ def test_index_evaluate_and_resume(workbench, tmp_path):
     assert {row["method"] for row in done["compare"]} == {"bm25"}
 
 
+def test_documents_that_cannot_be_read_are_named_last_or_refused(workbench, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "bridge.txt").write_text("Karl Weiss built the bridge in Halden.")
+    for name in ("blank", "empty"):
+        (folder / f"{name}.txt").write_text(" " if name == "blank" else "")
+    (folder / "questions.jsonl").write_text('{"question": "Who built it?", "support": ["bridge.txt#1"]}\n')
+    said = [
+        "2 files skipped, 2 read:",
+        "blank.txt: holds no text; write some, or take the file away",
+        "empty.txt: is empty; write some text, or take the file away",
+    ]
+    for verb in (("index", folder, "-o", tmp_path / "index"), ("estimate", folder)):
+        assert [line.strip() for line in workbench(*verb).stderr.splitlines()[-3:]] == said
+        skipped = json.loads(workbench(*verb, "--json").stdout)["skipped"]
+        assert [one["file"] for one in skipped] == ["blank.txt", "empty.txt"]
+        told = " ".join(workbench(*verb, "--strict", code=1).stderr.split())
+        assert "blank.txt holds no text" in told.replace("/ ", "/")
+    assert "skipped" not in workbench("estimate", "meridian", "--strict", "--sample", 1).stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

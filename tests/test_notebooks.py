@@ -1,9 +1,11 @@
 """The notebooks: without outputs in git, executed with papermill and parameters, on the bundled and on other data."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -31,6 +33,46 @@ def test_it_is_a_document(path):
     assert cells[0].cell_type == "markdown" and cells[0].source.startswith("# ") and "\n> " in cells[0].source
     assert [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
     assert cells[-1].source.startswith("assert verdict.holds")
+
+
+def made(cell) -> set[str]:
+    """The names that a code cell binds in the notebook; those of a comprehension stay inside it."""
+    tree = ast.parse(cell.source)
+    inside = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    hidden = {id(node) for scope in ast.walk(tree) if isinstance(scope, inside) for node in ast.walk(scope)}
+    stored = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return {node.id for node in stored if id(node) not in hidden}
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_each_name_is_made_by_one_cell(path):
+    """A parameter that is overwritten, or a name that changes its meaning further down, breaks the cell that runs
+    again."""
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    counted = Counter(name for cell in cells for name in made(cell))
+    assert [name for name, count in counted.items() if count > 1] == []
+
+
+SMALL = {
+    "01": {"limit": 2},
+    "03": {"beside": ["lightrag"]},
+    "04": {"limit": 1},
+    "05": {"methods": ["dense"], "ablated": ["dense"], "prompts": ["brief", "sparql"], "limit": 2, "budget": 600},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.name)
+def test_each_cell_runs_again(path, tmp_path, monkeypatch, meridian_index):
+    """After the whole notebook all cells once more from the last to the first: each finds what it needs as it was."""
+    node = nbformat.read(path, as_version=4)
+    again = [cell for cell in node.cells[::-1] if cell.cell_type == "code" and not cell.metadata.get("tags")]
+    node.cells += [nbformat.v4.new_code_cell(cell.source) for cell in again]
+    doubled = tmp_path / path.name
+    nbformat.write(node, doubled)
+    monkeypatch.chdir(tmp_path)
+    parameters = {"index": str(meridian_index.folder), **SMALL[path.name[:2]]}
+    notebooks.run(doubled, tmp_path / "executed", parameters, progress=False)
 
 
 @pytest.fixture

@@ -49,8 +49,9 @@ Data = Annotated[
 ]
 Read = Annotated[
     list[str] | None,
-    typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252, on_error=skip"),
+    typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252"),
 ]
+Strict = Annotated[bool, typer.Option("--strict", help="stop at the first document that cannot be read")]
 Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
 Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
 K = Annotated[int, typer.Option("-k", help="passages")]
@@ -131,6 +132,7 @@ def index(
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
     read: Read = None,
+    strict: Strict = False,
     offline: Offline = False,
     as_json: Json = False,
 ) -> None:
@@ -145,7 +147,7 @@ def index(
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
     limits = _limits(max_money, max_tokens, max_calls)
-    loaded = wb.load(data, offline=offline or None, **_pairs("--read", read))
+    loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
     built = wb.Index.build(
         loaded, _engine(engine, record, limits), folder, encoder=encoder, layers=_names(layers), settings=chosen
     )
@@ -159,11 +161,9 @@ def index(
     ]
     if as_json:
         said = {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows}
-        _print_json(said)
+        _print_json({**said, "skipped": _skipped(loaded)})
         return
     out.print(escape(repr(built)), highlight=False)
-    for name, reason in loaded.origin.skipped if loaded.origin else ():
-        err.print(f"  skipped {escape(clean(name, 200))}: {escape(clean(reason, 300))}", highlight=False)
     for row in rows:
         said = ", ".join(f"{k} {_said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
         out.print(f"  {row['layer']}: {escape(said)}", highlight=False)
@@ -173,6 +173,7 @@ def index(
                 "asks for these again",
                 highlight=False,
             )
+    _print_skipped(loaded)
 
 
 @verb
@@ -483,6 +484,7 @@ def estimate(
     judge: Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked")] = None,
     read: Read = None,
+    strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
@@ -495,8 +497,9 @@ def estimate(
     from workbench.data.folder import read_questions
 
     runner, sampled = _engine(engine, record), {} if sample is None else {"sample": sample}
+    loaded = None
     if questions is None:
-        loaded = wb.load(data, **_pairs("--read", read))
+        loaded = wb.load(data, strict=strict, **_pairs("--read", read))
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
     else:
         opened = wb.Index.open(data)
@@ -510,9 +513,10 @@ def estimate(
             **sampled,
         )
     if as_json:
-        _print_json({**asdict(found), "total": asdict(found.total)})
+        _print_json({**asdict(found), "total": asdict(found.total), "skipped": _skipped(loaded)})
         return
     out.print(escape(repr(found)), highlight=False)
+    _print_skipped(loaded)
 
 
 _COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
@@ -568,7 +572,28 @@ def run(
     for path in done:
         out.print(f"  {escape(str(path.with_suffix('.html')))}   the executed notebook as a page", highlight=False)
     out.print("  figures/   figures, tables and verdicts", highlight=False)
-    out.print("  make lab   the notebooks themselves, in JupyterLab", highlight=False)
+    out.print("  make lab   working copies of the notebooks, in JupyterLab", highlight=False)
+
+
+@verb(context_settings={"ignore_unknown_options": True})
+def lab(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="given to JupyterLab: --no-browser --port 8899", metavar="…")
+    ] = None,
+) -> None:
+    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves notebooks/ alone."""
+    from workbench import notebooks
+
+    copies = notebooks.working_copies()
+    for copy, state in copies.items():
+        if state == "kept":
+            err.print(
+                f"{escape(str(copy))} has changes of yours and is kept, although its original in notebooks/ is newer; "
+                "rename it, and the next start brings the new one",
+                highlight=False,
+                soft_wrap=True,
+            )
+    notebooks.open_lab(next(iter(copies)), arguments or ())
 
 
 @verb
@@ -615,6 +640,20 @@ def _pairs(option: str, given: list[str] | None) -> dict[str, Any]:
     if bad := [key for key, equals, _ in pairs if not equals]:
         raise SettingError(f"{option} {bad[0]!r}: write key=value")
     return {key: parse_value(value) for key, _, value in pairs}
+
+
+def _skipped(loaded) -> list[dict]:
+    """The documents of a data set that could not be read; none where no data set was read."""
+    origin = loaded and loaded.origin
+    return [{"file": name, "why": reason} for name, reason in origin.skipped] if origin else []
+
+
+def _print_skipped(loaded) -> None:
+    """The last word of a verb that reads data, so that nothing pushes it out of sight."""
+    from workbench.views.data import skipped_lines
+
+    for line in skipped_lines(loaded.origin) if loaded and loaded.origin else ():
+        err.print(escape(line), highlight=False, soft_wrap=True)
 
 
 def _limits(max_money: float | None, max_tokens: int | None, max_calls: int | None):

@@ -1,19 +1,23 @@
-"""Running the notebooks as regression runs: papermill with parameters, progress, and an HTML page of each to look
-at."""
+"""Running the notebooks as regression runs: papermill with parameters, progress, and an HTML page of each to look at.
+Opening them in JupyterLab: as working copies, so that the originals stay as they are."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from tqdm.auto import tqdm
 
 from workbench.errors import SettingError, WorkbenchError
 
 DEFAULT_FOLDER = Path("notebooks")
+COPIES = Path("lab")  # which git ignores
 
 
 class NotebookFailed(WorkbenchError):
@@ -28,6 +32,57 @@ def find(folder: str | Path = DEFAULT_FOLDER, only: str | None = None) -> list[P
             f"no notebook {only or ''!r} in {Path(folder).resolve()}; run this from the project's folder"
         )
     return found
+
+
+def working_copies(folder: str | Path = DEFAULT_FOLDER, to: str | Path = COPIES) -> dict[Path, str]:
+    """A copy of each numbered notebook, and what became of it: `new`, `as it was`, `renewed` or `kept`.
+
+    A copy knows which cells it was made from. Where those of the original have changed since, it is renewed, without
+    outputs; but one whose own cells were edited is `kept`. Outputs and the state of widgets are no edit. Raises
+    :class:`SettingError` where a copy cannot be read.
+    """
+    originals, to = find(folder), Path(to)
+    to.mkdir(parents=True, exist_ok=True)
+    return {to / original.name: _copy(original, to / original.name) for original in originals}
+
+
+def _copy(original: Path, copy: Path) -> str:
+    node = _read(original)
+    cells = _hash_of_cells(node)
+    state = "new"
+    if copy.exists():
+        present = _read(copy)
+        made_from = present.metadata.get("hopscope", {}).get("made_from")
+        if cells in (made_from, _hash_of_cells(present)):
+            return "as it was"
+        if made_from != _hash_of_cells(present):
+            return "kept"
+        state = "renewed"
+    node.metadata["hopscope"] = {"made_from": cells}
+    part = copy.with_suffix(".part")
+    nbformat.write(node, part)
+    part.replace(copy)
+    return state
+
+
+def _read(notebook: Path) -> nbformat.NotebookNode:
+    try:
+        return nbformat.read(notebook, as_version=4)
+    except (ValueError, nbformat.ValidationError) as error:
+        raise SettingError(f"{notebook} is no notebook that can be read ({error}); mend it or take it away") from None
+
+
+def _hash_of_cells(node: nbformat.NotebookNode) -> str:
+    """Of what a person writes: kinds and sources of the cells, without what running them leaves behind."""
+    written = [[cell.cell_type, cell.source] for cell in node.cells]
+    return hashlib.sha256(json.dumps(written).encode("ascii")).hexdigest()[:16]
+
+
+def open_lab(notebook: Path, arguments: Sequence[str] = ()) -> None:
+    """JupyterLab with this notebook, which lies below the working folder; it takes the place of this process, so that
+    Ctrl-C reaches nothing else."""
+    lab = [sys.executable, "-m", "jupyterlab", "--notebook-dir=."]
+    os.execv(sys.executable, [*lab, f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}", *arguments])
 
 
 def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = True) -> Path:
@@ -83,7 +138,6 @@ def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | 
 
 def _to_html(notebook: Path) -> None:
     """A page that loads nothing. A widget would need a content network, so what else its output holds is shown."""
-    import nbformat
     from nbconvert import HTMLExporter
 
     node = nbformat.read(notebook, as_version=4)

@@ -45,14 +45,15 @@ ALLOWED: tuple[str, ...] = ()
 class Lab:
     """A JupyterLab server on a free port of this machine, with all its folders below `home`.
 
-    `root` is what a notebook takes for the project's folder: notebooks lie in `root/notebooks`, and indexes, runs and
+    `root` is what a notebook takes for the project's folder: notebooks are opened in `root/lab`, and indexes, runs and
     figures are written to `root`.
     """
 
     def __init__(self, home: Path):
         self.root = home / "project"
-        self._notebooks = self.root / "notebooks"
+        self._notebooks = self.root / "lab"
         self._notebooks.mkdir(parents=True)
+        (self.root / "notebooks").mkdir()  # by which a kernel in `lab` knows that its parent is a project
         settings = home / "config" / "labconfig" / "default_setting_overrides.json"
         settings.parent.mkdir(parents=True)
         settings.write_text(json.dumps(SETTINGS))
@@ -63,7 +64,6 @@ class Lab:
             "JUPYTERLAB_SETTINGS_DIR": "settings",
             "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
             "IPYTHONDIR": "ipython",
-            "WORKBENCH_HOME": "project",
         }
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -77,7 +77,7 @@ class Lab:
                     *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"),
                     *(f"--ServerApp.root_dir={self.root}", "--LabApp.expose_app_in_browser=True"),
                 ],
-                env=os.environ | {name: str(home / folder) for name, folder in folders.items()},
+                env=_environment() | {name: str(home / folder) for name, folder in folders.items()},
                 stdout=log,
                 stderr=log,
             )
@@ -102,7 +102,7 @@ class Lab:
 
     def open(self, page: Page, name: str, theme: str = "light") -> Notebook:
         """Open a notebook of this lab in the page and wait until its kernel is ready."""
-        page.goto(f"{self.url}/lab/tree/notebooks/{name}?reset&token={TOKEN}", wait_until="domcontentloaded")
+        page.goto(f"{self.url}/lab/tree/lab/{name}?reset&token={TOKEN}", wait_until="domcontentloaded")
         panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         # The name first: while no kernel is attached the indicator says "idle" as well.
         expect(panel.locator(".jp-Toolbar-kernelName")).to_have_text("Python 3 (ipykernel)", timeout=60_000)
@@ -164,6 +164,10 @@ class Notebook:
             ".map(output => `${output.ename}: ${output.evalue}`)"
         )
         assert not failed, f"a cell failed: {failed}"
+
+    def save(self) -> None:
+        """Write it to its file, with outputs and the state of widgets."""
+        self.page.evaluate("() => jupyterapp.commands.execute('docmanager:save')")
 
     def outputs(self, containing: str | None = None) -> Locator:
         """The outputs of all cells, in their order, or those which contain a text; the sources are not searched."""
@@ -235,6 +239,11 @@ class Guard:
         else:
             self.problems.append(f"dialog: {dialog.message}")
             dialog.dismiss()
+
+
+def _environment() -> dict[str, str]:
+    """That of the tests, without a home for indexes and figures: a kernel finds it by where its notebook lies."""
+    return {name: value for name, value in os.environ.items() if name != "WORKBENCH_HOME"}
 
 
 def leaves_machine(url: str) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import sys
 
 import pytest
 
-from workbench.data import load, read_documents
+from workbench.data import load, read_documents, write_folder
 from workbench.errors import DataError, SettingError
+from workbench.records import Question
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def test_byte_order_marks_and_line_ends(tmp_path, content):
 def test_an_encoding_can_be_given(tmp_path):
     (tmp_path / "x.txt").write_bytes("naïve".encode("cp1252"))
     with pytest.raises(DataError, match=r"x\.txt is not utf-8 \(byte 2 is 0xef\); .*encoding=, such as 'cp1252'"):
-        load(tmp_path)
+        load(tmp_path, strict=True)
     assert load(tmp_path, encoding="cp1252").passages[0].text == "naïve"
 
 
@@ -101,14 +103,83 @@ def test_an_encoding_can_be_given(tmp_path):
         ("broken.pdf", b"%PDF-1.7 nothing", "cannot be read as a PDF"),
     ],
 )
-def test_one_bad_file_stops_the_reading_or_is_listed(folder, name, content, said):
+def test_one_bad_file_is_listed_or_stops_strict_reading(folder, name, content, said):
     (folder / name).write_bytes(content)
-    with pytest.raises(DataError, match=f"{said}.*on_error='skip'"):
-        load(folder, max_bytes=2000)
-    data = load(folder, max_bytes=2000, on_error="skip")
+    for strict in ({"strict": True}, {"on_error": "raise"}):
+        with pytest.raises(DataError, match=f"{said}.*Without strict reading the other files are read"):
+            load(folder, max_bytes=2000, **strict)
+    data = load(folder, max_bytes=2000)
     assert len(data.passages) == 3
     [(skipped, why)] = data.origin.skipped
     assert skipped == name and re.search(said, why) and str(folder) not in why
+
+
+def test_every_skipped_file_is_shown_with_its_reason(folder):
+    for number in range(30):
+        (folder / f"empty{number}.txt").write_text("")
+    (folder / "<b>.txt").write_bytes(b"caf\xe9")
+    data = load(folder)
+    assert "31 files skipped, 2 read:" in repr(data)
+    # In a notebook it is the first thing seen, not folded into where the data come from.
+    seen = data._repr_html_().split("where it comes from")[0]
+    assert "31 files skipped, 2 read:" in seen and "<details open>" in seen
+    for shown in (repr(data), repr(data.origin), seen):
+        assert all(f"empty{number}.txt" in shown for number in range(30)) and shown.count("is empty; write") == 30
+    assert "&lt;b&gt;.txt" in seen and "is not utf-8 (byte 3 is 0xe9)" in seen
+    assert "files skipped" not in repr(load(folder / "b"))
+
+
+def test_a_folder_of_which_nothing_can_be_read_is_an_error(tmp_path):
+    for number in range(7):
+        (tmp_path / f"{number}.txt").write_text("")
+    with pytest.raises(DataError, match=r"holds no document to read .*0\.txt: is empty.*4\.txt: .*; and 2 more"):
+        load(tmp_path)
+
+
+def asked(folder, **fields):
+    (folder / "questions.jsonl").write_text(json.dumps({"question": "Where is Orsby?", **fields}) + "\n")
+
+
+def test_questions_beside_the_documents_are_read(folder):
+    asked(folder, answers=["on the Quell"], support=["a.txt#1", "b/notes.md#2"])
+    (folder / "questions-b.jsonl").write_text('{"id": "b", "question": "Whence?"}\n')
+    data = load(folder)
+    assert len(data.passages) == 3
+    assert data.questions == (
+        Question("b", "Whence?", ()),
+        Question("questions-1", "Where is Orsby?", ("on the Quell",), support=("a.txt#1", "b/notes.md#2")),
+    )
+    assert [file.name for file in data.origin.files] == [
+        "a.txt", "b/notes.md", "questions-b.jsonl", "questions.jsonl",
+    ]  # fmt: skip
+    assert data.origin.notes == ()
+    kept = load(write_folder(data, folder.with_name("kept")))
+    assert (kept.passages, kept.questions) == (data.passages, data.questions)
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        ("a.txt", r"'support' names 'a\.txt', which is a document, .* of 'a\.txt#1'$"),
+        ("b/notes.md", r"which is a document, .* of 'b/notes\.md#1' to 'b/notes\.md#2'$"),
+        ("b/notes.md#3", r"the gold passage 'b/notes\.md#3' is not in the corpus"),
+        ("The Quell", r"the gold passage 'The Quell' is not in the corpus, .*mend 'support'"),
+        ("c.txt#1", r"'c\.txt#1' is of 'c\.txt', which was skipped \(is empty; .*mend that document"),
+        ("c.txt", r"'c\.txt' is of 'c\.txt', which was skipped"),
+    ],
+)
+def test_support_that_names_no_passage_says_what_would(folder, gold, said):
+    (folder / "c.txt").write_text("")
+    asked(folder, support=[gold])
+    with pytest.raises(DataError, match=said) as error:
+        load(folder)
+    assert str(error.value).startswith(f"{folder / 'questions.jsonl'}, line 1: ")
+
+
+def test_questions_below_the_folder_are_another_kind_of_file(folder):
+    (folder / "b" / "questions.jsonl").write_text("{}")
+    data = load(folder)
+    assert data.questions == () and data.origin.notes == ("other kinds of files passed over: 1 .jsonl",)
 
 
 def test_hidden_files_are_passed_over_and_other_kinds_are_counted(folder):
@@ -130,20 +201,21 @@ def test_links_in_a_circle_and_links_to_nowhere(folder):
     assert data.origin.skipped[0][0] == "b/up" and "link to a folder" in data.origin.skipped[0][1]
     (folder / "dead.txt").symlink_to(folder / "nowhere.txt")
     with pytest.raises(DataError, match=r"dead\.txt is no regular file \(a broken link"):
-        load(folder)
+        load(folder, strict=True)
 
 
 def test_a_pipe_is_not_waited_for(folder):
     os.mkfifo(folder / "pipe.txt")
     with pytest.raises(DataError, match=r"pipe\.txt is no regular file"):
-        load(folder)
+        load(folder, strict=True)
+    assert len(load(folder).passages) == 3
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_named(folder):
     (folder / "a.txt").chmod(0)
     with pytest.raises(DataError, match=r"cannot be read .*permissions"):
-        load(folder)
+        load(folder, strict=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other file systems allow no such names")
@@ -173,7 +245,7 @@ def test_a_folder_without_documents_says_what_it_needs(tmp_path):
         load(tmp_path)
     (tmp_path / "x.txt").write_text("")
     with pytest.raises(DataError, match=r"holds no document to read .*x\.txt: is empty"):
-        read_documents(tmp_path, on_error="skip")
+        read_documents(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +273,7 @@ def test_a_pdf_is_read_by_its_text(tmp_path):
     pytest.importorskip("pypdf")
     (tmp_path / "report.pdf").write_bytes(_pdf("Orsby lies on the Quell.", title="On Orsby"))
     (tmp_path / "scan.pdf").write_bytes(_pdf(""))
-    data = load(tmp_path, on_error="skip")
+    data = load(tmp_path)
     assert [(p.id, p.title, p.text) for p in data.passages] == [
         ("report.pdf#1", "On Orsby", "Orsby lies on the Quell.")
     ]

@@ -145,8 +145,14 @@ def test_question_ids_are_unique_over_all_files(folder):
 def test_there_must_be_a_corpus(folder, content, said):
     (folder / "corpus.jsonl").unlink() if content is None else (folder / "corpus.jsonl").write_bytes(content)
     with pytest.raises(DataError, match=said) as error:
-        load(folder)
+        read_folder(folder)
     assert str(folder / "corpus.jsonl") in str(error.value)
+
+
+def test_questions_alone_are_no_data_set(folder):
+    (folder / "corpus.jsonl").unlink()
+    with pytest.raises(DataError, match=r"a folder needs a corpus\.jsonl .*, a triples\.tsv, or documents"):
+        load(folder)
 
 
 def test_an_unknown_name_is_told_what_there_is(tmp_path):

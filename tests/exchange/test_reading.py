@@ -14,7 +14,7 @@ from workbench import exchange
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
-from workbench.records import Passage
+from workbench.records import Passage, Question
 
 ALL = [(kind, version) for kind, versions in layouts.LAYOUTS.items() for version in versions]
 
@@ -52,6 +52,16 @@ def test_it_is_recognised_indexed_without_an_engine_and_found_again(kind, versio
     assert evidence.passages[0].item == data.passages[0]
     for thing in (data, index, *data.extractions, data.profiles):
         assert repr(thing) and (thing is None or thing._repr_html_())
+
+
+def test_questions_beside_an_index_are_read(tmp_path):
+    path = layouts.hipporag2(tmp_path / "tales")
+    gold = exchange.read(path).passages[0].id
+    (path / "questions.jsonl").write_text(json.dumps({"question": "Who founded Orsby?", "support": [gold]}) + "\n")
+    assert wb.load(path).questions == (Question("questions-1", "Who founded Orsby?", (), support=(gold,)),)
+    (path / "questions.jsonl").write_text('{"question": "Who?", "support": ["nowhere"]}\n')
+    with pytest.raises(DataError, match="the gold passage 'nowhere' is not in the corpus"):
+        wb.load(path)
 
 
 @pytest.mark.parametrize(("kind", "version"), ALL)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from workbench.data import registry
 from workbench.data.documents import is_documents, read_documents
-from workbench.data.folder import Dataset, Extraction, is_folder, read_folder
+from workbench.data.folder import Dataset, Extraction, is_folder, questions_in, read_folder
 from workbench.data.graph import GoldGraph
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.registry import Catalogue, Known
@@ -36,13 +37,17 @@ __all__ = [
 ]
 
 
-def load(data: str | Path, *, offline: bool | None = None, **options: Any) -> Dataset:
+def load(data: str | Path, *, offline: bool | None = None, strict: bool = False, **options: Any) -> Dataset:
     """A data set by name (`"meridian"`, `"musique"`, `"musique/dev/ketrag-500"`) or by folder.
 
     A folder may be a data folder, a publisher's layout, an index made elsewhere, or documents (`.txt`, `.md`, `.pdf`),
-    and is recognised by what it holds, in this order; `docs/data.md` describes each. `options` are those of
-    :func:`read_documents` for documents and of :func:`workbench.exchange.read` for an index; few names take any.
-    `offline=True`, or HOPSCOPE_OFFLINE, forbids every connection.
+    and is recognised by what it holds, in this order; `docs/data.md` describes each. A `questions.jsonl` beside any of
+    them is read as well. `options` are those of :func:`read_documents` for documents and of
+    :func:`workbench.exchange.read` for an index; few names take any. `offline=True`, or HOPSCOPE_OFFLINE, forbids every
+    connection.
+
+    Documents that cannot be read are skipped, and the data set lists them; with `strict=True` the first of them is an
+    error.
 
     Raises :class:`DataError` for what cannot be had or read, :class:`SettingError` for options that do not fit.
     """
@@ -62,19 +67,19 @@ def load(data: str | Path, *, offline: bool | None = None, **options: Any) -> Da
         return read_folder(path)
     if read := layouts.recognise(path):
         _no_options(data, options)
-        return read(path)
+        return _with_questions(read(path), path)
 
     from workbench import exchange  # which builds on this package
 
     if exchange.recognise(path):
-        return exchange.read(path, **options)
+        return _with_questions(exchange.read(path, **options), path)
     if path.is_dir() and is_documents(path):
         takes = list(signature(read_documents).parameters)[1:]
         if unknown := set(options) - set(takes):
             raise SettingError(
                 f"a folder of documents does not know {', '.join(sorted(unknown))}; it takes {', '.join(takes)}"
             )
-        return read_documents(path, **options)
+        return read_documents(path, **({"on_error": "raise"} if strict else {}) | options)
     raise DataError(
         f"{path} is nothing that can be read as data: a folder needs a corpus.jsonl with one "
         '{"id", "title", "text"} a line, a triples.tsv, or documents (.txt, .md, .pdf); see docs/data.md'
@@ -88,6 +93,12 @@ def datasets() -> Catalogue:
         for name, data in ((name, load(name)) for name in BUNDLED)
     )
     return registry.datasets(bundled)
+
+
+def _with_questions(data: Dataset, folder: Path) -> Dataset:
+    """Data of another layout with the `questions*.jsonl` that someone has put beside them."""
+    added = questions_in(folder, {passage.id for passage in data.passages})
+    return replace(data, questions=data.questions + added) if added else data
 
 
 def _no_options(data: str | Path, options: dict[str, Any]) -> None:

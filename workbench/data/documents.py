@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from workbench.data import splitter
-from workbench.data.folder import Dataset
+from workbench.data.folder import Dataset, question_files, questions_in
 from workbench.data.origin import Origin, SourceFile
 from workbench.errors import DataError, SettingError
 from workbench.records import Passage
@@ -19,6 +19,7 @@ from workbench.text import storable
 
 SUFFIXES = (".txt", ".md", ".markdown", ".pdf")
 _MARKDOWN = (".md", ".markdown")
+_TOLD = 5  # files that the error about an unreadable folder names
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<matter>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -36,7 +37,7 @@ def read_documents(
     overlap: int = splitter.OVERLAP,
     unit: str = splitter.UNIT,
     encoding: str = "utf-8",
-    on_error: str = "raise",
+    on_error: str = "skip",
     max_bytes: int = 50_000_000,
     name: str | None = None,
 ) -> Dataset:
@@ -48,8 +49,11 @@ def read_documents(
     where it stands under a later Markdown heading. Front matter itself is not text.
 
     Hidden files, other kinds of files and links to folders are passed over. A file that cannot be read, that is empty,
-    binary, longer than `max_bytes` or not of the `encoding` raises :class:`DataError`; with `on_error="skip"` the
-    others are read. `origin` lists what was passed over and why, the settings, and the hash of every file read.
+    binary, longer than `max_bytes` or not of the `encoding` is skipped, or with `on_error="raise"` raises
+    :class:`DataError`, as does a folder of which nothing can be read. `origin` lists each file that was skipped and
+    why, the settings, and the hash of every file read.
+
+    The questions are those of the `questions*.jsonl` beside the documents; their `support` holds ids of passages.
     """
     splitter.check(size, overlap, unit)
     if on_error not in ("raise", "skip"):
@@ -71,10 +75,13 @@ def read_documents(
 
     def skip(shown: str, problem: DataError | str) -> None:
         if on_error == "raise" and isinstance(problem, DataError):
-            raise DataError(f"{problem}. on_error='skip' reads the other files and lists this one")
+            raise DataError(f"{problem}. Without strict reading the other files are read, and this one is listed")
         skipped.append((shown, str(problem).removeprefix(f"{folder / shown} ")))
 
+    asked = question_files(folder)
     for path, shown in _files(folder, skip):
+        if path in asked:
+            continue
         if path.suffix.lower() not in SUFFIXES:
             others[path.suffix.lower() or "no suffix"] += 1
             continue
@@ -90,8 +97,11 @@ def read_documents(
         files.append(SourceFile(shown, hashlib.sha256(content).hexdigest()))
         passages += [Passage(f"{shown}#{number}", title, text) for number, (title, text) in enumerate(found, 1)]
     if not passages:
-        why = "; ".join(f"{shown}: {reason}" for shown, reason in skipped[:3])
-        raise DataError(f"{folder} holds no document to read ({', '.join(SUFFIXES)}){f': {why}' if why else ''}")
+        why = "; ".join(f"{shown}: {reason}" for shown, reason in skipped[:_TOLD])
+        more = f"; and {len(skipped) - _TOLD:,} more" if len(skipped) > _TOLD else ""
+        raise DataError(f"{folder} holds no document to read ({', '.join(SUFFIXES)}){f': {why}{more}' if why else ''}")
+    questions = questions_in(folder, {passage.id for passage in passages}, skipped=dict(skipped))
+    files += [SourceFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in asked]
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(others.items()))
     origin = Origin(
         source="documents",
@@ -100,7 +110,7 @@ def read_documents(
         skipped=tuple(skipped),
         notes=(f"other kinds of files passed over: {kinds}",) if kinds else (),
     )
-    return Dataset(name or folder.resolve().name, tuple(passages), folder=folder, origin=origin)
+    return Dataset(name or folder.resolve().name, tuple(passages), questions, folder=folder, origin=origin)
 
 
 def _files(folder: Path, skip: Callable[[str, DataError | str], None]) -> Iterator[tuple[Path, str]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,8 @@ def fingerprint(passages: tuple[Passage, ...]) -> str:
 
 
 def is_folder(folder: Path) -> bool:
-    """Whether a folder has a file of the layout that `read_folder` reads."""
-    return any(next(folder.glob(name), None) for name in ("corpus.jsonl", "triples.tsv", "questions*.jsonl"))
+    """Whether a folder has the file that `read_folder` takes its corpus from."""
+    return any((folder / name).exists() for name in ("corpus.jsonl", "triples.tsv"))
 
 
 def read_folder(folder: Path, name: str | None = None) -> Dataset:
@@ -86,16 +87,13 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
     bare = triples.exists() and not (folder / "corpus.jsonl").exists()
     passages = [] if bare else read_corpus(folder / "corpus.jsonl")
     known = {passage.id for passage in passages}
-    questions: list[Question] = []
-    seen: dict[str, str] = {}
-    for path in sorted(folder.glob("questions*.jsonl")):
-        questions += read_questions(path, known, seen, answer_set=bare)
+    questions = questions_in(folder, known, answer_set=bare)
     gold = read_graph(graph, known) if graph.is_dir() else None
     facts = tuple(read_triples(triples)) if triples.exists() else ()
     return Dataset(
         name=name or folder.resolve().name,
         passages=tuple(passages),
-        questions=tuple(questions),
+        questions=questions,
         extractions=tuple(read_extractions(openie, known)) if openie.exists() else None,
         folder=folder,
         graph=gold,
@@ -133,15 +131,35 @@ def read_corpus(path: Path) -> list[Passage]:
     return passages
 
 
+def question_files(folder: Path) -> list[Path]:
+    """The files of a folder that hold its questions, in their order."""
+    return sorted(folder.glob("questions*.jsonl"))
+
+
+def questions_in(
+    folder: Path, known: set[str], answer_set: bool = False, skipped: Mapping[str, str] | None = None
+) -> tuple[Question, ...]:
+    """The questions of all these files, with ids that are unique over them; the arguments are those of
+    `read_questions`."""
+    seen: dict[str, str] = {}
+    files = question_files(folder)
+    return tuple(one for path in files for one in read_questions(path, known, seen, answer_set, skipped))
+
+
 def read_questions(
-    path: Path, known: set[str] | None = None, seen: dict[str, str] | None = None, answer_set: bool = False
+    path: Path,
+    known: set[str] | None = None,
+    seen: dict[str, str] | None = None,
+    answer_set: bool = False,
+    skipped: Mapping[str, str] | None = None,
 ) -> list[Question]:
     """Questions of one file. With `known` passage ids, gold that is not among them is an error: recall would be
     wrong.
 
     `seen` (question id → place) is shared by the files of a folder, so that their ids stay apart. `answer_set` is what
     holds where a question does not say it: questions on a ready graph, which name a `topic_entity`, are answered by a
-    set. In files named `…_2hop.jsonl` two hops hold likewise.
+    set. In files named `…_2hop.jsonl` two hops hold likewise. `skipped` (document → reason) tells of gold that could
+    not be read.
     """
     questions: list[Question] = []
     seen = {} if seen is None else seen
@@ -152,10 +170,7 @@ def read_questions(
         support = strings(row, "support", where)
         missing = [passage_id for passage_id in support if known is not None and passage_id not in known]
         if missing:
-            raise DataError(
-                f"{where}: the gold passage {missing[0]!r} is not in the corpus, so recall could not be right; "
-                "mend 'support' or add the passage"
-            )
+            raise DataError(f"{where}: {_absent(missing[0], known, skipped or {})}")
         questions.append(
             Question(
                 id=question_id,
@@ -170,6 +185,27 @@ def read_questions(
             )
         )
     return questions
+
+
+def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
+    """Why `support` cannot name this, and what to do. Passages of a document have the ids `<document>#<number>`."""
+    for document in (gold, gold.rpartition("#")[0]):
+        if document in skipped:
+            return (
+                f"the gold passage {gold!r} is of {document!r}, which was skipped ({skipped[document]}); "
+                "mend that document, or take the question out"
+            )
+    passages = list(takewhile(known.__contains__, (f"{gold}#{number}" for number in count(1))))
+    if passages:
+        ids = " to ".join(map(repr, dict.fromkeys((passages[0], passages[-1]))))
+        return (
+            f"'support' names {gold!r}, which is a document, and recall counts passages; "
+            f"name those of its passages that hold the answer, of {ids}"
+        )
+    return (
+        f"the gold passage {gold!r} is not in the corpus, so recall could not be right; "
+        "mend 'support' or add the passage"
+    )
 
 
 def read_extractions(path: Path, known: set[str]) -> list[Extraction]:

@@ -7,8 +7,7 @@ from workbench.data.registry import Catalogue, Known
 from workbench.data.sources.entry import Entry
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
 
-_LINE = 160  # characters of a reason or a note on one line
-_SHOWN = 5  # skipped files that a terminal lists
+_LINE = 300  # characters of a reason or a note on one line
 
 
 @text.register
@@ -20,23 +19,39 @@ def _(origin: Origin) -> str:
         checks = sorted({file.checked for file in origin.files if file.checked})
         lines.append(f"  {len(origin.files):,} files{''.join(f'; {clean(check, NAME)}' for check in checks)}")
     lines += [f"  {clean(note, _LINE)}" for note in origin.notes]
-    lines += [f"  skipped {clean(name, NAME)}: {clean(why, _LINE)}" for name, why in origin.skipped[:_SHOWN]]
-    if (more := len(origin.skipped) - _SHOWN) > 0:
-        lines.append(f"  … {more:,} more files skipped")
-    return "\n".join(lines)
+    return "\n".join([*lines, *skipped_lines(origin)])
 
 
 @html.register
 def _(origin: Origin) -> str:
     files = [(clean(file.name, NAME), file.sha256[:16], clean(file.checked, NAME)) for file in origin.files]
-    skipped = [(clean(name, NAME), clean(why)) for name, why in origin.skipped]
     return page(
         f"<p>{esc(origin.source)}</p>",
         f"<p class='q'>{esc(_settings(origin))}</p>" if origin.settings else "",
         "".join(f"<p class='q'>{esc(note)}</p>" for note in origin.notes),
         details(f"{len(files):,} files", table(["file", "SHA-256", "compared with"], files)) if files else "",
-        details(f"{len(skipped):,} skipped", table(["file", "why"], skipped), open=True) if skipped else "",
+        skipped_table(origin),
     )
+
+
+def skipped_lines(origin: Origin) -> list[str]:
+    """Every document that was skipped, and why: one that is lacking may be the one that holds the answer."""
+    if not origin.skipped:
+        return []
+    return [
+        f"  {_skipped(origin)}",
+        *(f"    {clean(name, NAME)}: {clean(why, _LINE)}" for name, why in origin.skipped),
+    ]
+
+
+def skipped_table(origin: Origin) -> str:
+    """The same as HTML, unfolded."""
+    rows = [(clean(name, NAME), clean(why)) for name, why in origin.skipped]
+    return details(f"<b>{_skipped(origin)}</b>", table(["file", "why"], rows), open=True) if rows else ""
+
+
+def _skipped(origin: Origin) -> str:
+    return f"{len(origin.skipped):,} files skipped, {len(origin.files):,} read:"
 
 
 @text.register

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.data import Dataset
 from workbench.index import Graph, Index
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+from workbench.views.data import skipped_table
 
 SHOWN = 5  # passages and questions of a data set that a notebook lists
 _LINE = 120  # characters of a text in a table
@@ -29,6 +30,7 @@ def _(data: Dataset) -> str:
         f"<p class='q'>{esc(data.folder, NAME)}</p>" if data.folder else "",
         table(["", ""], _counts(data).items()),
         _left_out_table(data.left_out),
+        skipped_table(data.origin) if data.origin else "",
         details("where it comes from", html(data.origin)) if data.origin else "",
         details("first passages", table(["id", "title", "text"], passages)) if passages else "",
         details("first questions", table(["id", "question", "answers"], questions)) if questions else "",
