@@ -94,7 +94,7 @@ class _Used(NamedTuple):
 class _Walk:
     def __init__(self, names: Iterable[str]):
         self._units: dict[str, str] = {}
-        self._values: list[tuple[str, str, Any]] = []  # unit, name, value: what code reads, unless code changes it
+        self._values: list[tuple[str, str, Any]] = []  # unit, name, value: what code reads
         self._changes: set[str] = set()
         self._names = set(names)  # attributes that any of the code names
         self._classes: dict[type, bool] = {}  # class -> whether all its attributes count
@@ -106,8 +106,8 @@ class _Walk:
         while self._members():
             pass
         for unit, name, value in self._values:
-            if name not in self._changes:  # else it is state, such as a counter
-                self._units[unit] = _digest(self._units.get(unit, ""), f"{name}={_told(value)}")
+            if name not in self._changes:  # what code changes is its state, such as a counter
+                self._units[unit] = _digest(_told(value))
         self._units["python"] = ".".join(platform.python_version_tuple()[:2])  # byte code hangs on it
         return dict(sorted(self._units.items()))
 
@@ -179,7 +179,7 @@ class _Walk:
             self.visit(value)
         for name, value in _closed_over(function):
             self.visit(value)
-            self._values.append((unit, name, value))
+            self._values.append((f"{unit} {name}", name, value))
         for name, *taken in used.globals:
             if name not in function.__globals__:
                 continue  # a builtin
@@ -187,8 +187,8 @@ class _Walk:
             while taken and isinstance(value, ModuleType) and _followed(value.__name__) and hasattr(value, taken[0]):
                 value = getattr(value, taken.pop(0))
             self.visit(value)
-            if _counts(name, function.__module__) and not _is_registry(value):
-                self._values.append((unit, name, value))
+            if _counts(name, function.__module__) and _is_told(value) and not _is_registry(value):
+                self._values.append((f"{function.__module__}:{name}", name, value))
         for value in self._imported(used, function):
             self.visit(value)
         self.visit(getattr(function, "__wrapped__", None))
@@ -242,9 +242,12 @@ class _Walk:
         return bool(found)
 
     def _add(self, module: str, name: str, *parts: str | bytes) -> str:
-        """Two units may have one name (two cells defined it): then they share a hash."""
-        name = f"{module}:{name}"
-        self._units[name] = _digest(*([self._units[name]] if name in self._units else []), *parts)
+        """A unit's name is that of its definition; where several share one, as lambdas do, their hashes tell them
+        apart."""
+        code, name = _digest(*parts), f"{module}:{name}"
+        if name.endswith("<lambda>") or self._units.get(name, code) != code:
+            name = f"{name} {code}"
+        self._units[name] = code
         return name
 
     def _other(self, module: str | None) -> None:

@@ -23,8 +23,8 @@ from filelock import FileLock, Timeout
 
 from workbench.errors import SettingError
 from workbench.experiments.identity import Identity, row_key
-from workbench.experiments.run import FORMAT, Run, read_questions_of, read_rows, summed, trace_name
-from workbench.index.store import key_of, write_atomically
+from workbench.experiments.run import Run, read_questions_of, read_rows, summed, trace_name, write_new
+from workbench.index.store import key_of
 from workbench.records import Question
 from workbench.source import changed
 from workbench.text import text_hash
@@ -241,17 +241,11 @@ def rows_of(folder: Path) -> dict[Cell, dict]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    _write(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    write_new(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
 def write_lines(path: Path, rows: Iterable[Any]) -> None:
-    _write(path, "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def _write(path: Path, text: str) -> None:
-    """Only where it is new: a run that asks nothing touches nothing."""
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        write_atomically(path, text)
+    write_new(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def _read_json(path: Path) -> dict | None:
@@ -342,6 +336,3 @@ def default_name(config: Mapping[str, Any]) -> str:
     asked = sorted({engine for engine in engines if engine and engine != "rules"})
     shared = {name: config[name] for name in (*FIXED, "data")}
     return f"{config['data']['name']}-{key_of(**shared, engines=asked)}"
-
-
-__all__ = ["FORMAT", "Book", "Parts", "Standing", "check_same", "default_name", "locked"]

@@ -200,15 +200,21 @@ class Run(Record):
 
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
-        write_atomically(self.folder / "usage.json", json.dumps(_usage(self.rows), indent=1) + "\n")
+        write_new(self.folder / "usage.json", json.dumps(_usage(self.rows), indent=1) + "\n")
         out = io.StringIO()
         self.table().to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-        write_atomically(self.folder / "table.csv", out.getvalue())
+        write_new(self.folder / "table.csv", out.getvalue())
 
 
 def trace_name(question_id: str, method: str) -> str:
     """A file name for a question and a method, whatever characters their names hold."""
     return f"{text_hash(json.dumps([question_id, method]))}.jsonl"
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file unless it says the same: a run that asks nothing touches nothing."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_atomically(path, text)
 
 
 def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str, Any]:
