@@ -14,11 +14,11 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from workbench.errors import SettingError, WorkbenchError
 from workbench.spec import parse_value
-from workbench.views.base import clean, number
+from workbench.views.base import clean
+from workbench.views.terminal import laid_out, said
 
 app = typer.Typer(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
@@ -69,6 +69,25 @@ Layers = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
+def _say_versions(asked: bool) -> None:
+    if asked:
+        from platform import python_version
+
+        from workbench import __version__
+
+        out.print(f"hopscope {__version__}, Python {python_version()}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_versions, help="say the versions, Python's too")
+    ] = False,
+) -> None:
+    """What stands before the verb."""
+
+
 def verb(function: Callable | None = None, **settings: Any) -> Callable:
     """Register a verb; what is meant for the user is printed in one line, and the exit code is 1."""
     if function is None:
@@ -96,22 +115,33 @@ def verb(function: Callable | None = None, **settings: Any) -> Callable:
 @verb
 def methods(as_json: Json = False) -> None:
     """Every method: what it needs, whose it is, what it asks a model per question."""
-    from dataclasses import asdict
+    from workbench import catalogue
 
-    from workbench.methods import METHODS
+    _show(catalogue.methods(), as_json)
 
-    rows = [
-        {
-            "method": name,
-            "paper": method.paper,
-            "layers": ", ".join(method.layers) or "those of its backbone",
-            "asks per question": ", ".join(method.steps) or "nothing",
-            "profiles": ", ".join(method.profiles) or "–",
-            "settings": ", ".join(f"{key}={value}" for key, value in asdict(method.Settings()).items()) or "–",
-        }
-        for name, method in METHODS.items()
-    ]
-    _show(rows, as_json)
+
+@verb
+def readers(as_json: Json = False) -> None:
+    """Every reader: what it reads, whose it is, what it asks a model."""
+    from workbench import catalogue
+
+    _show(catalogue.readers(), as_json)
+
+
+@verb
+def compressors(as_json: Json = False) -> None:
+    """Every compressor of a reader's context, for --compress."""
+    from workbench import catalogue
+
+    _show(catalogue.compressors(), as_json)
+
+
+@verb
+def measures(as_json: Json = False) -> None:
+    """Every measure, for --measure: what it says, what it needs, whose it is."""
+    from workbench import catalogue
+
+    _show(catalogue.measures(), as_json)
 
 
 @verb
@@ -158,15 +188,16 @@ def index(
         for kind, layer in built.manifest["layers"].items()
     ]
     if as_json:
-        said = {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows}
-        _print_json(said)
+        _print_json(
+            {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows}
+        )
         return
     out.print(escape(repr(built)), highlight=False)
     for name, reason in loaded.origin.skipped if loaded.origin else ():
         err.print(f"  skipped {escape(clean(name, 200))}: {escape(clean(reason, 300))}", highlight=False)
     for row in rows:
-        said = ", ".join(f"{k} {_said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
-        out.print(f"  {row['layer']}: {escape(said)}", highlight=False)
+        told = ", ".join(f"{k} {said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
+        out.print(f"  {row['layer']}: {escape(told)}", highlight=False)
         if row.get("failures"):
             err.print(
                 f"  {row['layer']}: {row['failures']:,} failed; a build with --layers {row['layer']} and a model "
@@ -353,7 +384,7 @@ def evaluate(
     out.print(escape(repr(done)), highlight=False)
     if compared:
         shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
-        _show([{name: row[name] for name in shown} for row in compared], False)
+        _show([{name: row[name] for name in shown} for row in compared], False, lead=2)
     if runner.name != "rules":
         out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}", highlight=False)
 
@@ -400,8 +431,8 @@ def grid(
         said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
         _print_json({**said, "table": table, "compare": compared})
         return
-    _show([{name: row[name] for name in _OF_GRID if name in row} for row in table], False)
-    _show(compared, False)
+    _show([{name: row[name] for name in _OF_GRID if name in row} for row in table], False, lead=2)
+    _show(compared, False, lead=2)
 
 
 _OF_GRID = (
@@ -437,8 +468,8 @@ def diagnose(
     for title, frame in found.tables().items():
         out.print(f"[bold]{escape(title)}[/]", highlight=False)
         _show(frame.astype(object).where(frame.notna(), None).to_dict("records"), False)
-    said = ("question_id", "method", "cause", "hop", "explanation")
-    _show([{name: getattr(case, name) for name in said} for case in found.cases], False)
+    shown = ("question_id", "method", "cause", "hop", "explanation")
+    _show([{name: getattr(case, name) for name in shown} for case in found.cases], False, lead=2)
     for note in found.notes:
         out.print(escape(note), highlight=False)
 
@@ -530,23 +561,20 @@ def record(
 
     workbench record answers.sqlite ask indexes/meridian "Who built the viaduct?" --engine local:smollm2
     """
-    if command:
-        _through("record", file, command)
-        return
-    from workbench.llm.record import Recording
-
-    _show(Recording(file, create=False).summary(), as_json)
+    _through("record", file, command, as_json)
 
 
 @verb(**_COMMAND)
 def replay(
-    file: RecordFile, command: Annotated[list[str], typer.Argument(help="a verb with its arguments", metavar="VERB …")]
+    file: RecordFile,
+    command: Annotated[list[str] | None, typer.Argument(help="a verb with its arguments", metavar="VERB …")] = None,
+    as_json: Json = False,
 ) -> None:
-    """Run a verb again with what FILE holds: no model, no network, the same bytes.
+    """Run a verb again with what FILE holds: no model, no network, the same bytes; without a verb, say what it holds.
 
     The verb is given as it was when it was recorded. --engine may be left out, unless FILE holds several.
     """
-    _through("replay", file, command)
+    _through("replay", file, command, as_json)
 
 
 @verb
@@ -558,15 +586,21 @@ def run(
     executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = Path(
         "build/notebooks"
     ),
+    as_json: Json = False,
 ) -> None:
     """Execute the notebooks with papermill; figures and tables go into figures/."""
     from workbench import notebooks
+    from workbench.places import home
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     done = notebooks.run_all(folder, executed, parameters, only)
+    if as_json:
+        rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
+        _print_json({"notebooks": rows, "figures": home() / parameters.get("figures", "figures")})
+        return
     out.print("Look at:", highlight=False)
-    for path in done:
-        out.print(f"  {escape(str(path.with_suffix('.html')))}   the executed notebook as a page", highlight=False)
+    for one in done:
+        out.print(f"  {escape(str(one.page))}   the executed notebook as a page", highlight=False)
     out.print("  figures/   figures, tables and verdicts", highlight=False)
     out.print("  make lab   the notebooks themselves, in JupyterLab", highlight=False)
 
@@ -582,7 +616,7 @@ def doctor(
 
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
-    _show(rows, as_json)
+    _show(rows, as_json, lead=3)
     if not found.good:
         raise typer.Exit(1)
 
@@ -590,12 +624,24 @@ def doctor(
 _recording: ContextVar[tuple[str, Path] | None] = ContextVar("recording", default=None)  # (record or replay, FILE)
 
 
-def _through(how: str, file: Path, command: list[str]) -> None:
-    """Run another verb of this command line with its engine recorded, or replayed."""
+def _through(how: str, file: Path, command: list[str] | None, as_json: bool) -> None:
+    """Run another verb of this command line with its engine recorded, or replayed; without one, say what FILE holds.
+
+    `--json` may stand before or behind FILE, or with the verb's own options: it is the verb's, if there is one."""
+    command = list(command or ())
+    while command[:1] == ["--json"]:
+        as_json, command = True, command[1:]
+    if not command:
+        from workbench.llm.record import Recording
+
+        _show(Recording(file, create=False).summary(), as_json)
+        return
     verbs = typer.main.get_command(app)
     asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
     if command[0] not in asking:
         raise SettingError(f"{how} {file} {command[0]}: of the verbs {', '.join(asking)} ask an engine")
+    if as_json and "--json" not in command:
+        command.insert(1, "--json")
     token = _recording.set((how, file))
     try:
         code = verbs.main(command, prog_name="workbench", standalone_mode=False)
@@ -693,23 +739,12 @@ def _evidence(evidence, with_trace: bool) -> dict:
     return shown
 
 
-def _show(rows: list[dict], as_json: bool) -> None:
+def _show(rows: list[dict], as_json: bool, lead: int = 1) -> None:
+    """Rows as JSON, or laid out for the terminal, where the first `lead` columns name a row."""
     if as_json:
         _print_json(rows)
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0] if rows else []:
-        numeric = all(isinstance(row[name], float | int | type(None)) for row in rows)
-        table.add_column(escape(str(name)), overflow="fold", no_wrap=numeric, justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(escape(_said(value)) for value in row.values()))
-    out.print(table)
-
-
-def _said(value: Any) -> str:
-    if value is None or (isinstance(value, float | int) and not isinstance(value, bool)):
-        return number(value)
-    return clean(", ".join(map(str, value)) if isinstance(value, list) else value, 300)
+    else:
+        out.print(laid_out(rows, out, lead))
 
 
 def _print_json(value: Any) -> None:

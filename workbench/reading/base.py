@@ -11,6 +11,7 @@ are off unless they are asked for (docs/reading.md)."""
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -34,6 +35,7 @@ class Reader(Protocol):
     """`label` is its SPEC. A failure of the engine is the answer's `failure`; it is never an exception."""
 
     name: ClassVar[str]
+    paper: ClassVar[str]  # whose it is
     steps: tuple[str, ...]  # what a language model is asked
     reads_index: ClassVar[bool] = False  # whether it cannot do without an index, `index=…`
     label: str
@@ -83,6 +85,7 @@ class ContextReader(Record):
     """Asks one prompt, or one of several, about one context."""
 
     name: ClassVar[str]
+    paper: ClassVar[str] = ""
     reads_index: ClassVar[bool] = False
     Settings: ClassVar[type[Settings]] = Settings
 
@@ -99,7 +102,7 @@ class ContextReader(Record):
         if self.compressor is not None:
             changed["compress"] = self.compressor
         self.label = spec_of(self.name, changed)
-        self.steps = tuple(dict.fromkeys(self._asked()))
+        self.steps = tuple(dict.fromkeys(self.asked(self.settings)))
 
     @abstractmethod
     def uncompressed(self, evidence: Evidence) -> Context:
@@ -184,15 +187,16 @@ class ContextReader(Record):
         kept = tuple(scored for scored in evidence.passages if scored.item.id in shown)
         return of_evidence(replace(evidence, passages=kept, context=None))
 
-    def _asked(self):
-        """Names of the Steps that may be asked."""
-        routed, retry = self.settings.route, self.settings.retry
-        if routed and self.settings.router == "model":
+    @classmethod
+    def asked(cls, settings: Settings) -> Iterator[str]:
+        """Names of the Steps that may be asked with these settings."""
+        routed, retry = settings.route, settings.retry
+        if routed and settings.router == "model":
             yield "classify_question"
-        prompts = ["sparql", "cot"] if routed else [self.settings.prompt]
+        prompts = ["sparql", "cot"] if routed else [settings.prompt]
         for prompt in [*prompts, *([retry] if retry in PROMPTS else [])]:
             yield PROMPTS[prompt].step.name
-        if self.settings.check:
+        if settings.check:
             yield "write_patterns"
 
     def __repr__(self) -> str:

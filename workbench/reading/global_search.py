@@ -36,6 +36,7 @@ class Global(Record):
     """Reads the reports of `level`, or coarser where an entity has none so fine; at most `budget` tokens a call."""
 
     name = "global"
+    paper = "From Local to Global (arXiv 2404.16130)"
     reads_index = True
     steps = ("global_map", "global_reduce")
 
@@ -47,6 +48,11 @@ class Global(Record):
         def __post_init__(self):
             check_whole(self, "level", least=0)
             check_whole(self, "budget", what="whole number of tokens")
+
+    @classmethod
+    def asked(cls, settings: Settings) -> tuple[str, ...]:
+        """Names of the Steps that are asked, whatever the settings."""
+        return cls.steps
 
     def __init__(self, engine: Engine | None = None, *, index: Index | None = None, **settings: Any):
         if index is None:
