@@ -294,6 +294,7 @@ def ask(
 ) -> None:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
+    from workbench.views.records import REPLY, unread_of
 
     runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
     index = wb.Index.open(folder)
@@ -302,6 +303,7 @@ def ask(
     if as_json:
         _print_json(
             {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
+             "flaw": answer.reading.flaw if answer.reading else "", "reply": unread_of(answer),
              "read": list(answer.passages), "engine": runner.name,
              "mark": answer.proof.mark if answer.proof else None, **_evidence(evidence, False)}
         )  # fmt: skip
@@ -317,11 +319,15 @@ def ask(
         else "abstained: not found in the passages"
         if answer.abstained
         else answer.text
+        or f"no answer could be read off the reply: {answer.reading.flaw if answer.reading else 'it is empty'}"
     )
+    unread = unread_of(answer)
     out.print(f"[bold]{escape(clean(said))}[/]{by}", highlight=False)
+    if unread:
+        out.print(f"The model replied: {escape(clean(unread, REPLY))}", highlight=False)
     if answer.proof and answer.proof.mark:
         out.print(f"{answer.proof.mark} by the facts that its passages state", highlight=False)
-    if answer.thought:
+    if answer.thought and not unread:
         out.print(escape(clean(answer.thought, 400)), highlight=False)
     out.print(escape(repr(evidence)), highlight=False)
 

@@ -147,7 +147,7 @@ class ContextReader(Record):
                 said = self._ask(prompt, given, trace)
         compressor = self.compressor.label if self.compressor else ""
         reading = Reading(prompt, chosen.kind, chosen.invalid, retried, said.flaw, compressor, context.tokens)
-        return Answer(question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading)
+        return told(question, said, reading)
 
     def _route(self, question: str, trace: Trace) -> Route:
         if not self.settings.route:
@@ -163,7 +163,9 @@ class ContextReader(Record):
         asked = PROMPTS[prompt]
         step = replace(asked.step, temperature=self.settings.temperature)
         (result,) = self.engine.run(step, [asked.asked(given)], trace=trace)
-        return Said(failure=result.failure) if result.failure else asked.said(result, self.settings.extraction)
+        if result.failure:
+            return Said(failure=result.failure, reply=result.text)
+        return asked.said(result, self.settings.extraction)
 
     def _compressed(self, evidence: Evidence, context: Context, trace: Trace) -> Context:
         if self.compressor is None:
@@ -201,6 +203,13 @@ class ContextReader(Record):
 
     def __repr__(self) -> str:
         return f"{self.label} with engine {self.engine.name}"
+
+
+def told(question: str, said: Said, reading: Reading) -> Answer:
+    """What a prompt said, as an answer."""
+    return Answer(
+        question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading, reply=said.reply
+    )
 
 
 def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -110,17 +110,17 @@ class Global(Record):
         with trace.span("CHAIN", "map", calls=len(asked)) as span:
             found = self.engine.run(global_map.STEP, asked, trace=trace)
             points = _points(found)
-            failed = [result.failure for result in found if result.failure]
+            failed = [result for result in found if result.failure]
             span.set(points=len(points), failures=len(failed))
         if failed and len(failed) == len(found):
-            return {"text": "", "failure": failed[0]}
+            return {"text": "", "failure": failed[0].failure, "reply": failed[0].text}
         if not points:
             return {"text": "", "abstained": True, "thought": "no report says anything towards the question"}
         with trace.span("CHAIN", "reduce", points=len(points)):
             context, kept = _packed(points, self.budget)
             (result,) = self.engine.run(global_reduce.STEP, [global_reduce.Input(question, context, kept)], trace=trace)
         if result.failure:
-            return {"text": "", "failure": result.failure}
+            return {"text": "", "failure": result.failure, "reply": result.text}
         said = result.value
         return {"text": "" if said.abstained else said.answer, "abstained": said.abstained, "thought": said.response}
 

@@ -15,6 +15,7 @@ from workbench.errors import SettingError
 from workbench.llm.engine import Engine
 from workbench.operators.sparql.proof import carried_out, written
 from workbench.reading import direct
+from workbench.reading.base import told
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context
 from workbench.records import Answer, Evidence, Proof, Reading
@@ -79,8 +80,7 @@ class SparqlExec(direct.Sparql):
         reading = Reading(prompt, compressor=self.compressor.label if self.compressor else "", tokens=context.tokens)
         if prompt != self.name:
             said = self._ask(prompt, Input(question, context.text, context.texts, context.ends), trace)
-            reading = replace(reading, flaw=said.flaw)
-            return Answer(question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading)
+            return told(question, said, replace(reading, flaw=said.flaw))
         proof = self._executed(question, evidence, context, trace)
         reading = replace(reading, flaw=proof.flaw or "")
         bound = proof.answer and (proof.mark == "verified" or not self.settings.verified)
