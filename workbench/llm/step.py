@@ -52,8 +52,11 @@ class Step(Record, Generic[I, O]):
 
     @cached_property
     def prompt_hash(self) -> str:
-        """Names the wording of the prompt: results made with different wordings are not comparable."""
-        return hashlib.sha256(inspect.getsource(inspect.getmodule(self.prompt)).encode()).hexdigest()[:12]
+        """Names the wording of the prompt: results made with different wordings are not comparable. It is that of the
+        file which holds the prompt; in a notebook, which is no file, of the function alone."""
+        module = inspect.getmodule(self.prompt)
+        source = inspect.getsource(module if getattr(module, "__file__", None) else self.prompt)
+        return hashlib.sha256(source.encode()).hexdigest()[:12]
 
     @cached_property
     def schema(self) -> dict | None:
