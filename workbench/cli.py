@@ -518,20 +518,34 @@ def estimate(
     layers: Layers = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: Judge = None,
-    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked")] = None,
+    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
     read: Read = None,
     as_json: Json = False,
 ) -> None:
     """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
 
-    The sample is really asked; with --record its answers are kept for the build or run itself.
+    The sample is really asked; with --record its answers are kept for the build or run itself. Without a key, or with
+    --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
     """
     from dataclasses import asdict
 
     import workbench as wb
     from workbench.data.folder import read_questions
+    from workbench.errors import EngineRefused
+    from workbench.experiments.estimate import Unasked
 
-    runner, sampled = _engine(engine, record), {} if sample is None else {"sample": sample}
+    def model(spec: str):
+        """What the SPEC names; a model that cannot be asked, or should not, is estimated all the same."""
+        if questions is not None and sample == 0 and spec != "rules":
+            return Unasked(spec)
+        try:
+            return _engine(spec, record)
+        except EngineRefused as error:
+            if sample:
+                raise
+            return Unasked(spec, str(error))
+
+    runner, sampled = model(engine), {} if sample is None else {"sample": sample}
     if questions is None:
         loaded = wb.load(data, **_pairs("--read", read))
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
@@ -541,7 +555,7 @@ def estimate(
             read_questions(questions, set(opened.passages.row)),
             [wb.method(spec, opened, runner) for spec in method],
             wb.reader(reader, runner, index=opened) if reader else None,
-            judge=_engine(judge, record) if judge else None,
+            judge=model(judge) if judge else None,
             out=folder,
             limit=limit,
             **sampled,
