@@ -85,7 +85,8 @@ def test_the_command_line_without_a_key(meridian_index, tmp_path, monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     asked = tmp_path / "questions.jsonl"
-    asked.write_text(json.dumps({"id": "q", "question": "Who built the viaduct?", "answers": ["x"], "support": []}) + "\n")
+    question = {"id": "q", "question": "Who built the viaduct?", "answers": ["x"], "support": []}
+    asked.write_text(json.dumps(question) + "\n")
     words = ["estimate", str(meridian_index.folder), "-q", str(asked), "-m", "bm25", "-r", "direct", "-e", NAME]
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 0, (shown.output, shown.exception)
