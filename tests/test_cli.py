@@ -1,8 +1,12 @@
 """The command line as a user types it, on the bundled corpus."""
 
 import json
+import platform
+import tomllib
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
+import nbformat
 import pytest
 from typer.testing import CliRunner
 
@@ -20,9 +24,31 @@ def workbench():
 
 
 def test_every_verb_has_help(workbench):
-    verbs = "methods index datasets checkup export retrieve ask evaluate estimate tables record replay run doctor"
+    verbs = (
+        "methods readers compressors measures index datasets checkup export retrieve ask evaluate estimate tables "
+        "record replay run doctor"
+    )
     for verb in verbs.split():
         assert "Usage" in workbench(verb, "--help").output
+
+
+def test_the_versions_are_said_without_a_verb(workbench):
+    said = workbench("--version").output
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert said == f"hopscope {project['project']['version']}, Python {platform.python_version()}\n"
+
+
+def test_executed_notebooks_as_json(workbench, tmp_path):
+    """Pages, seconds and the folder of figures."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("figures = 'plots'")])
+    notebook.cells[0].metadata["tags"] = ["parameters"]
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, tmp_path / "01_one.ipynb")
+    words = ("run", "--notebooks", tmp_path, "-o", tmp_path / "out", "--set", "figures=drawn", "--json")
+    said = json.loads(workbench(*words).stdout)
+    (one,) = said["notebooks"]
+    assert one["notebook"] == str(tmp_path / "out" / "01_one.ipynb") and Path(one["page"]).exists()
+    assert one["seconds"] > 0 and Path(said["figures"]).name == "drawn"
 
 
 def test_methods(workbench):

@@ -32,6 +32,23 @@ def test_the_method_that_is_added(meridian_index):
     assert [event.step for event in evidence.trace if event.parent == 0] == ["bm25", "order by cosine"]
 
 
+def test_what_extends_the_workbench(meridian_index, monkeypatch):
+    """All blocks of the page, in their order."""
+    monkeypatch.setattr(wb.reading, "READERS", dict(wb.reading.READERS))
+    names = {"__name__": "extending", "index": meridian_index}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(encoding="utf-8"), re.DOTALL)
+    for block in blocks:
+        exec(block, names)
+    assert names["result"].value.helps and names["result"].value.reason == "viaduct"
+    assert names["answer"].reader == "titles[prompt=cot,k=3]" and len(names["answer"].passages) == 3
+    assert wb.reader("titles[k=4]").steps == ("answer",)
+    assert "helps" in names["Careful"](wb.engine("rules")).steps and names["careful"].failure is None
+    assert names["shorter"].reading.compressor == "chunks-only[budget=300]" and names["shorter"].reading.tokens <= 300
+    asked = wb.records.Question("q", "?", answers=("Karl Weiss",))
+    assert names["brief"](asked, names["Outcome"]([], "Karl Weiss")) == 1
+    assert names["brief"](asked, names["Outcome"]([])) is None
+
+
 @pytest.mark.parametrize(
     "document", [path.relative_to(ROOT) for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]], ids=str
 )

@@ -14,11 +14,11 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from workbench.errors import SettingError, WorkbenchError
 from workbench.spec import parse_value
-from workbench.views.base import clean, number
+from workbench.views.base import clean
+from workbench.views.terminal import laid_out, said
 
 app = typer.Typer(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
@@ -70,6 +70,25 @@ Layers = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
+def _say_versions(asked: bool) -> None:
+    if asked:
+        from platform import python_version
+
+        from workbench import __version__
+
+        out.print(f"hopscope {__version__}, Python {python_version()}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_versions, help="say the versions, Python's too")
+    ] = False,
+) -> None:
+    """What stands before the verb."""
+
+
 def verb(function: Callable | None = None, **settings: Any) -> Callable:
     """Register a verb; what is meant for the user is printed in one line, and the exit code is 1."""
     if function is None:
@@ -97,22 +116,33 @@ def verb(function: Callable | None = None, **settings: Any) -> Callable:
 @verb
 def methods(as_json: Json = False) -> None:
     """Every method: what it needs, whose it is, what it asks a model per question."""
-    from dataclasses import asdict
+    from workbench import catalogue
 
-    from workbench.methods import METHODS
+    _show(catalogue.methods(), as_json)
 
-    rows = [
-        {
-            "method": name,
-            "paper": method.paper,
-            "layers": ", ".join(method.layers) or "those of its backbone",
-            "asks per question": ", ".join(method.steps) or "nothing",
-            "profiles": ", ".join(method.profiles) or "–",
-            "settings": ", ".join(f"{key}={value}" for key, value in asdict(method.Settings()).items()) or "–",
-        }
-        for name, method in METHODS.items()
-    ]
-    _show(rows, as_json)
+
+@verb
+def readers(as_json: Json = False) -> None:
+    """Every reader: what it reads, whose it is, what it asks a model."""
+    from workbench import catalogue
+
+    _show(catalogue.readers(), as_json)
+
+
+@verb
+def compressors(as_json: Json = False) -> None:
+    """Every compressor of a reader's context, for --compress."""
+    from workbench import catalogue
+
+    _show(catalogue.compressors(), as_json)
+
+
+@verb
+def measures(as_json: Json = False) -> None:
+    """Every measure, for --measure: what it says, what it needs, whose it is."""
+    from workbench import catalogue
+
+    _show(catalogue.measures(), as_json)
 
 
 @verb
@@ -160,13 +190,15 @@ def index(
         for kind, layer in built.manifest["layers"].items()
     ]
     if as_json:
-        said = {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows}
-        _print_json({**said, "skipped": _skipped(loaded)})
+        _print_json(
+            {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
+             "skipped": _skipped(loaded)}
+        )  # fmt: skip
         return
     out.print(escape(repr(built)), highlight=False)
     for row in rows:
-        said = ", ".join(f"{k} {_said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
-        out.print(f"  {row['layer']}: {escape(said)}", highlight=False)
+        told = ", ".join(f"{k} {said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
+        out.print(f"  {row['layer']}: {escape(told)}", highlight=False)
         if row.get("failures"):
             err.print(
                 f"  {row['layer']}: {row['failures']:,} failed; a build with --layers {row['layer']} and a model "
@@ -264,6 +296,7 @@ def ask(
 ) -> None:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
+    from workbench.views.records import REPLY, unread_of
 
     runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
     index = wb.Index.open(folder)
@@ -272,6 +305,7 @@ def ask(
     if as_json:
         _print_json(
             {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
+             "flaw": answer.reading.flaw if answer.reading else "", "reply": unread_of(answer),
              "read": list(answer.passages), "engine": runner.name,
              "mark": answer.proof.mark if answer.proof else None, **_evidence(evidence, False)}
         )  # fmt: skip
@@ -287,11 +321,15 @@ def ask(
         else "abstained: not found in the passages"
         if answer.abstained
         else answer.text
+        or f"no answer could be read off the reply: {answer.reading.flaw if answer.reading else 'it is empty'}"
     )
+    unread = unread_of(answer)
     out.print(f"[bold]{escape(clean(said))}[/]{by}", highlight=False)
+    if unread:
+        out.print(f"The model replied: {escape(clean(unread, REPLY))}", highlight=False)
     if answer.proof and answer.proof.mark:
         out.print(f"{answer.proof.mark} by the facts that its passages state", highlight=False)
-    if answer.thought:
+    if answer.thought and not unread:
         out.print(escape(clean(answer.thought, 400)), highlight=False)
     out.print(escape(repr(evidence)), highlight=False)
 
@@ -354,7 +392,7 @@ def evaluate(
     out.print(escape(repr(done)), highlight=False)
     if compared:
         shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
-        _show([{name: row[name] for name in shown} for row in compared], False)
+        _show([{name: row[name] for name in shown} for row in compared], False, lead=2)
     if runner.name != "rules":
         out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}", highlight=False)
 
@@ -401,8 +439,8 @@ def grid(
         said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
         _print_json({**said, "table": table, "compare": compared})
         return
-    _show([{name: row[name] for name in _OF_GRID if name in row} for row in table], False)
-    _show(compared, False)
+    _show([{name: row[name] for name in _OF_GRID if name in row} for row in table], False, lead=2)
+    _show(compared, False, lead=2)
 
 
 _OF_GRID = (
@@ -438,8 +476,8 @@ def diagnose(
     for title, frame in found.tables().items():
         out.print(f"[bold]{escape(title)}[/]", highlight=False)
         _show(frame.astype(object).where(frame.notna(), None).to_dict("records"), False)
-    said = ("question_id", "method", "cause", "hop", "explanation")
-    _show([{name: getattr(case, name) for name in said} for case in found.cases], False)
+    shown = ("question_id", "method", "cause", "hop", "explanation")
+    _show([{name: getattr(case, name) for name in shown} for case in found.cases], False, lead=2)
     for note in found.notes:
         out.print(escape(note), highlight=False)
 
@@ -482,21 +520,35 @@ def estimate(
     layers: Layers = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: Judge = None,
-    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked")] = None,
+    sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
     read: Read = None,
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
 
-    The sample is really asked; with --record its answers are kept for the build or run itself.
+    The sample is really asked; with --record its answers are kept for the build or run itself. Without a key, or with
+    --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
     """
     from dataclasses import asdict
 
     import workbench as wb
     from workbench.data.folder import read_questions
+    from workbench.errors import EngineRefused
+    from workbench.experiments.estimate import Unasked
 
-    runner, sampled = _engine(engine, record), {} if sample is None else {"sample": sample}
+    def model(spec: str):
+        """What the SPEC names; a model that cannot be asked, or should not, is estimated all the same."""
+        if questions is not None and sample == 0 and spec != "rules":
+            return Unasked(spec)
+        try:
+            return _engine(spec, record)
+        except EngineRefused as error:
+            if sample:
+                raise
+            return Unasked(spec, str(error))
+
+    runner, sampled = model(engine), {} if sample is None else {"sample": sample}
     loaded = None
     if questions is None:
         loaded = wb.load(data, strict=strict, **_pairs("--read", read))
@@ -507,7 +559,7 @@ def estimate(
             read_questions(questions, set(opened.passages.row)),
             [wb.method(spec, opened, runner) for spec in method],
             wb.reader(reader, runner, index=opened) if reader else None,
-            judge=_engine(judge, record) if judge else None,
+            judge=model(judge) if judge else None,
             out=folder,
             limit=limit,
             **sampled,
@@ -534,23 +586,20 @@ def record(
 
     workbench record answers.sqlite ask indexes/meridian "Who built the viaduct?" --engine local:smollm2
     """
-    if command:
-        _through("record", file, command)
-        return
-    from workbench.llm.record import Recording
-
-    _show(Recording(file, create=False).summary(), as_json)
+    _through("record", file, command, as_json)
 
 
 @verb(**_COMMAND)
 def replay(
-    file: RecordFile, command: Annotated[list[str], typer.Argument(help="a verb with its arguments", metavar="VERB …")]
+    file: RecordFile,
+    command: Annotated[list[str] | None, typer.Argument(help="a verb with its arguments", metavar="VERB …")] = None,
+    as_json: Json = False,
 ) -> None:
-    """Run a verb again with what FILE holds: no model, no network, the same bytes.
+    """Run a verb again with what FILE holds: no model, no network, the same bytes; without a verb, say what it holds.
 
     The verb is given as it was when it was recorded. --engine may be left out, unless FILE holds several.
     """
-    _through("replay", file, command)
+    _through("replay", file, command, as_json)
 
 
 @verb
@@ -562,15 +611,21 @@ def run(
     executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = Path(
         "build/notebooks"
     ),
+    as_json: Json = False,
 ) -> None:
     """Execute the notebooks with papermill; figures and tables go into figures/."""
     from workbench import notebooks
+    from workbench.places import home
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     done = notebooks.run_all(folder, executed, parameters, only)
+    if as_json:
+        rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
+        _print_json({"notebooks": rows, "figures": home() / parameters.get("figures", "figures")})
+        return
     out.print("Look at:", highlight=False)
-    for path in done:
-        out.print(f"  {escape(str(path.with_suffix('.html')))}   the executed notebook as a page", highlight=False)
+    for one in done:
+        out.print(f"  {escape(str(one.page))}   the executed notebook as a page", highlight=False)
     out.print("  figures/   figures, tables and verdicts", highlight=False)
     out.print("  make lab   working copies of the notebooks, in JupyterLab", highlight=False)
 
@@ -607,7 +662,7 @@ def doctor(
 
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
-    _show(rows, as_json)
+    _show(rows, as_json, lead=3)
     if not found.good:
         raise typer.Exit(1)
 
@@ -615,12 +670,24 @@ def doctor(
 _recording: ContextVar[tuple[str, Path] | None] = ContextVar("recording", default=None)  # (record or replay, FILE)
 
 
-def _through(how: str, file: Path, command: list[str]) -> None:
-    """Run another verb of this command line with its engine recorded, or replayed."""
+def _through(how: str, file: Path, command: list[str] | None, as_json: bool) -> None:
+    """Run another verb of this command line with its engine recorded, or replayed; without one, say what FILE holds.
+
+    `--json` may stand before or behind FILE, or with the verb's own options: it is the verb's, if there is one."""
+    command = list(command or ())
+    while command[:1] == ["--json"]:
+        as_json, command = True, command[1:]
+    if not command:
+        from workbench.llm.record import Recording
+
+        _show(Recording(file, create=False).summary(), as_json)
+        return
     verbs = typer.main.get_command(app)
     asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
     if command[0] not in asking:
         raise SettingError(f"{how} {file} {command[0]}: of the verbs {', '.join(asking)} ask an engine")
+    if as_json and "--json" not in command:
+        command.insert(1, "--json")
     token = _recording.set((how, file))
     try:
         code = verbs.main(command, prog_name="workbench", standalone_mode=False)
@@ -732,23 +799,12 @@ def _evidence(evidence, with_trace: bool) -> dict:
     return shown
 
 
-def _show(rows: list[dict], as_json: bool) -> None:
+def _show(rows: list[dict], as_json: bool, lead: int = 1) -> None:
+    """Rows as JSON, or laid out for the terminal, where the first `lead` columns name a row."""
     if as_json:
         _print_json(rows)
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0] if rows else []:
-        numeric = all(isinstance(row[name], float | int | type(None)) for row in rows)
-        table.add_column(escape(str(name)), overflow="fold", no_wrap=numeric, justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(escape(_said(value)) for value in row.values()))
-    out.print(table)
-
-
-def _said(value: Any) -> str:
-    if value is None or (isinstance(value, float | int) and not isinstance(value, bool)):
-        return number(value)
-    return clean(", ".join(map(str, value)) if isinstance(value, list) else value, 300)
+    else:
+        out.print(laid_out(rows, out, lead))
 
 
 def _print_json(value: Any) -> None:

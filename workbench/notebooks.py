@@ -7,9 +7,10 @@ import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 from tqdm.auto import tqdm
@@ -22,6 +23,14 @@ COPIES = Path("lab")  # which git ignores
 
 class NotebookFailed(WorkbenchError):
     """A cell raised; the message names the notebook, the cell and the executed copy to look at."""
+
+
+class Executed(NamedTuple):
+    """An executed notebook, the page made of it, and how long both took."""
+
+    notebook: Path
+    page: Path
+    seconds: float
 
 
 def find(folder: str | Path = DEFAULT_FOLDER, only: str | None = None) -> list[Path]:
@@ -117,7 +126,7 @@ def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, 
     return target
 
 
-def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None) -> list[Path]:
+def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None) -> list[Executed]:
     """Execute the notebooks in their order. A parameter is given to those that have it, and must fit at least one."""
     import papermill
 
@@ -130,10 +139,12 @@ def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | 
         raise SettingError(
             f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(set().union(*known.values())))}"
         )
-    return [
-        run(path, out, {name: value for name, value in parameters.items() if name in known[path]})
-        for path in tqdm(notebooks, desc="notebooks", unit="notebook")
-    ]
+    done = []
+    for path in tqdm(notebooks, desc="notebooks", unit="notebook"):
+        started = time.perf_counter()
+        target = run(path, out, {name: value for name, value in parameters.items() if name in known[path]})
+        done.append(Executed(target, target.with_suffix(".html"), time.perf_counter() - started))
+    return done
 
 
 def _to_html(notebook: Path) -> None:

@@ -323,7 +323,8 @@ class Reading(Record):
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Record):
     """What a reader made of the evidence, and which engine it asked. `failure` says why there is no answer;
-    abstaining is an answer, not a failure. `proof` is what executing the query behind it gave, where there is one."""
+    abstaining is an answer, not a failure. `proof` is what executing the query behind it gave, where there is one.
+    `reply` is what the model said, where that is no answer that can be read."""
 
     question: str
     text: str
@@ -336,6 +337,7 @@ class Answer(Record):
     trace: Trace | None = field(default=None, compare=False, hash=False)
     reading: Reading | None = None
     proof: Proof | None = None
+    reply: str = ""
 
 
 def ranked(items: Sequence[T], scores: Sequence[float]) -> tuple[Scored[T], ...]:

@@ -165,7 +165,7 @@ def test_a_number_within_the_tolerance_is_reproduced(thousand):
     assert (ours.n, ours.seed, ours.backbone, ours.data, ours.label) == (1_000, 0, "RAPTOR", "musique", [*right][1])
     assert ours.p == pytest.approx(1e-4), "90 questions more and none less; 9,999 sign patterns"
     assert found.cells[0].p is None, "static is not compared with itself"
-    assert found.counts() == {REPRODUCED: 4, DIFFERS: 0, NOT_COMPARABLE: 0, NOT_MEASURED: 0}
+    assert found.counts() == {REPRODUCED: 4, DIFFERS: 0, NOT_COMPARABLE: 0, NOT_MEASURED: 169}
 
 
 def test_a_number_beyond_the_tolerance_differs(thousand):
@@ -292,6 +292,14 @@ def test_nothing_in_them_is_acted_upon(text):
         assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(found))
         assert len(shown) < 90_000 and len(repr(found)) < 60_000
         assert len(found.frame()) == len(found.cells)
+
+
+def test_what_is_not_measured_is_counted_alike_whether_it_is_shown_or_not(thousand):
+    run = thousand({"raptor": 300}, {"raptor": {}})
+    whole, measured = tables("bdtr", [run]), compare(run)
+    assert measured.counts() == whole.counts() and whole.counts()[NOT_MEASURED] == 171
+    assert len(measured.cells) == 2 and "171 not measured" in repr(measured)
+    assert sum(measured.counts().values()) == len(whole.cells)
 
 
 def test_the_tolerance_is_that_of_the_mean(tmp_path):

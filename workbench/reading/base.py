@@ -11,6 +11,7 @@ are off unless they are asked for (docs/reading.md)."""
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -34,6 +35,7 @@ class Reader(Protocol):
     """`label` is its SPEC. A failure of the engine is the answer's `failure`; it is never an exception."""
 
     name: ClassVar[str]
+    paper: ClassVar[str]  # whose it is
     steps: tuple[str, ...]  # what a language model is asked
     reads_index: ClassVar[bool] = False  # whether it cannot do without an index, `index=…`
     reads: tuple[str, ...]  # layers of its index that its answers hang on; none where it reads the evidence alone
@@ -84,6 +86,7 @@ class ContextReader(Record):
     """Asks one prompt, or one of several, about one context."""
 
     name: ClassVar[str]
+    paper: ClassVar[str] = ""
     reads_index: ClassVar[bool] = False
     Settings: ClassVar[type[Settings]] = Settings
 
@@ -100,7 +103,7 @@ class ContextReader(Record):
         if self.compressor is not None:
             changed["compress"] = self.compressor
         self.label = spec_of(self.name, changed)
-        self.steps = tuple(dict.fromkeys(self._asked()))
+        self.steps = tuple(dict.fromkeys(self.asked(self.settings)))
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -153,7 +156,7 @@ class ContextReader(Record):
                 said = self._ask(prompt, given, trace)
         compressor = self.compressor.label if self.compressor else ""
         reading = Reading(prompt, chosen.kind, chosen.invalid, retried, said.flaw, compressor, context.tokens)
-        return Answer(question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading)
+        return told(question, said, reading)
 
     def _route(self, question: str, trace: Trace) -> Route:
         if not self.settings.route:
@@ -169,7 +172,9 @@ class ContextReader(Record):
         asked = PROMPTS[prompt]
         step = replace(asked.step, temperature=self.settings.temperature)
         (result,) = self.engine.run(step, [asked.asked(given)], trace=trace)
-        return Said(failure=result.failure) if result.failure else asked.said(result, self.settings.extraction)
+        if result.failure:
+            return Said(failure=result.failure, reply=result.text)
+        return asked.said(result, self.settings.extraction)
 
     def _compressed(self, evidence: Evidence, context: Context, trace: Trace) -> Context:
         if self.compressor is None:
@@ -193,19 +198,27 @@ class ContextReader(Record):
         kept = tuple(scored for scored in evidence.passages if scored.item.id in shown)
         return of_evidence(replace(evidence, passages=kept, context=None))
 
-    def _asked(self):
-        """Names of the Steps that may be asked."""
-        routed, retry = self.settings.route, self.settings.retry
-        if routed and self.settings.router == "model":
+    @classmethod
+    def asked(cls, settings: Settings) -> Iterator[str]:
+        """Names of the Steps that may be asked with these settings."""
+        routed, retry = settings.route, settings.retry
+        if routed and settings.router == "model":
             yield "classify_question"
-        prompts = ["sparql", "cot"] if routed else [self.settings.prompt]
+        prompts = ["sparql", "cot"] if routed else [settings.prompt]
         for prompt in [*prompts, *([retry] if retry in PROMPTS else [])]:
             yield PROMPTS[prompt].step.name
-        if self.settings.check:
+        if settings.check:
             yield "write_patterns"
 
     def __repr__(self) -> str:
         return f"{self.label} with engine {self.engine.name}"
+
+
+def told(question: str, said: Said, reading: Reading) -> Answer:
+    """What a prompt said, as an answer."""
+    return Answer(
+        question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading, reply=said.reply
+    )
 
 
 def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -26,6 +26,7 @@ class Direct(base.ContextReader):
     the entities and facts of the evidence as well, as tables of at most `budget` tokens."""
 
     name = "direct"
+    paper = "From RAG to Memory (arXiv 2502.14802)"
 
     @dataclass(frozen=True)
     class Settings(base.Settings):
@@ -54,6 +55,7 @@ class Sparql(Direct):
     """`direct` with the prompt `sparql` and as many passages as fit into `budget`."""
 
     name = "sparql"
+    paper = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045)"
 
     @dataclass(frozen=True)
     class Settings(Direct.Settings):
@@ -66,6 +68,7 @@ class Cot(Direct):
     """`direct` with the prompt `cot` and as many passages as fit into `budget`."""
 
     name = "cot"
+    paper = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045)"
 
     @dataclass(frozen=True)
     class Settings(Sparql.Settings):

@@ -36,6 +36,7 @@ class Global(Record):
     """Reads the reports of `level`, or coarser where an entity has none so fine; at most `budget` tokens a call."""
 
     name = "global"
+    paper = "From Local to Global (arXiv 2404.16130)"
     reads_index = True
     reads = ("communities",)
     steps = ("global_map", "global_reduce")
@@ -48,6 +49,11 @@ class Global(Record):
         def __post_init__(self):
             check_whole(self, "level", least=0)
             check_whole(self, "budget", what="whole number of tokens")
+
+    @classmethod
+    def asked(cls, settings: Settings) -> tuple[str, ...]:
+        """Names of the Steps that are asked, whatever the settings."""
+        return cls.steps
 
     def __init__(self, engine: Engine | None = None, *, index: Index | None = None, **settings: Any):
         if index is None:
@@ -105,17 +111,17 @@ class Global(Record):
         with trace.span("CHAIN", "map", calls=len(asked)) as span:
             found = self.engine.run(global_map.STEP, asked, trace=trace)
             points = _points(found)
-            failed = [result.failure for result in found if result.failure]
+            failed = [result for result in found if result.failure]
             span.set(points=len(points), failures=len(failed))
         if failed and len(failed) == len(found):
-            return {"text": "", "failure": failed[0]}
+            return {"text": "", "failure": failed[0].failure, "reply": failed[0].text}
         if not points:
             return {"text": "", "abstained": True, "thought": "no report says anything towards the question"}
         with trace.span("CHAIN", "reduce", points=len(points)):
             context, kept = _packed(points, self.budget)
             (result,) = self.engine.run(global_reduce.STEP, [global_reduce.Input(question, context, kept)], trace=trace)
         if result.failure:
-            return {"text": "", "failure": result.failure}
+            return {"text": "", "failure": result.failure, "reply": result.text}
         said = result.value
         return {"text": "" if said.abstained else said.answer, "abstained": said.abstained, "thought": said.response}
 

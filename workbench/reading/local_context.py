@@ -25,6 +25,7 @@ class Local(base.ContextReader):
     have the rest; at most `entities` entities."""
 
     name = "local"
+    paper = "From Local to Global (arXiv 2404.16130)"
 
     @dataclass(frozen=True)
     class Settings(base.Settings):

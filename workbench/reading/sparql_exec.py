@@ -8,12 +8,14 @@ abstains is tried the other way."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine
 from workbench.operators.sparql.proof import carried_out, written
 from workbench.reading import direct
+from workbench.reading.base import told
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context
 from workbench.records import Answer, Evidence, Proof, Reading
@@ -23,10 +25,13 @@ from workbench.trace import Trace
 
 
 class SparqlExec(direct.Sparql):
-    """Facts count that a passage of the context states: all that fit into `budget`, less what a compressor drops.
+    """Carries out the question as a query on the facts that a passage of the context states: all that fit into
+    `budget`, less what a compressor drops.
+
     `verified`: the reader abstains from what it cannot verify (`operators.sparql.check`)."""
 
     name = "sparql-exec"
+    paper = "none: the query of sparql, carried out"
     reads_index = True
 
     @dataclass(frozen=True)
@@ -75,8 +80,7 @@ class SparqlExec(direct.Sparql):
         reading = Reading(prompt, compressor=self.compressor.label if self.compressor else "", tokens=context.tokens)
         if prompt != self.name:
             said = self._ask(prompt, Input(question, context.text, context.texts, context.ends), trace)
-            reading = replace(reading, flaw=said.flaw)
-            return Answer(question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading)
+            return told(question, said, replace(reading, flaw=said.flaw))
         proof = self._executed(question, evidence, context, trace)
         reading = replace(reading, flaw=proof.flaw or "")
         bound = proof.answer and (proof.mark == "verified" or not self.settings.verified)
@@ -90,14 +94,15 @@ class SparqlExec(direct.Sparql):
         kept = [passage.id for passage in context.passages]
         return carried_out(query, shown, self.index, trace, passages=kept)
 
-    def _asked(self):
+    @classmethod
+    def asked(cls, settings: Settings) -> Iterator[str]:
         yield write_patterns.STEP.name
-        if self.settings.route:
-            if self.settings.router == "model":
+        if settings.route:
+            if settings.router == "model":
                 yield "classify_question"
             yield PROMPTS["cot"].step.name
-        if self.settings.retry in PROMPTS:
-            yield PROMPTS[self.settings.retry].step.name
+        if settings.retry in PROMPTS:
+            yield PROMPTS[settings.retry].step.name
 
 
 def proving(proof: Proof) -> tuple[str, ...]:

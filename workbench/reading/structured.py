@@ -32,6 +32,7 @@ class Structured(base.ContextReader):
     """Reads at most `budget` tokens, of which `entities`, `relations` and `paths` are shares."""
 
     name = "structured"
+    paper = "DotRAG; LightRAG (arXiv 2410.05779); PathRAG (arXiv 2502.14902)"
 
     @dataclass(frozen=True)
     class Settings(base.Settings):

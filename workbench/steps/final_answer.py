@@ -33,13 +33,14 @@ class Output(BaseModel):
 
 class Said(NamedTuple):
     """An answer as it was read. `flaw`: why none could be read off the reply; `thesis` gives a `text` all the same.
-    `failure`: there is no reply."""
+    `failure`: there is no reply, or none that can be read; `reply` is then what there is of it."""
 
     text: str = ""
     abstained: bool = False
     thought: str = ""
     flaw: str = ""
     failure: str | None = None
+    reply: str = ""
 
 
 def read(text: str) -> Output:
@@ -59,8 +60,8 @@ def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Said
 
     >>> last_line("FINAL ANSWER: <your answer>\\n...\\n**FINAL ANSWER:** Oslo.").text
     'Oslo'
-    >>> last_line("It is Oslo."), last_line("It is Oslo.", "thesis").text
-    (Said(text='', abstained=False, thought='It is Oslo.', flaw='no answer line', failure=None), 'It is Oslo.')
+    >>> last_line("It is Oslo.").text, last_line("It is Oslo.").flaw, last_line("It is Oslo.", "thesis").text
+    ('', 'no answer line', 'It is Oslo.')
     """
     found = None
     for found in _LINE.finditer(reply):

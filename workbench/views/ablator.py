@@ -27,7 +27,7 @@ from workbench.views.controls import spoken
 from workbench.views.failures import Failures
 from workbench.views.proof_graph import ProofFrame, proof_frame, proof_graph, proof_legend
 from workbench.views.proofs import mark_part, proof_part
-from workbench.views.records import said_of
+from workbench.views.records import REPLY, said_of, unread_of
 from workbench.views.trace import tree
 
 K = 20  # passages ranked, as in a run
@@ -239,6 +239,7 @@ class Ablator(Record):
         return "".join(
             (
                 f"<p>{said}{verdict}{gold}</p>",
+                f"<p class='q'>the model replied: {esc(unread, REPLY)}</p>" if (unread := unread_of(answer)) else "",
                 mark_part(self.proof) if self.proof else "",
                 f"<p class='q'>{esc(by + rules, 600)}; {self._covered()}</p>",
             )

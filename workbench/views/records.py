@@ -6,6 +6,7 @@ from workbench.records import Answer, Entity, Evidence, Passage, Path, Question,
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
 SHOWN = 10  # rows of a long list in a terminal and unfolded in a notebook
+REPLY = 600  # characters of a reply that could not be read
 _LINE = 100  # characters of a text on one line of a terminal
 
 
@@ -136,7 +137,8 @@ def _(evidence: Evidence) -> str:
 def _(answer: Answer) -> str:
     said = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
     line = f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(said, 300)}"
-    return "\n  ".join([line, *(text(part) for part in (answer.reading, answer.proof) if part)])
+    reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_of(answer)) else []
+    return "\n  ".join([line, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
 
 @html.register
@@ -144,14 +146,22 @@ def _(answer: Answer) -> str:
     said = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
     if answer.abstained:
         said = "<i>abstained: no answer was found in the context</i>"
+    unread = unread_of(answer)
     return page(
         f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{said}</p>",
         f"<p class='q'>{esc(said_of(answer.reading), 400)}</p>" if answer.reading else "",
-        details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought else "",
+        details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
+        details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought and not unread else "",
         details(f"query: {esc(answer.proof.mark or 'executed', NAME)}", html(answer.proof)) if answer.proof else "",
         f"<p class='q'>from {esc(', '.join(answer.passages))}</p>" if answer.passages else "",
         details("trace", html(answer.trace)) if answer.trace else "",
     )
+
+
+def unread_of(answer: Answer) -> str:
+    """The model's reply where no answer could be read off it, else nothing."""
+    flawed = answer.reading is not None and answer.reading.flaw and answer.proof is None and not answer.text
+    return answer.reply or (answer.thought if flawed else "")
 
 
 @text.register

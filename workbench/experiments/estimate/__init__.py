@@ -4,12 +4,14 @@ from workbench.experiments.estimate.build import ASSUMED, estimate_build
 from workbench.experiments.estimate.ranges import Range, exactly, extrapolated, spread
 from workbench.experiments.estimate.record import Cost, Estimate
 from workbench.experiments.estimate.run import estimate_run
+from workbench.experiments.estimate.unasked import Unasked
 
 __all__ = [
     "ASSUMED",
     "Cost",
     "Estimate",
     "Range",
+    "Unasked",
     "estimate_build",
     "estimate_run",
     "exactly",

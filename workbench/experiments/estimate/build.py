@@ -17,6 +17,7 @@ from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.experiments.estimate.ranges import Range, check_sample, exactly, extrapolated, latency_of, priced, spread
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
+from workbench.experiments.estimate.unasked import Unasked
 from workbench.experiments.estimate.written import (
     FACTS,
     of_articles,
@@ -59,13 +60,15 @@ def estimate_build(
 
     Only passages without an extraction count: those that neither the data nor the index (or the stopped build) in
     `folder` has one for. `sample` of them, spread over their lengths, are asked for real; with 0 none is, and the
-    length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts that it has to encode.
+    length of the answers is assumed (`ASSUMED`); so it is for an `Unasked` engine. The encoder is timed with a few of
+    the texts that it has to encode.
     How many summaries and reports are written is not known before the clusters are: a range is given, with its reason,
     for all of them, even if some stand already. So it is for profiles, for a skeleton, and for the articles on a graph
     of triples, for which nothing is asked. `folder` and `encoder` are by default those of `Index.build`."""
     data = data if isinstance(data, Dataset) else load(data)
     engine = known_engine(engine)
     check_sample(sample=sample, least=0)
+    sample = 0 if isinstance(engine, Unasked) else sample
     if data.triples and not data.passages:
         costs, said = of_articles(data, engine)
         unknown = ["not in it: encoding, and what is written already"]

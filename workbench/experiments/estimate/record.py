@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.experiments.estimate.ranges import NOTHING, Range, summed
+from workbench.experiments.estimate.unasked import Unasked
 from workbench.llm.engine import Engine
 from workbench.llm.meter import money, own_prices
 from workbench.llm.step import Usage
@@ -47,6 +48,8 @@ def estimate_of(
     what: str, engines: list[Engine], costs: list[Cost], measured: list[str], unknown: list[str], usages: list[Usage]
 ) -> Estimate:
     names = dict.fromkeys(engine.name for engine in engines)
+    reasons = dict.fromkeys(engine.why for engine in engines if isinstance(engine, Unasked))
+    measured = [*(f"no model was asked: {why}" for why in reasons), *measured]
     asking = [engine for engine in engines if engine.name != "rules"]
     spent = sum(usages, Usage()) if asking else Usage()
     if asking and spent.calls:

@@ -15,8 +15,10 @@ from workbench.errors import SettingError
 from workbench.experiments.book import Standing
 from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, spread
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
+from workbench.experiments.estimate.unasked import REHEARSED, Unasked, assumed, rehearsing
+from workbench.experiments.estimate.unasked import said_of as said_of_unasked
 from workbench.experiments.evaluate import Measures, Plan, in_order
-from workbench.llm.engine import Engine
+from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import collect
 from workbench.llm.step import Usage
 from workbench.methods import Method
@@ -44,40 +46,55 @@ def estimate_run(
     """What `evaluate` with the same arguments takes.
 
     `sample` questions, spread over hops, types and lengths, are asked of every method for real, `workers` side by side.
+    Methods, reader and judge whose engine is an `Unasked` are estimated without a model, by the prompts that `sample`
+    (with 0: `REHEARSED`) questions lead to; the estimate says what of it is measured and what is assumed.
     Rows that stand in the folder `out` do not count; a folder that holds another run is refused, as `evaluate` does."""
     questions = list(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
         raise SettingError("estimate_run needs at least one question and one method")
-    check_sample(sample=sample, least=1)
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    unasked = [engine for engine in plan.engines if isinstance(engine, Unasked)]
+    check_sample(sample=sample, least=0 if unasked else 1)
+    if unasked and (asked := [engine.name for engine in plan.engines if not isinstance(engine, Unasked | RulesEngine)]):
+        raise SettingError(f"{asked[0]} can be asked and {unasked[0].name} cannot; estimate with one kind of both")
+    sample = sample or REHEARSED
     workers = workers or plan.workers
     jobs = [(question, name) for question in questions for name in methods]
     if out is not None:
         jobs = Standing.of(Path(out), plan.config(questions), plan.parts, questions).missing(questions, methods)
     left = Counter(name for _, name in jobs)
-    unasked = list({id(question): question for question, _ in jobs}.values())
+    waiting = list({id(question): question for question, _ in jobs}.values())
     each = Counter(question.id for question, _ in jobs)
-    whole = [question for question in unasked if each[question.id] == len(methods)]  # a stopped run may have begun one
-    pool = unasked if sample >= len(unasked) else whole or unasked
+    whole = [question for question in waiting if each[question.id] == len(methods)]  # a stopped run may have begun one
+    pool = waiting if sample >= len(waiting) else whole or waiting
     chosen = spread(pool, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
     ids = {question.id for question in chosen}
     sampled = [(question, name) for question, name in jobs if question.id in ids]
     _warm(methods.values(), plan)
-    asked = dict(zip(sampled, in_order(lambda job: _measure(plan, *job), sampled, workers, plan.close)))
+    with rehearsing(unasked):
+        asked = dict(zip(sampled, in_order(lambda job: _measure(plan, *job), sampled, workers, plan.close)))
+    limits = {step: limit for engine in unasked for step, limit in engine.limits.items()}
     costs, failed = [], sum(measured.failed for measured in asked.values())
     for name in left:
         mine = [measured for (_, method), measured in asked.items() if method == name]
-        costs += _costs_of(name, mine, left[name], plan, workers, seed)
-    measured = [said_of(len(chosen), len(unasked), "questions", "hops, types and lengths", seed)] if chosen else []
+        costs += _costs_of(name, mine, left[name], plan, workers, seed, limits)
+    if unasked:
+        measured = said_of_unasked(unasked, len(chosen), len(waiting), seed)
+    else:
+        measured = [said_of(len(chosen), len(waiting), "questions", "hops, types and lengths", seed)] if chosen else []
     measured += [f"{workers} questions are asked side by side, as in the sample"] if workers > 1 else []
     measured += [f"{failed} of {len(asked)} sampled questions failed"] if failed else []
     standing = len(questions) * len(methods) - len(jobs)
     what = f"a run of {len(questions):,} questions and {len(methods)} methods" + (
         f", of which {standing:,} rows are done" if standing else ""
     )
-    usages = [usage for one in asked.values() for step, usage in one.steps.items() if not one.by_rules[step]]
-    unknown = ["not in it: loading the models"]
+    usages = (
+        []
+        if unasked
+        else [usage for one in asked.values() for step, usage in one.steps.items() if not one.by_rules[step]]
+    )
+    unknown = ["not in it: loading the models", *["not known: how long an answer takes"] * bool(unasked)]
     for name in left:
         seen = {step for (_, method), one in asked.items() if method == name for step in one.steps}
         steps = {*methods[name].steps, *(plan.reader.steps if plan.reader else ())}
@@ -113,8 +130,11 @@ def _engine_of(step: str, plan: Plan, method: str) -> str:
     return plan.judge.name if plan.judge and step == judge_step.STEP.name else plan.reader.engine.name
 
 
-def _costs_of(name: str, mine: list[_Measured], left: int, plan: Plan, workers: int, seed: int) -> list[Cost]:
-    """A row per Step, and one for all the rest of the work: the method's own, the reader's, the measures'."""
+def _costs_of(
+    name: str, mine: list[_Measured], left: int, plan: Plan, workers: int, seed: int, limits: Mapping[str, int]
+) -> list[Cost]:
+    """A row per Step, and one for all the rest of the work: the method's own, the reader's, the measures'. `limits`:
+    Step → the most tokens of an answer, where its length is assumed."""
     costs, ones = [], [1] * len(mine)
 
     def whole(values: list[float]) -> Range:
@@ -135,6 +155,8 @@ def _costs_of(name: str, mine: list[_Measured], left: int, plan: Plan, workers: 
             whole([getattr(usage, what) for usage in usages]) if told else None
             for what in ("prompt_tokens", "completion_tokens")
         )
+        if completion is not None and step in limits:
+            completion = assumed(completion, calls, limits[step])
         latency = latency_of(usages, seed)
         seconds = latency and latency.times(calls).times(1 / workers)
         costs.append(Cost(name, step, calls, prompt, completion, priced(engine, prompt, completion), seconds))

@@ -18,6 +18,7 @@ class Compressor(Protocol):
     """`label` is its SPEC, `budget` in cl100k tokens."""
 
     name: ClassVar[str]
+    paper: ClassVar[str]  # whose it is
     label: str
     budget: int
 

@@ -22,7 +22,7 @@ PROFILES = ("workbench", "companion", "thesis")
 
 
 class GraphWalk:
-    """Cuts a context down to `budget` cl100k tokens.
+    """Cuts a context down to what a walk from the question reaches, nearest first: at most `budget` cl100k tokens.
 
     profile        `workbench`, `companion` or `thesis`
     budget         4,000 as published. `workbench` keeps to it; `companion` counts `budget` / 1.3 words and never cuts
@@ -47,6 +47,7 @@ class GraphWalk:
     """
 
     name = "graph-walk"
+    paper = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045), section 3.4"
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
 
 
 class Similarity:
-    """Cuts a context down to `budget` cl100k tokens.
+    """Cuts a context down to what is like the question, no sentence twice: at most `budget` cl100k tokens.
 
     encoder        an encoder or its SPEC, for likeness of meaning, about a second for a context; None: words alone
     diversity      what unlikeness to what is chosen counts, from 0 (nothing) to 1 (alone)
@@ -36,6 +36,7 @@ class Similarity:
     """
 
     name = "similarity"
+    paper = "maximal marginal relevance (Carbonell and Goldstein, 1998)"
 
     def __init__(
         self,

@@ -1,0 +1,98 @@
+"""A model that is estimated without being asked: for want of a key, or because no money should be spent on a sample.
+
+The rules do the work in its place, so that the prompts are those that real questions lead to. They are counted; how
+long the model's answers would be is assumed: as long as those of the rules (`SHORTER` of that to the Step's limit)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.experiments.estimate.ranges import Range
+from workbench.llm.engine import EngineBase, by_rule, nominal, note
+from workbench.llm.step import Result, Step, Usage
+from workbench.trace import Trace
+
+REHEARSED = 8  # questions, unless another sample is asked for
+SHORTER = 0.5  # of the rules' answer: the low end of what is assumed
+
+
+class Unasked(EngineBase):
+    """Has the name of the model that the SPEC names, and never asks it. Only an estimate can run it: what the rules say
+    under a model's name must not be written to an index or a run. `why` says what keeps it from being asked.
+
+    `limits`: Step → the most tokens that an answer may have, of the Steps that were run."""
+
+    def __init__(self, spec: str, why: str = "no sample was wanted"):
+        super().__init__()
+        self.name, self.why, self.workers = nominal(spec), why, 1
+        self.limits: dict[str, int] = {}
+        self._rehearsing = False
+
+    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        if not self._rehearsing:
+            raise SettingError(
+                f"{self.name} is not asked here ({self.why}), and {step.name} is: build the layers that a method or "
+                "reader needs before the run is estimated; estimate the build with workbench estimate DATA --layers …"
+            )
+        self.limits[step.name] = step.max_tokens
+        started = time.perf_counter()
+        results = by_rule(step, inputs)
+        each = (time.perf_counter() - started) / max(1, len(inputs))
+        results = [
+            replace(result, usage=replace(_usage(step, value, result), seconds=each))
+            for value, result in zip(inputs, results)
+        ]
+        for result in results:
+            self.meter.add(step.name, result.usage)
+        note(trace, self.name, step, results)
+        return results
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        self._rehearsing = True
+        try:
+            yield
+        finally:
+            self._rehearsing = False
+
+    def __repr__(self) -> str:
+        return f"Unasked({self.name}: {self.why})"
+
+
+def _usage(step: Step, value: Any, result: Result) -> Usage:
+    """What asking would have taken. It counts as recorded, since it tells nothing of how long a model takes."""
+    prompt = sum(tokens.count(message["content"]) for message in step.prompt(value))
+    said = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
+    return Usage(1, prompt, min(said, step.max_tokens), failed=result.usage.failed, recorded=1)
+
+
+@contextmanager
+def rehearsing(engines: Iterable[Unasked]) -> Iterator[None]:
+    """Within it these engines can be run."""
+    with ExitStack() as stack:
+        for engine in engines:
+            stack.enter_context(engine._open())
+        yield
+
+
+def assumed(completion: Range, calls: Range, limit: int) -> Range:
+    """The length of answers that nobody wrote: low and high are what is assumed, not what a sample shows."""
+    high = None if calls.high is None else max(completion.value, calls.high * limit)
+    return Range(completion.value, completion.value * SHORTER, high)
+
+
+def said_of(engines: Sequence[Unasked], n: int, of: int, seed: int) -> list[str]:
+    """What an estimate without a model rests on."""
+    names = ", ".join(dict.fromkeys(engine.name for engine in engines))
+    return [
+        f"measured: the prompts of {n:,} of {of:,} questions, spread over hops, types and lengths (seed {seed}), "
+        "counted as cl100k tokens; they were made with the answers of rules",
+        f"assumed: {names} asks as often as the rules do, and its answers are as long as theirs as JSON "
+        f"({SHORTER:g} of that to the limit of the Step)",
+    ]

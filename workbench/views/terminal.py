@@ -1,0 +1,79 @@
+"""Rows as a terminal shows them: a table where every column has room for its longest word, else a block for each row.
+
+A word is broken only where it is longer than a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from workbench.views.base import clean, number
+
+LONGEST = 1_000  # characters of a cell
+GAP = 2  # blanks between columns
+INDENT = 2  # of what a block holds; of a line that goes on, twice that
+
+
+def laid_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> Table | Group:
+    """`rows`, which have the same keys, as wide as the console; the first `lead` columns name a row in its block."""
+    names = list(rows[0]) if rows else []
+    numeric = {name for name in names if all(_is_number(row[name]) for row in rows)}
+    columns = [[name, *(said(row[name]) for row in rows)] for name in names]
+    whole = [max(map(cell_len, column)) for column in columns]
+    least = [
+        most if name in numeric else max((cell_len(word) for cell in column for word in cell.split()), default=0)
+        for name, most, column in zip(names, whole, columns)
+    ]
+    room = console.width - GAP * max(0, len(names) - 1)
+    if sum(least) > room:
+        return Group(*(block for row in rows for block in _block(row, numeric, console, lead)))
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for name, width in zip(names, _widths(least, whole, room)):
+        table.add_column(Text(name), width=width, justify="right" if name in numeric else "left")
+    for row in rows:
+        table.add_row(*(Text(said(value)) for value in row.values()))
+    return table
+
+
+def said(value: Any) -> str:
+    """A value as one cell says it."""
+    if _is_number(value):
+        return number(value)
+    return clean(", ".join(map(str, value)) if isinstance(value, list) else value, LONGEST)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, float | int) and not isinstance(value, bool))
+
+
+def _widths(least: Sequence[int], whole: Sequence[int], room: int) -> list[int]:
+    """What each column gets: its longest word, and of what is left a part as large as the rest of it."""
+    left, wanted = room - sum(least), sum(whole) - sum(least)
+    if wanted <= left:
+        return list(whole)
+    return [few + left * (most - few) // wanted for few, most in zip(least, whole)]
+
+
+def _block(row: dict[str, Any], numeric: set[str], console: Console, lead: int) -> Iterable[Padding]:
+    """A row by itself: its name, a line for each text, and one for all its numbers; what is empty is left out."""
+    names = list(row)
+    yield from _lines(Text("  ".join(filter(None, (said(row[name]) for name in names[:lead]))), "bold"), console, 0)
+    rest = [name for name in names[lead:] if row[name] not in (None, "", "–", [])]
+    for name in rest:
+        if name not in numeric:
+            yield from _lines(Text(f"{name}: {said(row[name])}"), console, INDENT)
+    if counted := ", ".join(f"{name} {said(row[name])}" for name in rest if name in numeric):
+        yield from _lines(Text(counted), console, INDENT)
+
+
+def _lines(text: Text, console: Console, indent: int) -> Iterable[Padding]:
+    lines = text.wrap(console, max(1, console.width - indent - INDENT))
+    for line in lines:
+        line.rstrip()
+    return (Padding(line, (0, 0, 0, indent + INDENT * bool(at)), expand=False) for at, line in enumerate(lines))
