@@ -177,6 +177,12 @@ class CachedEncoder:
             return self._vector(self.encoder.as_query(text, task))
         return self._kept((text, task), lambda: self.encoder.encode_query(text, task))
 
+    def clear(self) -> None:
+        """Forget all vectors."""
+        with self._lock:
+            self._vectors.clear()
+            self._bytes = 0
+
     def _vector(self, text: str) -> np.ndarray:
         return self._kept((text, None), lambda: self.encoder.encode([text])[0])
 

@@ -150,6 +150,14 @@ def test_it_stays_within_its_limit_and_right(requests, limit):
         assert held == kept._bytes <= limit
 
 
+def test_what_was_cleared_is_encoded_again():
+    kept = CachedEncoder(inner := CountingEncoder())
+    kept.encode(["a"]), kept.clear()
+    assert kept._bytes == 0
+    kept.encode(["a"])
+    assert inner.texts == ["a", "a"]
+
+
 def test_what_it_keeps_cannot_be_written_to():
     class Reusing(TinyEncoder):
         array = np.zeros((1, 64), np.float32)
