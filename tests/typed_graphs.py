@@ -74,6 +74,9 @@ class GraphIndex:
     def ensure(self, layers, engine):
         return self
 
+    def encode(self, texts):
+        return self.encoder.encode(texts)
+
     def encode_query(self, text, task=""):
         return self.encoder.encode([text])[0]
 

@@ -3,15 +3,22 @@
 An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. The one here
 wraps a sentence-transformers model. What it adds is the batching: texts are deduplicated, sorted by their number of
 tokens, and cut into batches of equal token count, so that almost nothing is spent on padding
-(`benchmarks/encoding.py` compares the rate with the library's own batching)."""
+(`benchmarks/encoding.py` compares the rate with the library's own batching). Layers of an index are built with it.
+
+Whatever is asked at query time goes through `cached(encoder)` instead, which keeps vectors by text. The last bits of a
+vector differ with what stands beside its text in a batch and with the number of threads, so there each text is encoded
+alone, on one thread: its vector is the same whatever was asked before (`benchmarks/query_cache.py` has the price)."""
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Protocol, runtime_checkable
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -22,6 +29,7 @@ from workbench.spec import parse_spec
 from workbench.text import storable
 
 DTYPES = ("float32", "bfloat16")
+KEPT = 64 << 20  # bytes of texts and vectors that a cache holds: about 35,000 questions of 384 dimensions
 
 
 @runtime_checkable
@@ -38,6 +46,15 @@ class Encoder(Protocol):
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
         """One unit vector, float32, shape (dimension,). `task` says what is searched, for encoders with
         instructions."""
+        ...
+
+
+@runtime_checkable
+class Instructed(Protocol):
+    """An encoder that can tell which text it encodes for a query, so that a cache knows when two of them are one."""
+
+    def as_query(self, text: str, task: str = "") -> str:
+        """The text for which `encode` gives what `encode_query` gives."""
         ...
 
 
@@ -94,12 +111,18 @@ class SentenceEncoder(Record):
         return self._transformer.get_embedding_dimension()
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
+        texts = list(texts)
         with self._lock:  # one model, one thread pool: side by side it is slower and, in torch, not repeatable
-            return self._encode(list(texts))
+            threads.settle()  # now, as it gives torch all cores
+            # A second thread gains little on a single text, costs much on busy cores, and changes the last bits.
+            with threads.lent(1 if len(set(texts)) == 1 else threads.cores()):
+                return self._encode(texts)
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        query = self.instruction.format(task=task, query=text) if self.instruction else text
-        return self.encode([query])[0]
+        return self.encode([self.as_query(text, task)])[0]
+
+    def as_query(self, text: str, task: str = "") -> str:
+        return self.instruction.format(task=task, query=text) if self.instruction else text
 
     def _encode(self, texts: list[str]) -> np.ndarray:
         import torch
@@ -122,6 +145,81 @@ class SentenceEncoder(Record):
             return []
         encodable = [storable(text) for text in texts]
         return self._transformer.tokenizer(encodable, truncation=True, max_length=self.max_tokens)["input_ids"]
+
+
+class CachedEncoder:
+    """An encoder, and the vectors of the texts that it was last asked for. It is an encoder itself.
+
+    A text is encoded alone, once, and has the same bits beside any other. What was not asked for longest goes first,
+    where texts and vectors grow beyond `limit` bytes. Workers may ask side by side: two that ask for the same new text
+    both encode it, and neither waits for the other's. Where the encoder fails, what is kept stays as it is."""
+
+    def __init__(self, encoder: Encoder, limit: int = KEPT):
+        self.encoder, self.limit, self.name = encoder, limit, encoder.name
+        self._vectors: OrderedDict[tuple[str, str | None], np.ndarray] = OrderedDict()  # (text, task) -> (d,)
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    @property
+    def dimension(self) -> int:
+        return self.encoder.dimension
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit rows, float32, shape (len(texts), dimension); a copy."""
+        if not texts:
+            return self.encoder.encode([])
+        found = {text: self._vector(text) for text in dict.fromkeys(texts)}
+        return np.stack([found[text] for text in texts])
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        """One unit vector, float32, shape (dimension,), which cannot be written to."""
+        if isinstance(self.encoder, Instructed):
+            return self._vector(self.encoder.as_query(text, task))
+        return self._kept((text, task), lambda: self.encoder.encode_query(text, task))
+
+    def clear(self) -> None:
+        """Forget all vectors."""
+        with self._lock:
+            self._vectors.clear()
+            self._bytes = 0
+
+    def _vector(self, text: str) -> np.ndarray:
+        return self._kept((text, None), lambda: self.encoder.encode([text])[0])
+
+    def _kept(self, key: tuple[str, str | None], encode: Callable[[], np.ndarray]) -> np.ndarray:
+        with self._lock:
+            if key in self._vectors:
+                self._vectors.move_to_end(key)
+                return self._vectors[key]
+        vector = np.array(encode(), dtype=np.float32)  # a copy, as the encoder may use its array again
+        vector.flags.writeable = False
+        with self._lock:
+            if key not in self._vectors:
+                self._vectors[key] = vector
+                self._bytes += _size(key, vector)
+            while self._bytes > self.limit:
+                self._bytes -= _size(*self._vectors.popitem(last=False))
+        return vector
+
+
+def _size(key: tuple[str, str | None], vector: np.ndarray) -> int:
+    return sys.getsizeof(key[0]) + vector.nbytes
+
+
+_caches: WeakValueDictionary[int, CachedEncoder] = WeakValueDictionary()  # by the id of the encoder, which they hold
+_caches_lock = threading.Lock()
+
+
+def cached(encoder: Encoder) -> CachedEncoder:
+    """The cache of an encoder. All that hold it, indexes, methods and compressors, have the same one, which is freed
+    with the last of them."""
+    if isinstance(encoder, CachedEncoder):
+        return encoder
+    with _caches_lock:
+        found = _caches.get(id(encoder))
+        if found is None:
+            found = _caches[id(encoder)] = CachedEncoder(encoder)
+        return found
 
 
 def batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:

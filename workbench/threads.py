@@ -7,6 +7,8 @@ faster on one thread anyway. Set `WORKBENCH_THREADS` to give torch another numbe
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 
@@ -24,8 +26,25 @@ def cores() -> int:
 def settle() -> None:
     """Apply the policy, once. Called where torch is first needed and before the first question."""
     import numpy  # noqa: F401  (its BLAS must be loaded before it can be limited)
-    import torch
     from threadpoolctl import threadpool_limits
 
-    torch.set_num_threads(cores())
+    lend(cores())
     threadpool_limits(limits=1, user_api="blas")
+
+
+def lend(threads: int) -> None:
+    """Give torch so many threads for what this thread of Python computes from now on."""
+    import torch
+
+    torch.set_num_threads(threads)
+
+
+@contextmanager
+def lent(threads: int) -> Iterator[None]:
+    """Other threads for torch than the cores, within. Ask for `cores()` where the bits hang on it: a thread of Python
+    that first uses torch while another one holds fewer would keep those."""
+    lend(threads)
+    try:
+        yield
+    finally:
+        lend(cores())

@@ -308,8 +308,13 @@ def _unplain(event: dict) -> Event:
     return Event(**{**event, "scores": tuple((name, score) for name, score in event["scores"])})
 
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
 def _jsonable(value: Any) -> Any:
     """Plain JSON values: mappings, lists, strings, numbers; arrays and their scalars become lists and numbers."""
+    if type(value) in _SCALARS:  # most are, and to ask whether one is a Mapping takes long
+        return value
     if isinstance(value, Mapping):
         return {str(key): _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -318,7 +323,7 @@ def _jsonable(value: Any) -> Any:
         return sorted(map(_jsonable, value), key=repr)  # members of different types have no other order
     if hasattr(value, "tolist"):
         return _jsonable(value.tolist())
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _hashed(value: Any) -> Any:

@@ -91,6 +91,12 @@ def test_the_same_question_gives_the_same_bytes(method, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes() == fresh.read_bytes()
 
 
+def test_a_repeated_question_encodes_nothing(method, monkeypatch):
+    first = method.retrieve(QUESTIONS[0])
+    monkeypatch.setattr(method.index.encoder, "_encode", lambda texts: pytest.fail(f"encoded again: {texts}"))
+    assert method.retrieve(QUESTIONS[0]) == first
+
+
 def test_the_trace_is_complete(method):
     evidence = method.retrieve(QUESTIONS[0])
     root, *others = evidence.trace.events

@@ -24,7 +24,7 @@ import numpy as np
 
 from workbench.data import Dataset, Extraction, load
 from workbench.data.profiles import Profiles, joined, within
-from workbench.encoding import Encoder
+from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
 from workbench.index import (
@@ -98,7 +98,6 @@ class Index(Record):
                 f"{folder} was encoded by {self.manifest['encoder']['name']!r}, not by {encoder.name!r}; "
                 "vectors of two encoders cannot be compared: open it without an encoder, or build another index"
             )
-        self._query_vectors: dict[tuple[str, str], np.ndarray] = {}
 
     @property
     def folder(self) -> Path:
@@ -346,14 +345,18 @@ class Index(Record):
             self._encoder = _made_with(self.store, self.manifest)
         return self._encoder
 
+    @cached_property
+    def _texts(self) -> CachedEncoder:
+        return cached(self.encoder)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """The unit vectors of texts, float32, shape (n, d). They are kept by text, for all that ask: an index that is
+        open with the same encoder has them too."""
+        return self._texts.encode(texts)
+
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        """The unit vector of a question, float32, shape (d,); the last ones are kept, so methods share them."""
-        key = (text, task)
-        if key not in self._query_vectors:
-            if len(self._query_vectors) >= 1024:
-                self._query_vectors.clear()
-            self._query_vectors[key] = self.encoder.encode_query(text, task)
-        return self._query_vectors[key]
+        """The unit vector of a question, float32, shape (d,), kept as those of `encode`; it cannot be written to."""
+        return self._texts.encode_query(text, task)
 
     def counts(self) -> dict[str, int]:
         """How much of what the layers hold."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.encoding import encoder
+from workbench.encoding import CachedEncoder, cached, encoder
 from workbench.rules.language import parse
 from workbench.rules.relations import kind_of, likeness, stem, words
 from workbench.rules.sentences import EMPTY, Word
@@ -111,18 +111,18 @@ class Lexicon:
         if not words or not self.relations:
             return
         labels, types = list(self.relations), list(self.types)
-        names = _vectors(tuple(map(spelled, (*labels, *types))))
+        names = _encoder().encode([spelled(name) for name in (*labels, *types)])
         for word in words:
-            cosines = np.round(names @ _vectors((word,))[0], 3)  # the last bits hang on what is encoded together
+            cosines = np.round(names @ _encoder().encode([word])[0], 3)  # the last bits hang on the processor
             worths = (SEEN * np.clip((cosines - FAR) / (NEAR - FAR), 0, 1)).tolist()
             relations, others = zip(labels, worths), zip(types, worths[len(labels) :])
             yield Senses({name: worth for name, worth in relations if worth},
                          {name: worth for name, worth in others if worth})  # fmt: skip
 
 
-@lru_cache(4096)
-def _vectors(texts: tuple[str, ...]) -> np.ndarray:
-    return encoder().encode(texts)
+@cache
+def _encoder() -> CachedEncoder:
+    return cached(encoder())
 
 
 def _fits(word: str, entries: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

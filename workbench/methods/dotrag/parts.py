@@ -88,7 +88,7 @@ class Ground:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows, float32, one per text."""
-        return self.index.encoder.encode(texts)
+        return self.index.encode(texts)
 
     def ask(self, step: Step, value, trace: Trace) -> Result:
         return self.engine.run(step, [value], trace=trace)[0]

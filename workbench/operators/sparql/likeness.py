@@ -11,7 +11,6 @@ of" from the person, so that one is the other turned round."""
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 
@@ -26,15 +25,15 @@ from workbench.text import unicode_phrase
 
 fold = lru_cache(200_000)(unicode_phrase)
 
-KEPT = 50_000  # vectors
 EQUAL = 0.93  # cosine from which names of other words are one
 TURNED = 0.8  # price of a match against the direction in which the relation reads
 ANOTHER = 0.2  # worth of a relation whose words say another one
 
 
 class Likeness:
-    """`encode(texts)` gives unit rows, as an encoder does; without it words alone count. `known(text)` is a vector that
-    is there already, or None. `aliases`: name → the name that it stands for. Vectors are kept by text."""
+    """`encode(texts)` gives unit rows, as an encoder does; without it words alone count. It is asked for the same texts
+    again and again, so it should keep them, as `Index.encode` does. `known(text)` is a vector that is there already, or
+    None. `aliases`: name → the name that it stands for."""
 
     def __init__(
         self,
@@ -44,23 +43,15 @@ class Likeness:
     ):
         self.encode, self.known = encode, known
         self.aliases = {fold(alias): name for alias, name in (aliases or {}).items()}
-        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
-
-    def prepare(self, texts: Sequence[str]) -> None:
-        """Encode in one batch what is not known yet."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if self.encode is None or not missing:
-            return
-        found = {text: vector for text in missing if (vector := self.known(text)) is not None}
-        new = [text for text in missing if text not in found]
-        self._vectors |= found | dict(zip(new, np.asarray(self.encode(new), dtype=np.float32) if new else ()))
-        while len(self._vectors) > max(KEPT, len(texts)):
-            self._vectors.popitem(last=False)
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray | None:
         """(n, d) float32 rows, None without an encoder."""
-        self.prepare(texts)
-        return None if self.encode is None or not texts else np.stack([self._vectors[text] for text in texts])
+        if self.encode is None or not texts:
+            return None
+        found = {text: self.known(text) for text in dict.fromkeys(texts)}
+        new = [text for text, vector in found.items() if vector is None]
+        found |= zip(new, np.asarray(self.encode(new), dtype=np.float32) if new else ())
+        return np.stack([found[text] for text in texts])
 
     def name(self, text: str) -> str:
         """The name that an alias stands for, else the text itself."""

@@ -128,8 +128,6 @@ class _Graph:
         self.likeness = likeness
         relations = sorted({fact.relation for fact in self.facts})
         names = sorted({end for fact in self.facts for end in (fact.subject, fact.object)})
-        terms = [likeness.name(t) for p in patterns for t in (p.subject, p.object) if not t.startswith("?")]
-        likeness.prepare([*relations, *map(likeness.name, names), *terms])
         self.names = Names(names, likeness)
         row = {name: at for at, name in enumerate(names)}
         self.subjects = np.array([row[fact.subject] for fact in self.facts], dtype=np.int64)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.measures.words import is_yes_no, places, words
@@ -34,20 +33,16 @@ MEAN = 0.7  # mean score of its hops
 LOOSE = 0.4  # worth of any relation, where a given answer is looked for
 RIVAL = 0.85  # share of a binding's score from which another value speaks against it
 
-_likeness: WeakKeyDictionary[Index, Likeness] = WeakKeyDictionary()
-
 
 def likeness_of(index: Index) -> Likeness:
-    """One for each index, with its encoder and the vectors of its phrases."""
-    if index not in _likeness:
-        facts = index.facts if "facts" in index.manifest["layers"] else None
+    """By the vectors of its phrases, and those that it encodes."""
+    facts = index.facts if "facts" in index.manifest["layers"] else None
 
-        def known(text: str):
-            row = None if facts is None else facts.phrase_row.get(text.casefold())
-            return None if row is None else facts.phrase_vectors[row]
+    def known(text: str):
+        row = None if facts is None else facts.phrase_row.get(text.casefold())
+        return None if row is None else facts.phrase_vectors[row]
 
-        _likeness[index] = Likeness(lambda texts: index.encoder.encode(texts), known=known)
-    return _likeness[index]
+    return Likeness(index.encode, known=known)
 
 
 def verify(

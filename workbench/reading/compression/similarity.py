@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.encoding import Encoder, encoder
+from workbench.encoding import Encoder, cached, encoder
 from workbench.errors import SettingError
 from workbench.operators.similarity import minmax
 from workbench.reading.compression.base import entry, joined, length, named, size, tables, written
@@ -28,7 +28,8 @@ GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
 class Similarity:
     """Cuts a context down to what is like the question, no sentence twice: at most `budget` cl100k tokens.
 
-    encoder        an encoder or its SPEC, for likeness of meaning, about a second for a context; None: words alone
+    encoder        an encoder or its SPEC, for likeness of meaning, seconds for a context that is new to it (texts are
+                   `cached`); None: words alone
     diversity      what unlikeness to what is chosen counts, from 0 (nothing) to 1 (alone)
     order          what the place in its table counts beside likeness (1); 0 where the order says nothing
     rank_constant  of the reciprocal ranks by which the two are added up
@@ -144,7 +145,7 @@ def _content(text: str) -> list[str]:
 
 
 def _encoder(given: Encoder | str | None) -> Encoder | None:
-    return encoder(given) if isinstance(given, str) else given
+    return given and cached(encoder(given) if isinstance(given, str) else given)
 
 
 @dataclass(frozen=True)

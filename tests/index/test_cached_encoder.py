@@ -1,0 +1,240 @@
+"""The vectors of texts, kept: the same bits for a text whatever was asked before and whatever is asked beside it."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny import CountingEncoder, TinyEncoder, tiny_dataset
+
+import workbench as wb
+from workbench import threads
+from workbench.encoding import CachedEncoder, Encoder, SentenceEncoder, cached, encoder
+from workbench.index import Index
+from workbench.operators.sparql.proof import likeness_of
+from workbench.reading.compression.similarity import Similarity
+
+QUESTIONS = [question.question for question in wb.load("meridian").questions[::11]]
+TEXTS = [*QUESTIONS, "Orsby", "the River Aldra", "東京", "", wb.load("meridian").passages[0].content]
+
+
+class Instructing(CountingEncoder):
+    """Puts the task before a query, and can tell."""
+
+    def as_query(self, text: str, task: str = "") -> str:
+        return f"{task}: {text}" if task else text
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        return self.encode([self.as_query(text, task)])[0]
+
+
+class Untold(CountingEncoder):
+    """Puts the task before a query, and cannot tell."""
+
+    def encode_query(self, text: str, task: str = "") -> np.ndarray:
+        return self.encode([f"{task}: {text}"])[0]
+
+
+@pytest.fixture(scope="module")
+def alone() -> dict[str, bytes]:
+    """The bits of each text in a cache that was asked for nothing else."""
+    return {text: CachedEncoder(encoder()).encode([text]).tobytes() for text in TEXTS}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_text_has_the_same_bits_in_any_order_any_company_and_again(alone, seed):
+    rng, kept = random.Random(seed), CachedEncoder(encoder())
+    asked = rng.choices(TEXTS, k=2 * len(TEXTS)) + TEXTS
+    while asked:
+        part, asked = asked[: (size := rng.randint(1, 9))], asked[size:]
+        assert [row.tobytes() for row in kept.encode(part)] == [alone[text] for text in part]
+        assert kept.encode_query(part[0], rng.choice(["facts", "passages"])).tobytes() == alone[part[0]]
+
+
+def test_a_text_has_the_same_bits_for_workers_and_with_any_number_of_threads(alone, monkeypatch):
+    kept = CachedEncoder(encoder())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda text: kept.encode_query(text).tobytes(), TEXTS * 2))
+    assert found == [alone[text] for text in TEXTS * 2]
+    monkeypatch.setenv("WORKBENCH_THREADS", "1")
+    threads.lend(1)
+    try:
+        assert [encoder().encode([text]).tobytes() for text in TEXTS] == list(alone.values())
+    finally:
+        monkeypatch.undo()
+        threads.lend(threads.cores())
+
+
+def test_one_text_is_computed_on_one_thread_and_batches_on_all(monkeypatch):
+    import torch
+
+    seen, minilm = [], encoder()
+    tokenise = minilm._token_ids
+    monkeypatch.setattr(minilm, "_token_ids", lambda texts: seen.append(torch.get_num_threads()) or tokenise(texts))
+    minilm.encode(["a", "a"]), minilm.encode(["a", "b"])
+    assert seen == [1, threads.cores()] and torch.get_num_threads() == threads.cores()
+
+
+def test_threads_are_given_back_where_the_encoder_fails(monkeypatch):
+    import torch
+
+    failing = SentenceEncoder()
+    monkeypatch.setattr(failing, "_encode", lambda texts: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        failing.encode(["a"])
+    assert torch.get_num_threads() == threads.cores()
+
+
+def test_it_is_an_encoder_that_gives_what_its_encoder_gives():
+    kept = CachedEncoder(TinyEncoder())
+    assert isinstance(kept, Encoder) and (kept.name, kept.dimension) == ("tiny", 64)
+    assert np.array_equal(kept.encode(TEXTS), TinyEncoder().encode(TEXTS))
+    assert kept.encode([]).shape == (0, 64) and kept.encode(()).shape == (0, 64)
+
+
+def test_a_text_is_encoded_once_and_alone():
+    inner = CountingEncoder()
+    kept = CachedEncoder(inner)
+    found = kept.encode(["b", "a", "b"])
+    kept.encode(["a", "c"]), kept.encode(("b",))
+    assert inner.calls == [["b"], ["a"], ["c"]]
+    assert np.array_equal(found[0], found[2])
+
+
+def test_queries_are_kept_by_what_is_encoded():
+    told = CachedEncoder(inner := Instructing())
+    first = told.encode_query("Orsby", "facts")
+    told.encode_query("Orsby", "passages"), told.encode_query("Orsby"), told.encode(["facts: Orsby", "Orsby"])
+    assert inner.texts == ["facts: Orsby", "passages: Orsby", "Orsby"]
+    assert np.array_equal(first, told.encode(["facts: Orsby"])[0])
+    untold = CachedEncoder(inner := Untold())
+    for _ in range(2):
+        untold.encode_query("Orsby", "facts"), untold.encode_query("Orsby", "passages"), untold.encode(["Orsby"])
+    assert inner.texts == ["facts: Orsby", "passages: Orsby", "Orsby"]
+
+
+def test_one_question_is_one_text_for_all_tasks_where_there_is_no_instruction(monkeypatch):
+    seen, minilm = [], SentenceEncoder()
+    monkeypatch.setattr(minilm, "_encode", lambda texts: seen.extend(texts) or TinyEncoder().encode(texts))
+    kept = CachedEncoder(minilm)
+    kept.encode_query("Orsby", "facts"), kept.encode_query("Orsby", "passages"), kept.encode(["Orsby"])
+    assert seen == ["Orsby"]
+
+
+def test_what_was_not_asked_for_longest_goes_first():
+    size = sys.getsizeof("a") + 64 * 4
+    kept = CachedEncoder(inner := CountingEncoder(), limit=2 * size)
+    kept.encode(["a", "b"]), kept.encode(["a"]), kept.encode(["c"])  # b goes
+    kept.encode(["a", "c"])
+    assert inner.texts == ["a", "b", "c"]
+    kept.encode(["b"])  # a goes
+    kept.encode(["a"])
+    assert inner.texts == ["a", "b", "c", "b", "a"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=9), max_size=9), st.integers(0, 2000))
+def test_it_stays_within_its_limit_and_right(requests, limit):
+    kept = CachedEncoder(TinyEncoder(), limit=limit)
+    for texts in requests:
+        assert np.array_equal(kept.encode(texts), TinyEncoder().encode(texts))
+        held = sum(sys.getsizeof(text) + vector.nbytes for (text, _), vector in kept._vectors.items())
+        assert held == kept._bytes <= limit
+
+
+def test_what_was_cleared_is_encoded_again():
+    kept = CachedEncoder(inner := CountingEncoder())
+    kept.encode(["a"]), kept.clear()
+    assert kept._bytes == 0
+    kept.encode(["a"])
+    assert inner.texts == ["a", "a"]
+
+
+def test_what_it_keeps_cannot_be_written_to():
+    class Reusing(TinyEncoder):
+        array = np.zeros((1, 64), np.float32)
+
+        def encode(self, texts):
+            self.array[:] = super().encode(texts)
+            return self.array
+
+    kept = CachedEncoder(Reusing())
+    first = kept.encode_query("a")
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 7
+    found = kept.encode(["a", "b"])
+    found[:] = 7
+    Reusing.array[:] = 7
+    assert np.array_equal(kept.encode(["a", "b"]), TinyEncoder().encode(["a", "b"]))
+    assert np.array_equal(first, TinyEncoder().encode(["a"])[0])
+
+
+def test_a_failure_leaves_what_is_kept():
+    kept = CachedEncoder(inner := CountingEncoder(fail_at=2))
+    kept.encode(["a"])
+    with pytest.raises(RuntimeError, match="injected"):
+        kept.encode(["b", "c"])
+    inner.fail_at = None
+    kept.encode(["a", "b", "c"])
+    assert inner.texts == ["a", "b", "c"]
+
+
+def test_what_is_kept_is_given_while_another_text_is_encoded():
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(TinyEncoder):
+        def encode(self, texts):
+            if "slow" in texts:
+                begun.set()
+                assert go_on.wait(10)
+            return super().encode(texts)
+
+    kept = CachedEncoder(Slow())
+    kept.encode(["quick"])
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(kept.encode, ["slow"])
+        assert begun.wait(10)
+        kept.encode(["quick"])
+        go_on.set()
+        assert np.array_equal(waiting.result(), TinyEncoder().encode(["slow"]))
+
+
+def test_workers_side_by_side_leave_it_whole():
+    kept = CachedEncoder(TinyEncoder(), limit=20 * (sys.getsizeof("00") + 64 * 4))
+    names = [f"{number:02}" for number in range(60)]
+    right = TinyEncoder().encode(names)
+
+    def ask(seed: int) -> bool:
+        rows = [random.Random(seed).randrange(60) for _ in range(30)]
+        return all(np.array_equal(kept.encode([names[row]])[0], right[row]) for row in rows)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(40)))
+    assert kept._bytes == sum(sys.getsizeof(text) + v.nbytes for (text, _), v in kept._vectors.items()) <= kept.limit
+
+
+def test_all_that_hold_an_encoder_share_one_cache(tmp_path):
+    inner = CountingEncoder()
+    one = Index.build(tiny_dataset(), folder=tmp_path / "index", encoder=inner, progress=False)
+    other = Index.open(tmp_path / "index", inner)
+    compressor = Similarity(encoder=inner)
+    inner.calls.clear()
+    one.encode(["Which lake?"])
+    other.encode(["Which lake?"]), likeness_of(other).vectors(["Which lake?", "Orsby"])
+    compressor._likeness("Why?", ["Which lake?"])
+    assert inner.texts == ["Which lake?", "Why?"]  # Orsby is a phrase of the index
+    assert cached(cached(inner)) is cached(inner) is not cached(CountingEncoder())
+
+
+def test_a_cache_is_freed_with_the_last_that_holds_it():
+    gone = weakref.ref(cached(TinyEncoder()))
+    gc.collect()
+    assert gone() is None
