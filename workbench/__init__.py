@@ -12,6 +12,7 @@ from workbench.encoding import encoder
 from workbench.experiments import Grid, Run, Verdict, diagnose, evaluate, grid
 from workbench.experiments.checkup import checkup
 from workbench.experiments.estimate import estimate_build, estimate_run
+from workbench.experiments.runs import between, runs
 from workbench.experiments.tables import compare, tables
 from workbench.index import Index
 from workbench.llm import engine
@@ -34,6 +35,7 @@ __all__ = [
     "Trace",
     "Verdict",
     "ablate",
+    "between",
     "card",
     "checkup",
     "compare",
@@ -54,6 +56,7 @@ __all__ = [
     "neighbourhood",
     "reader",
     "replay",
+    "runs",
     "tables",
     "trace_dots",
     "verify",

@@ -450,10 +450,42 @@ _OF_GRID = (
 
 
 @verb
+def runs(
+    folder: Annotated[Path | None, typer.Argument(help="where they lie; runs/ by default", metavar="FOLDER")] = None,
+    as_json: Json = False,
+) -> None:
+    """The runs on disk: what each was made with, and how far it is."""
+    import workbench as wb
+
+    found = wb.runs(folder).astype(object)
+    found = found if as_json else found.dropna(axis="columns", how="all")
+    _show(found.where(found.notna(), None).to_dict("records"), as_json)
+
+
+@verb
+def compare(
+    first: Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")],
+    second: Annotated[Path, typer.Argument(help="folder of the run that is held against it", metavar="RUN")],
+    measure: Annotated[list[str] | None, typer.Option(help="only this measure; give it again for more")] = None,
+    as_json: Json = False,
+) -> None:
+    """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
+    import workbench as wb
+
+    found = wb.between(first, second, measure)
+    rows = found.frame.astype(object).where(found.frame.notna(), None).to_dict("records")
+    if as_json:
+        _print_json({"compare": rows, "differing": {name: list(pair) for name, pair in found.differing.items()}})
+        return
+    _show(rows, False)
+    _show([{"": name, "first": was, "second": now} for name, (was, now) in found.differing.items()], False)
+
+
+@verb
 def diagnose(
     run: Annotated[Path, typer.Argument(help="folder of a run that has answers", metavar="RUN")],
     questions: Annotated[
-        Path | None, typer.Option("--questions", "-q", help="those that it was asked; by default those of its data set")
+        Path | None, typer.Option("--questions", "-q", help="those that it was asked; by default what it has kept")
     ] = None,
     folder: Annotated[Path | None, typer.Option("--index", help="its index, for the texts of gold passages")] = None,
     measure: Annotated[str, typer.Option(help="right is who scores 1 in it")] = "accuracy",

@@ -55,7 +55,8 @@ class Standing:
     questions: dict[str, Question]
     rows: dict[Cell, dict]
     stale: dict[Cell, dict] = field(default_factory=dict)
-    before: dict[str, Any] | None = None  # the configuration that made the stale rows
+    before: dict[str, Any] | None = None  # the configuration that made the stale rows, and the code
+    were: dict[str, dict[str, str]] = field(default_factory=dict)
     why: list[str] = field(default_factory=list)
 
     @classmethod
@@ -72,7 +73,7 @@ class Standing:
         left_out = _contradicted(before, asked, parts, were)
         config = _merged(before, asked, now.values(), left_out)
         kept = {name: units for name, units in were.items() if name in config["methods"] or name == "(judge)"}
-        standing = cls(folder, config, {**kept, **sources}, now, {}, before=before)
+        standing = cls(folder, config, {**kept, **sources}, now, {}, before=before, were=were)
         reading = config["reading"] and config["reading"]["key"]
         for cell, row in rows_of(folder).items():
             method, question = config["methods"].get(row["method"]), now.get(row["question_id"])
@@ -183,6 +184,8 @@ class Book:
             questions = [one for one in read_questions_of(self.folder) if one.id in asked]
             described = {name: before["methods"][name] for name in methods if name in before["methods"]}
             write_json(part / "run.json", summed({**before, "methods": described}, questions))
+            were = self.standing.were.items()
+            write_json(part / "sources.json", {name: units for name, units in were if name in (*described, "(reader)")})
             write_lines(part / "questions.jsonl", map(asdict, questions))
             write_lines(part / "results.jsonl", stale.values())
             timings = self._timings()

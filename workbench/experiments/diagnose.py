@@ -141,7 +141,7 @@ def diagnose(
 ) -> Diagnosis:
     """The wrong answers of a run (or of its folder), those that score less than 1 in `measure`.
 
-    `questions` are those that it was asked, by default the questions of the data set that it names. With the `index`
+    `questions` are those that it was asked, by default those that it has kept. With the `index`
     it also says where gold passages stand and what is in them. :class:`SettingError` for a run without a reader, which
     has no answers."""
     run = run if isinstance(run, Run) else Run(run)
@@ -176,9 +176,12 @@ def diagnose(
 
 
 def questions_of(run: Run) -> tuple[Question, ...]:
-    """The questions of the data set that the run names; :class:`SettingError` if that is none of the known ones."""
+    """Those that the run has kept; of one of an earlier format those of the data set that it names,
+    :class:`SettingError` if that is none of the known ones."""
     from workbench.data import load
 
+    if run.questions:
+        return run.questions
     name = run.config["data"]["name"]
     try:
         return tuple(load(name, offline=True).questions)

@@ -16,7 +16,6 @@ from dataclasses import fields
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ from workbench.experiments.book import locked
 from workbench.experiments.evaluate import asked_once, evaluate
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import Run
-from workbench.experiments.significance import bootstrap_interval, holm, mcnemar, paired_test
+from workbench.experiments.significance import compared, holm
 from workbench.index.store import key_of, write_atomically
 from workbench.llm.engine import Engine
 from workbench.methods import Method
@@ -114,11 +113,10 @@ class Grid(Record):
                 against = baseline if isinstance(baseline, tuple) else (baseline, method)
                 if (label, method) != against and measure in self.runs[label].measures:
                     ours, base = (self.runs[one].scores(measure, of) for one, of in ((label, method), against))
-                    if common := sorted(ours.keys() & base.keys()):
-                        a, b = np.array([ours[one] for one in common]), np.array([base[one] for one in common])
+                    if values := compared(ours, base):
                         read = (self._read(*one) for one in ((label, method), against))
                         rows.append({"measure": measure, "reader": label, "method": method,
-                                     "against": " / ".join(against), **_compared(a, b),
+                                     "against": " / ".join(against), **values,
                                      **dict(zip(("read_tokens", "against_tokens"), read))})  # fmt: skip
         frame = pd.DataFrame(rows)
         return frame.assign(p_holm=holm(frame["p"].tolist())) if len(frame) else frame
@@ -225,12 +223,3 @@ def _folder_of(label: str) -> str:
     """A name for a folder, whatever the label holds."""
     readable = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")[:48]
     return f"{readable or 'reader'}-{key_of(reader=label)[:8]}"
-
-
-def _compared(a: np.ndarray, b: np.ndarray) -> dict[str, Any]:
-    low, high = bootstrap_interval(a - b)
-    binary = set(a.tolist()) | set(b.tolist()) <= {0.0, 1.0}
-    return {
-        "n": len(a), "value": a.mean(), "baseline": b.mean(), "difference": (a - b).mean(), "low": low, "high": high,
-        "p": paired_test(a, b), "mcnemar": mcnemar(a, b) if binary else None,
-    }  # fmt: skip

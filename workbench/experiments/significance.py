@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
@@ -63,3 +64,19 @@ def bootstrap_interval(
     rows = np.random.default_rng(seed).integers(0, len(values), size=(resamples, len(values)))
     low, high = np.quantile(values[rows].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def compared(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, Any]:
+    """Scores (question → value) against a baseline's over the questions that both have: n, value, baseline, difference,
+    low, high (95 % paired bootstrap), p (paired randomisation test), and mcnemar (its exact p) where all are 0 or 1;
+    nothing where they have no question in common."""
+    common = sorted(ours.keys() & base.keys())
+    if not common:
+        return {}
+    a, b = (np.array([scores[one] for one in common], dtype=float) for scores in (ours, base))
+    low, high = bootstrap_interval(a - b)
+    binary = {*a.tolist(), *b.tolist()} <= {0.0, 1.0}
+    return {
+        "n": len(common), "value": a.mean(), "baseline": b.mean(), "difference": (a - b).mean(), "low": low,
+        "high": high, "p": paired_test(a, b), "mcnemar": mcnemar(a, b) if binary else None,
+    }  # fmt: skip

@@ -84,7 +84,7 @@ class Saved:
 
     def __init__(self, run: Run, index: Index | None, questions: Sequence[Question]):
         self.index, self._run = index, run
-        known = {question.id: question for question in questions}
+        known = {question.id: question for question in (*run.questions, *questions)}
         ids = dict.fromkeys(row["question_id"] for row in run.rows)
         self.questions = [known.get(name, Question(name, "")) for name in ids]
         labels = {name: run.config["methods"][name]["label"] for name in run.methods}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from workbench.experiments.run import Run
+from workbench.experiments.runs import Between
 from workbench.experiments.verdict import Verdict
 from workbench.measures import ANSWER
-from workbench.views.base import Markup, details, esc, html, page, table, text
+from workbench.views.base import Markup, clean, details, esc, html, page, table, text
 
 
 @html.register
@@ -23,6 +24,7 @@ def _(run: Run) -> str:
         "prompts": ", ".join(f"{name}: {version}" for name, version in config["prompts"].items()),
         "k, budget": f"{config['k']}, {config['budget']}",
         "versions": ", ".join(f"{name} {version}" for name, version in config["versions"].items()),
+        "code": config.get("package"),
     }
     return page(
         f"<p><b>{esc(run.folder)}</b></p>",
@@ -55,7 +57,7 @@ def _rows(frame: pd.DataFrame) -> list[tuple]:
 
 def _notes(run: Run) -> list[str]:
     """What must be known before a number is believed."""
-    notes = []
+    notes = list(run.notes)
     if run.config["engine"] == "rules":
         notes.append("Made with rules, not with a language model.")
     if run.judge:
@@ -89,4 +91,27 @@ def _(verdict: Verdict) -> str:
         f"<p><b>{esc(verdict.title)}</b>: {said}</p>",
         table(["", "check", "measured", "expected"], rows),
         table(["stated", ""], verdict.facts.items()) if verdict.facts else "",
+    )
+
+
+@html.register
+def _(found: Between) -> str:
+    return page(
+        f"<p><b>{esc(found.second.folder)}</b> against <b>{esc(found.first.folder)}</b></p>",
+        table(list(found.frame), found.frame.astype(object).where(found.frame.notna(), None).values.tolist()),
+        "<p class='q'>What differs besides:</p>" if found.differing else "<p class='q'>Nothing else differs.</p>",
+        table(["", "first", "second"], [(name, *map(str, pair)) for name, pair in found.differing.items()]),
+    )
+
+
+@text.register
+def _(found: Between) -> str:
+    numbers = found.frame.astype(object).where(found.frame.notna(), "–")
+    differing = [f"{name}: {was} → {now}" for name, (was, now) in found.differing.items()]
+    return "\n".join(
+        [
+            f"{found.second.folder} against {found.first.folder}",
+            numbers.to_string(index=False, float_format="{:.4f}".format),
+            *(clean(line, 300) for line in differing or ["nothing else differs"]),
+        ]
     )

@@ -64,7 +64,7 @@ class Saved:
 
     def __init__(self, run: Run, index: Index | None, engine: Engine | None, questions: Sequence[Question]):
         self.index, self._run, self._engine = index, run, engine
-        known = {question.id: question for question in questions}
+        known = {question.id: question for question in (*run.questions, *questions)}
         ids = dict.fromkeys(row["question_id"] for row in run.rows)
         self.questions = [known.get(name, Question(name, "")) for name in ids]
         self.limits = {"k": run.config["k"], "budget": run.config["budget"]}

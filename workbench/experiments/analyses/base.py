@@ -79,10 +79,10 @@ def of_runs(given: Runs, methods: Iterable[str] | None = None) -> Iterator[tuple
         yield from ((label, run, method) for method in known_methods(run, methods))
 
 
-def asked(run: Run, questions: Iterable[Question]) -> dict[str, Question]:
-    """The questions of the run by id; :class:`SettingError` unless all of them are given, with the gold that the run
-    was measured with. Others may be among them."""
-    given = {question.id: question for question in questions}
+def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Question]:
+    """The questions of the run by id, by default those that it has kept; :class:`SettingError` unless all of them are
+    given, with the gold that the run was measured with. Others may be among them."""
+    given = {question.id: question for question in (run.questions if questions is None else questions)}
     ids = list(dict.fromkeys(row["question_id"] for row in run.rows))
     if missing := [one for one in ids if one not in given]:
         raise SettingError(

@@ -1,0 +1,92 @@
+"""The runs on disk are listed, and two of them are held against each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import workbench as wb
+from workbench.cli import app
+from workbench.errors import SettingError
+from workbench.experiments.diagnose import diagnose
+from workbench.experiments.runs import between, runs
+
+
+@pytest.fixture
+def made(tiny, tiny_index, tmp_path):
+    def made(name, *specs, **settings):
+        methods = [wb.method(spec, tiny_index) for spec in specs]
+        reader = wb.reader(settings.pop("reader", "direct"))
+        return wb.evaluate(tiny.questions, methods, reader, tmp_path / "runs" / name, progress=False, **settings)
+
+    return made
+
+
+def verb(*arguments):
+    result = CliRunner().invoke(app, [*map(str, arguments)], terminal_width=200)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_all_runs_are_listed_those_of_grids_and_those_put_aside_as_well(made, tiny, tiny_index, tmp_path):
+    made("one", "dense")
+    made("one", "bm25", limit=1)
+    dense = wb.method("dense", tiny_index)
+    wb.grid(tiny.questions, [dense], {"a": "direct"}, tmp_path / "runs" / "grid", progress=False)
+    (tmp_path / "runs" / "broken").mkdir()
+    (tmp_path / "runs" / "broken" / "run.json").write_text("{")
+    listed = runs(tmp_path / "runs").set_index("run")
+    (of_grid,) = (name for name in listed.index if name.startswith("grid/a-"))
+    assert list(listed.index) == ["broken", of_grid, "one"]
+    assert listed.loc["one", ["methods", "rows", "of", "failures"]].tolist() == [["dense", "bm25"], 4, 6, 0]
+    assert "JSONDecodeError" in listed.loc["broken", "failure"]
+    assert {"dense,", "bm25", "one"} <= set(verb("runs", tmp_path / "runs").split())
+    assert json.loads(verb("runs", tmp_path / "runs", "--json"))[2]["run"] == "one"
+    with pytest.raises(SettingError, match="no folder"):
+        runs(tmp_path / "none")
+
+
+def test_two_runs_beside_each_other(made):
+    one = made("one", "dense", "hipporag2", k=20)
+    other = made("other", "hipporag2[damping=0.9]", "dense", k=7, measures=["recall@2"])
+    found = between(one, other)
+    assert found.frame[["measure", "method", "against", "n", "difference"]].values.tolist() == [
+        ["recall@2", "dense", "dense", 2, 0.0]
+    ]
+    assert found.differing["k"] == (20, 7) and "reader" not in found.differing
+    assert "k: 20 → 7" in repr(found) and "<b>" in found._repr_html_()
+    printed = verb("compare", one.folder, other.folder)
+    assert "recall@2" in printed and "20" in printed
+    said = json.loads(verb("compare", one.folder, other.folder, "--json"))
+    assert said["differing"]["k"] == [20, 7] and said["compare"][0]["n"] == 2
+
+
+def test_runs_without_a_method_in_common_are_held_against_the_first_one_of_the_first(made):
+    one, other = made("one", "dense", "bm25"), made("other", "hipporag2[damping=0.9]")
+    found = between(one, other, ["recall@1", "f1"])
+    assert set(found.frame["against"]) == {"dense"} and set(found.frame["measure"]) == {"recall@1", "f1"}
+    assert "label of hipporag2[damping=0.9]" in found.differing
+    with pytest.raises(SettingError, match="no measure of those"):
+        between(one, other, ["recall@3"])
+
+
+def test_what_was_put_aside_is_held_against_what_came_after(made, monkeypatch):
+    from workbench.rules import filtering
+
+    made("one", "hipporag2")
+    monkeypatch.setattr(filtering, "relevant", lambda question, facts: list(facts)[:1])
+    run = made("one", "hipporag2")
+    (before,) = (run.folder / "before").iterdir()
+    found = between(before, run)
+    assert "relevant" in found.differing["code of hipporag2"][1]
+    assert "relevant" in run.notes[0] and str(before) in run.notes[0]
+    assert list(runs(run.folder.parent)["run"]) == ["one", f"one/before/{Path(before).name}"]
+
+
+def test_a_run_is_diagnosed_with_the_questions_that_it_has_kept(made, tiny):
+    run = made("one", "dense")
+    assert diagnose(wb.Run(run.folder)).cases == diagnose(run, tiny.questions).cases != ()
+    assert "not retrieved" in verb("diagnose", run.folder) or "cause" in verb("diagnose", run.folder)

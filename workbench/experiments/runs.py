@@ -1,0 +1,123 @@
+"""The runs that lie in a folder, and what lies between two of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.errors import SettingError
+from workbench.experiments.run import Run
+from workbench.experiments.significance import compared, holm
+from workbench.places import home
+from workbench.records import Record
+from workbench.source import changed
+
+CONDITIONS = ("data", "questions", "engine", "reader", "judge", "k", "budget", "trace", "versions")
+
+
+def runs(folder: str | Path | None = None) -> pd.DataFrame:
+    """The runs in a folder (by default `runs/`), those of grids and those that were put aside among them: what each was
+    made with, how far it is, and when it was last written. A folder that cannot be read says why, in `failure`."""
+    place = Path(folder or home() / "runs")
+    if not place.is_dir():
+        raise SettingError(f"{place} is no folder, so there are no runs in it; wb.evaluate(…) makes some")
+    found = sorted(path.parent for path in place.rglob("run.json"))
+    whole = [one for one in found if not any(part.endswith(".part") for part in one.parts)]
+    return pd.DataFrame([_listed(one, place) for one in whole], columns=list(_COLUMNS))
+
+
+_COLUMNS = (
+    "run", "data", "questions", "methods", "reader", "engine", "k", "rows", "of", "failures", "written", "failure",
+)  # fmt: skip
+
+
+def _listed(folder: Path, place: Path) -> dict[str, Any]:
+    said: dict[str, Any] = {"run": folder.relative_to(place).as_posix()}
+    try:
+        run = Run(folder)
+        config, rows = run.config, run.rows
+        newest = max(path.stat().st_mtime for path in (folder / "run.json", folder / "results.jsonl") if path.exists())
+        return said | {
+            "data": config["data"]["name"],
+            "questions": config["questions"]["n"],
+            "methods": run.methods,
+            "reader": config["reader"],
+            "engine": config["engine"],
+            "k": config["k"],
+            "rows": len(rows),
+            "of": config["questions"]["n"] * len(run.methods),
+            "failures": sum(row["failure"] is not None for row in rows),
+            "written": datetime.fromtimestamp(newest).isoformat(" ", "minutes"),
+        }
+    except Exception as error:  # a run's files may hold anything
+        return said | {"failure": f"{type(error).__name__}: {error}"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Between(Record):
+    """Two runs beside each other. `frame`: a row for each measure and pair of methods, the second run against the
+    first, over the questions that both asked: measure, method, against, n, value, baseline, difference, low, high (95 %
+    paired bootstrap), p (paired randomisation test), p_holm. `differing`: condition → (of the first, of the second)."""
+
+    first: Run
+    second: Run
+    frame: pd.DataFrame
+    differing: dict[str, tuple[Any, Any]]
+
+
+def between(first: Run | str | Path, second: Run | str | Path, measures: Sequence[str] | None = None) -> Between:
+    """What changed from one run to another: methods of the same name, or, where none is in both, each of the second
+    against the first one of the first. :class:`SettingError` where they share no question or no measure."""
+    one, other = (run if isinstance(run, Run) else Run(run) for run in (first, second))
+    common = [name for name in other.measures if name in one.measures and (measures is None or name in measures)]
+    if not common:
+        raise SettingError(
+            f"{one.folder} and {other.folder} share no measure{' of those' if measures else ''}; the first has "
+            f"{', '.join(one.measures)}, the second {', '.join(other.measures)}"
+        )
+    same = [(name, name) for name in other.methods if name in one.methods]
+    pairs = same or [(name, one.methods[0]) for name in other.methods]
+    rows = [
+        {"measure": measure, "method": name, "against": base, **values}
+        for measure in common
+        for name, base in pairs
+        if (values := compared(other.scores(measure, name), one.scores(measure, base)))
+    ]
+    if not rows:
+        raise SettingError(f"{one.folder} and {other.folder} share no question that both have measured")
+    frame = pd.DataFrame(rows)
+    frame = frame.assign(p_holm=holm(frame["p"].tolist()))
+    return Between(one, other, frame, dict(_differing(one, other, pairs)))
+
+
+def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    for name in CONDITIONS:
+        if (was := one.config.get(name)) != (now := other.config.get(name)):
+            yield name, (was, now)
+    were, are = (_sources(run) for run in (one, other))
+    for name, base in [*pairs, ("(reader)", "(reader)")]:
+        if base in were and name in are and (units := changed(were[base], are[name])):
+            yield f"code of {name}", ("", ", ".join(units[:5]) + (f" and {len(units) - 5} more" if units[5:] else ""))
+    for name, base in pairs:
+        was, now = one.config["methods"][base], other.config["methods"][name]
+        for what in ("label", "settings", "encoder", "layers"):
+            if was.get(what) != now.get(what):
+                yield f"{what} of {name}", (_short(was.get(what), now.get(what)), _short(now.get(what), was.get(what)))
+
+
+def _short(mine: Any, theirs: Any) -> Any:
+    """Of settings and layers what differs."""
+    if not isinstance(mine, dict) or not isinstance(theirs, dict):
+        return mine
+    return {key: value for key, value in mine.items() if theirs.get(key) != value}
+
+
+def _sources(run: Run) -> dict[str, dict[str, str]]:
+    path = run.folder / "sources.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
