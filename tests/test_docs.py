@@ -23,6 +23,16 @@ def test_the_ten_lines_of_the_readme(tmp_path, monkeypatch, capfd):
     assert len(names["run"].rows) == 2 * len(names["data"].questions)
 
 
+def test_the_runs_that_grow(meridian_index, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    data, engine = wb.load("meridian"), wb.engine("rules")
+    names = {"wb": wb, "data": type("Data", (), {"questions": data.questions[:3]}), "engine": engine}
+    names |= {"hippo": wb.method("hipporag2", meridian_index, engine), "dense": wb.method("dense", meridian_index)}
+    exec(code("docs/runs.md"), names)
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert names["run"].measures == ["f1", "ndcg@5"] and len(wb.Run(folder).rows) == 6
+
+
 def test_the_method_that_is_added(meridian_index):
     names = {"__name__": "two_stage"}
     exec(code("docs/adding_a_method.md"), names)
@@ -32,8 +42,9 @@ def test_the_method_that_is_added(meridian_index):
     assert [event.step for event in evidence.trace if event.parent == 0] == ["bm25", "order by cosine"]
 
 
-def test_what_extends_the_workbench(meridian_index, monkeypatch):
+def test_what_extends_the_workbench(meridian_index, monkeypatch, tmp_path):
     """All blocks of the page, in their order."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
     monkeypatch.setattr(wb.reading, "READERS", dict(wb.reading.READERS))
     names = {"__name__": "extending", "index": meridian_index}
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(encoding="utf-8"), re.DOTALL)
@@ -47,6 +58,7 @@ def test_what_extends_the_workbench(meridian_index, monkeypatch):
     asked = wb.records.Question("q", "?", answers=("Karl Weiss",))
     assert names["brief"](asked, names["Outcome"]([], "Karl Weiss")) == 1
     assert names["brief"](asked, names["Outcome"]([])) is None
+    assert len(names["run"].rows) == 5 and names["run"].folder.parent == tmp_path / "runs"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from functools import cache, cached_property, partial
 from importlib import metadata
 from importlib.util import find_spec, resolve_name
 from pathlib import Path, PurePath
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,6 +96,7 @@ class _Walk:
         self._units: dict[str, str] = {}
         self._values: list[tuple[str, str, Any]] = []  # unit, name, value: what code reads
         self._changes: set[str] = set()
+        self._objects = 0
         self._names = set(names)  # attributes that any of the code names
         self._classes: dict[type, bool] = {}  # class -> whether all its attributes count
         self._seen: dict[int, Any] = {}  # the objects, too, so that no number is used again
@@ -148,7 +149,8 @@ class _Walk:
             self._instance(value)
 
     def _instance(self, value: Any) -> None:
-        """The class of an object, and those of its parts; not their state, which is made, or is a setting."""
+        """The class of an object, and its parts. Of the user's own what it was made with counts as well; what ours hold
+        follows from their settings."""
         kind = type(value)
         if hasattr(kind, "run") and hasattr(value, "meter"):
             return  # an engine
@@ -156,9 +158,14 @@ class _Walk:
         if not _followed(kind.__module__):
             self.apart += [value] if _is_ours(kind.__module__) else []
             return
+        own = not _is_ours(kind.__module__)
+        self._objects += own
         for name, part in vars(value).items() if hasattr(value, "__dict__") else ():
-            lazy = isinstance(getattr(kind, name, None), cached_property)  # is there or not, as it happens
-            if not lazy and not isinstance(part, Mapping | tuple | list | set) and "__dict__" not in _apart(type(part)):
+            if isinstance(getattr(kind, name, None), cached_property) or "__dict__" in _apart(type(part)):
+                continue  # is there or not, as it happens; or is known otherwise
+            if own and _is_told(part):
+                self._values.append((f"{kind.__module__}:{kind.__qualname__} {self._objects}.{name}", name, part))
+            if own or not isinstance(part, Mapping | tuple | list | set):
                 self.visit(part)
 
     def _function(self, function: FunctionType) -> None:
@@ -179,7 +186,8 @@ class _Walk:
             self.visit(value)
         for name, value in _closed_over(function):
             self.visit(value)
-            self._values.append((f"{unit} {name}", name, value))
+            if _is_told(value):
+                self._values.append((f"{unit} {name}", name, value))
         for name, *taken in used.globals:
             if name not in function.__globals__:
                 continue  # a builtin
@@ -284,10 +292,13 @@ def _used(code: CodeType) -> _Used:
     constants: list[Any] = []
     steps = list(dis.get_instructions(code))
     module, chain = ("", 0), False
+    making = code.co_name in ("__init__", "__post_init__", "__new__")  # gives an object its state, which others change
     for at, step in enumerate(steps):
         what, name = step.opname, step.argval
         if what == "LOAD_CONST":
             constants.append(name)
+        elif what == "STORE_ATTR" and making:
+            pass
         elif what in _STORES or (what in _VARIABLES and _is_changed(steps[at + 1 :])):
             changes.add(name)
         if what in _GLOBALS:
@@ -354,9 +365,15 @@ def _is_told(value: Any) -> bool:
     """Whether a class's attribute is a value, and not a function or what Python keeps of one."""
     if isinstance(value, tuple | list | set | frozenset):
         return all(map(_is_told, value))
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | MappingProxyType):
         return all(map(_is_told, value.values()))
-    return isinstance(value, (*_PLAIN, PurePath, re.Pattern, Enum, np.ndarray, np.generic)) or is_dataclass(value)
+    plain = isinstance(value, (*_PLAIN, PurePath, re.Pattern, Enum, np.generic))
+    return plain or is_dataclass(value) or _is_array(value)
+
+
+def _is_array(value: Any) -> bool:
+    """An array, or what can be had as one: a tensor, a series, a table."""
+    return hasattr(type(value), "__array__") and not isinstance(value, type)
 
 
 def _told(value: Any) -> str:
@@ -373,10 +390,10 @@ def _told(value: Any) -> str:
         return f"set({', '.join(sorted(map(_told, value)))})"
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{_told(key)}: {_told(one)}' for key, one in value.items())}}}"
-    if isinstance(value, np.ndarray | np.generic):
+    if _is_array(value):
         array = np.ascontiguousarray(value)
         held = repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes()
-        return f"array {array.dtype} {array.shape} {_digest(held)}"
+        return f"array {array.dtype} {array.shape} {_digest(held)} {list(getattr(value, 'columns', ()))}"
     if isinstance(value, PurePath | re.Pattern):
         return repr(value)
     if is_dataclass(value) and not isinstance(value, type):
