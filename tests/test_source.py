@@ -168,6 +168,25 @@ def test_a_unit_is_named_and_a_change_points_at_it():
     assert "__main__:unused" not in now
 
 
+def test_constants_of_a_module_count_each_by_itself(tmp_path, monkeypatch):
+    import importlib
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    first, _, _, last = found = [*_constants(tmp_path, importlib)]
+    assert first == last and len(set(found)) == 3
+
+
+def _constants(folder, importlib):
+    for line in ("FIRST, SECOND = 1, 2", "FIRST, SECOND = 0, 2", "FIRST, SECOND = 1, 3", "FIRST, SECOND = 1, 2"):
+        (folder / "of_constants.py").write_text(f"{line}  # {len(line)}")
+        importlib.invalidate_caches()
+        names = {"of_constants": importlib.reload(importlib.import_module("of_constants")), "__name__": "__main__"}
+        exec("def main(): return of_constants.FIRST + of_constants.SECOND", names)
+        units = source.units(names["main"])
+        yield units["of_constants:FIRST"], units["of_constants:SECOND"]
+
+
 def test_a_module_that_is_not_there_and_code_that_names_itself_end():
     def loop(x):
         import not_installed_anywhere  # noqa: F401

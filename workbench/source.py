@@ -160,7 +160,7 @@ class _Walk:
             return
         own = not _is_ours(kind.__module__)
         self._objects += own
-        for name, part in vars(value).items() if hasattr(value, "__dict__") else ():
+        for name, part in _state(value):
             if isinstance(getattr(kind, name, None), cached_property) or "__dict__" in _apart(type(part)):
                 continue  # is there or not, as it happens; or is known otherwise
             if own and _is_told(part):
@@ -191,12 +191,13 @@ class _Walk:
         for name, *taken in used.globals:
             if name not in function.__globals__:
                 continue  # a builtin
-            value = function.__globals__[name]
+            module, value = function.__module__, function.__globals__[name]
             while taken and isinstance(value, ModuleType) and _followed(value.__name__) and hasattr(value, taken[0]):
-                value = getattr(value, taken.pop(0))
+                module, name = value.__name__, taken.pop(0)
+                value = getattr(value, name)
             self.visit(value)
-            if _counts(name, function.__module__) and _is_told(value) and not _is_registry(value):
-                self._values.append((f"{function.__module__}:{name}", name, value))
+            if _counts(name, module) and _is_told(value) and not _is_registry(value):
+                self._values.append((f"{module}:{name}", name, value))
         for value in self._imported(used, function):
             self.visit(value)
         self.visit(getattr(function, "__wrapped__", None))
@@ -265,6 +266,15 @@ class _Walk:
             self._units[top] = _version(top)
 
 
+def _state(value: Any) -> Iterator[tuple[str, Any]]:
+    """An object's attributes, with their values."""
+    yield from getattr(value, "__dict__", {}).items()
+    for kind in type(value).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        yield from ((name, getattr(value, name)) for name in ([slots] if isinstance(slots, str) else slots) if
+                    name != "__dict__" and hasattr(value, name))  # fmt: skip
+
+
 def _closed_over(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """The variables that a function closes over, with their values; one that is not bound yet is left out."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
@@ -327,11 +337,13 @@ def _used(code: CodeType) -> _Used:
 
 def _is_changed(following: Iterable[dis.Instruction]) -> bool:
     """Whether what was just loaded is added to (`seen.append`), or one of its items assigned (`counts[key] += 1`)."""
+    above = 0  # how much lies on the stack above it: the key alone, where it is the container of an assignment
     for at, step in enumerate(following):
         if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and at == 0 and step.argval in _ADDING:
             return True
-        if not step.opname.startswith(("LOAD_", "PUSH_NULL")):
-            return step.opname in ("STORE_SUBSCR", "DELETE_SUBSCR", "COPY")
+        if not step.opname.startswith("LOAD_"):
+            return above == 1 and step.opname in ("STORE_SUBSCR", "DELETE_SUBSCR", "COPY")
+        above += dis.stack_effect(step.opcode, step.arg)
     return False
 
 

@@ -128,7 +128,7 @@ def kill_repeatedly(evaluate_and_kill, folder: Path, kills: int, seed: int) -> N
 
 
 def same_always(folder: Path) -> dict[str, bytes]:
-    return {name: content for name, content in files(folder).items() if name != "timings.jsonl"}
+    return {name: content for name, content in files(folder).items() if not name.endswith("timings.jsonl")}
 
 
 def whole_lines(path: Path) -> bytes:
@@ -198,6 +198,31 @@ def test_stopped_before_any_step_on_the_disk(ask, monkeypatch):
         assert same_always(folder) == whole
         assert (folder / "timings.jsonl").read_text().count("\n") == 3
         if reached["steps"] <= step:
+            break
+    assert step > 40
+
+
+def test_stopped_before_any_step_on_the_disk_while_rows_are_put_aside(ask, monkeypatch, tiny_index):
+    """What is asked again replaces the earlier rows, which are kept once, wherever the process was stopped."""
+
+    def changed(folder, step=None):
+        ask(folder)
+        with monkeypatch.context() as patch:
+            patch.setattr(tiny_index.passages, "hash", "other")
+            if step is None:
+                return ask(folder), 0
+            with patch.context() as stops:
+                reached = stop_at(stops, step)
+                with suppress(KeyboardInterrupt):
+                    ask(folder)
+            return ask(folder), reached["steps"]
+
+    whole = same_always(changed("whole")[0])
+    assert sum(name.startswith("before/") and name.endswith("run.json") for name in whole) == 1
+    for step in itertools.count():
+        folder, steps = changed(str(step), step)
+        assert same_always(folder) == whole
+        if steps <= step:
             break
     assert step > 40
 

@@ -160,6 +160,12 @@ def test_readers_are_specs_or_values_and_go_by_their_labels(ask):
         ask("other", questions=[])
 
 
+def test_seconds_say_whose_retrieval_was_reused(ask):
+    first, second = ask(methods=("dense",)).runs.values()
+    assert "reused" not in first.table(seconds=True) and "reused" not in second.table()
+    assert second.table(seconds=True)["reused"].tolist() == [3]
+
+
 def test_labels_cannot_leave_the_folder(ask, tmp_path):
     made = ask(methods=("dense",), readers={"../../x\n<b>": "direct", "": "direct[k=2]", "é" * 300: "direct[k=3]"})
     assert len(made.runs) == 3

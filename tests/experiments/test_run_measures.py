@@ -144,6 +144,13 @@ def test_a_judge_by_spec_is_labelled_as_rules(ask):
     assert "no language model" in repr(run)
 
 
+def test_a_measure_that_is_not_defined_is_a_column_of_numbers(ask):
+    run = ask(answers(), measures=["coverage:bridge", "f1", "accuracy:verified"])
+    assert {str(run.frame()[name].dtype) for name in run.measures} == {"float64"}
+    assert {str(run.table()[name].dtype) for name in run.measures} == {"float64"}
+    assert run.table()["coverage:bridge"].isna().all()
+
+
 def test_another_judge_is_another_run(ask):
     ask(answers(), judge=Says(verdict("correct"), name="one"))
     with pytest.raises(SettingError, match=r"differs in .*judge"):

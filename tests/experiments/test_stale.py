@@ -205,6 +205,26 @@ def test_a_cell_that_was_edited_and_run_again(asked, old, new, unit):
     assert earlier.trace("q1", "own") and earlier.context(earlier.rows[0])
 
 
+def test_what_a_method_was_made_with(asked):
+    cells = Cells()
+    cells.run(METHOD + """
+class Weighted(Own):
+    name = "weighted"
+
+    def __init__(self, index, weights):
+        super().__init__(index)
+        self.weights, self.kept = weights, {}
+
+    def search(self, question, k, trace):
+        self.kept[question] = self.weights
+        return super().search(question, k, trace)
+""")
+    assert asked(cells["Weighted"](asked.index, [1.0, 2.0])) == all_of("weighted")
+    assert asked(cells["Weighted"](asked.index, [1.0, 2.0])) == []
+    assert asked(cells["Weighted"](asked.index, [1.0, 3.0])) == all_of("weighted")
+    assert ".weights changed" in asked.run.notes[0]
+
+
 def test_a_comment_a_docstring_and_the_name_of_a_local_variable_are_no_change(asked):
     cells = Cells()
     cells.run(METHOD)
