@@ -518,7 +518,7 @@ def test_a_saved_run_needs_neither_index_nor_engine(tracer, films, tmp_path):
     assert saved.ask("q2").no_paths and saved.ask("q1").final
     beside = saved.beside()
     assert [one.method for one in beside.found] == ["dotrag[h_max=1]", "lightrag"] and beside.found[0].paths
-    assert wb.trace_dots(run).ask("q1").gold == ()
+    assert wb.trace_dots(run).ask("q1").gold == saved.ask("q1").gold != (), "a run keeps its questions"
     for act, message in (
         (lambda: saved.set(tau=0.5), "no setting 'tau' can be moved; there are none"),
         (saved.region, "tells only the size of a region; to draw it, give index="),
