@@ -137,7 +137,7 @@ class _Walk:
                 self.visit(part)
         elif isinstance(value, _Held) and _followed(type(value).__module__):
             self.visit(type(value))  # one that fills itself, perhaps: what it holds now is no part of the code
-        elif isinstance(value, Mapping):
+        elif isinstance(value, dict | MappingProxyType):
             for part in () if _is_registry(value) else (*value.keys(), *value.values()):
                 self.visit(part)
         elif isinstance(value, tuple | list | set | frozenset):
@@ -195,6 +195,8 @@ class _Walk:
             while taken and isinstance(value, ModuleType) and _followed(value.__name__) and hasattr(value, taken[0]):
                 module, name = value.__name__, taken.pop(0)
                 value = getattr(value, name)
+            if not _counts(name, module) and not callable(value) and not isinstance(value, ModuleType):
+                continue
             self.visit(value)
             if _counts(name, module) and _is_told(value) and not _is_registry(value):
                 self._values.append((f"{module}:{name}", name, value))
@@ -361,7 +363,8 @@ def _code(code: CodeType) -> str:
 
 
 def _counts(name: str, module: str) -> bool:
-    """Whether the value of a global is part of the code. Of ours constants are; others are made while it runs."""
+    """Whether the value of a global is part of the code. Of ours constants are; others, such as caches, are made while
+    it runs."""
     return not _is_ours(module) or name.strip("_").isupper()
 
 

@@ -224,11 +224,11 @@ def test_queries_follow_from_edited_thoughts():
 
 def test_a_saved_run_needs_neither_index_nor_engine(run, tiny):
     player = wb.replay(run.folder)
-    assert [label for label, _ in player._questions.options] == ["q1", "q2", "q3"]
+    assert [label for label, _ in player._questions.options] == [f"{q.id}: {q.question}" for q in tiny.questions]
     assert player._method.options == (run.methods[1],)  # dense is no iterative method
     assert player._backbone.layout.display == "none"
     found = player.choose("q2")
-    assert found == replay(run.trace("q2", run.methods[1])) and found.gold == ()
+    assert found == replay(run.trace("q2", run.methods[1]), gold=found.gold) and found.gold == tiny.questions[1].support
     player.step("end")
     assert "p4" in player._sides[0].value and "Nora Whitlock was born" not in player._sides[0].value
     player.step(1)
