@@ -507,3 +507,20 @@ def test_the_default_folder_is_that_of_the_conditions_that_rows_share(tiny, tiny
     ]  # fmt: skip
     assert len({first, *others}) == 7
     assert folder("dense", "hipporag2", reader=None) == folder("dense", reader=None)
+
+
+def test_identities_do_not_hang_on_what_was_asked_before(tiny_index, tiny):
+    """Of every method and reader there is: no cache and no lazily made part counts."""
+    from workbench.experiments import identity
+    from workbench.methods import METHODS
+    from workbench.reading import READERS
+
+    index = tiny_index.ensure(["summaries", "communities", "typed", "skeleton", "keywords"], progress=False)
+    methods = [wb.method(name, index) for name in METHODS]
+    readers = [wb.reader(name, index=index) for name in READERS if name != "global"]  # tiny has no report to read
+    before = [identity.of_method(method) for method in methods], [identity.of_reader(reader) for reader in readers]
+    for method in methods:
+        evidence = method.retrieve(tiny.questions[0].question, 5)
+        for reader in readers:
+            reader.read(evidence.question, evidence)
+    assert before == ([identity.of_method(one) for one in methods], [identity.of_reader(one) for one in readers])
