@@ -387,7 +387,8 @@ def evaluate(
     table = done.table().reset_index().to_dict("records")
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
     if as_json:
-        _print_json({"folder": str(done.folder), "engine": runner.name, "table": table, "compare": compared})
+        said = {"folder": str(done.folder), "engine": runner.name, "notes": list(done.notes)}
+        _print_json({**said, "table": table, "compare": compared})
         return
     out.print(escape(repr(done)), highlight=False)
     if compared:
@@ -414,6 +415,9 @@ def grid(
     limit: Annotated[int | None, typer.Option(help="ask only the first so many")] = None,
     k: Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
     budget: Budget = None,
+    tokens: Annotated[
+        int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
+    ] = 12_000,
     workers: Annotated[int | None, typer.Option(help="questions asked side by side")] = None,
     as_json: Json = False,
 ) -> None:
@@ -427,8 +431,9 @@ def grid(
     done = run_grid(
         read_questions(questions, set(opened.passages.row)),
         [wb.method(spec, opened, runner) for spec in method],
-        {label or spec: wb.reader(spec, runner, index=opened) for label, _, spec in labelled},
+        {label or spec: spec for label, _, spec in labelled},
         to,
+        tokens=tokens or None,
         limit=limit,
         k=k,
         budget=budget,

@@ -86,6 +86,18 @@ def test_what_was_put_aside_is_held_against_what_came_after(made, monkeypatch):
     assert list(runs(run.folder.parent)["run"]) == ["one", f"one/before/{Path(before).name}"]
 
 
+def test_a_grid_of_the_command_line_reads_as_much_with_every_reader(tiny, tiny_encoder, tmp_path, monkeypatch):
+    wb.write_folder(tiny, tmp_path / "data")
+    index = wb.Index.build(tiny, None, tmp_path / "index", encoder=tiny_encoder, progress=False)
+    monkeypatch.setattr(wb.Index, "open", lambda folder: index)
+    asked = ("-q", tmp_path / "data" / "questions.jsonl", "-m", "dense", "-r", "direct", "-r", "cot")
+    words = ("grid", tmp_path / "index", *asked)
+    said = json.loads(verb(*words, "-o", tmp_path / "grid", "--json"))
+    assert said["readers"]["direct"] == "direct[k=none,budget=12000]"
+    own = json.loads(verb(*words, "-o", tmp_path / "own", "--tokens", 0, "--json"))
+    assert own["readers"]["direct"] == "direct"
+
+
 def test_a_run_is_diagnosed_with_the_questions_that_it_has_kept(made, tiny):
     run = made("one", "dense")
     assert diagnose(wb.Run(run.folder)).cases == diagnose(run, tiny.questions).cases != ()

@@ -19,13 +19,13 @@ SHOWN = 30  # cases of one cause that are listed; frame() has all
 
 @html.register
 def _(grid: Grid) -> str:
-    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in cautions_of(grid))
+    notes = (f"<p class='q'>{esc(note, 400)}</p>" for note in _notes(grid))
     return page(f"<p><b>{esc(_of(grid), NAME)}</b></p>", frame_part(_means(grid)), *notes)
 
 
 @text.register
 def _(grid: Grid) -> str:
-    return "\n".join([clean(_of(grid), NAME), *frame_text(_means(grid)), *cautions_of(grid)])
+    return "\n".join([clean(_of(grid), NAME), *frame_text(_means(grid)), *_notes(grid)])
 
 
 @html.register
@@ -80,6 +80,11 @@ def cases_part(cases: Sequence[Case]) -> str:
         headers = ["id", "question", "answer", "gold", "hop", "why"]
         parts += [details(f"{len(mine):,} × <b>{esc(cause)}</b>", table(headers, rows), more)] if mine else []
     return "".join(parts)
+
+
+def _notes(grid: Grid) -> list[str]:
+    """What was asked again, then what holds for every number."""
+    return [*(f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes), *cautions_of(grid)]
 
 
 def _means(grid: Grid) -> pd.DataFrame:
