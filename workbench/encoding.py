@@ -14,7 +14,9 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -187,10 +189,15 @@ class CachedEncoder:
         return self._kept((text, None), lambda: self.encoder.encode([text])[0])
 
     def _kept(self, key: tuple[str, str | None], encode: Callable[[], np.ndarray]) -> np.ndarray:
+        mine = _encoded.get()
         with self._lock:
             if key in self._vectors:
                 self._vectors.move_to_end(key)
+                if mine is not None and key not in mine:
+                    mine[key] = True
                 return self._vectors[key]
+        if mine is not None:
+            mine.setdefault(key, False)
         vector = np.array(encode(), dtype=np.float32)  # a copy, as the encoder may use its array again
         vector.flags.writeable = False
         with self._lock:
@@ -200,6 +207,20 @@ class CachedEncoder:
             while self._bytes > self.limit:
                 self._bytes -= _size(*self._vectors.popitem(last=False))
         return vector
+
+
+_encoded: ContextVar[dict | None] = ContextVar("encoded", default=None)  # key -> whether it was encoded before
+
+
+@contextmanager
+def noting_reuse() -> Iterator[dict]:
+    """Notes which vectors are asked for inside: text → whether it had been encoded before, so that what took no time
+    can be told from what is fast."""
+    token = _encoded.set({})
+    try:
+        yield _encoded.get()
+    finally:
+        _encoded.reset(token)
 
 
 def _size(key: tuple[str, str | None], vector: np.ndarray) -> int:

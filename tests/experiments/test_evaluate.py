@@ -89,6 +89,10 @@ def test_the_same_inputs_give_the_same_bytes(ask):
     assert files(ask("a").folder) == files(ask("b", workers=4).folder)
 
 
+def test_seconds_say_where_another_row_had_encoded_the_question(ask):
+    assert ask(methods=("dense", "hipporag2", "bm25")).table(seconds=True)["reused"].tolist() == [0, 3, 0]
+
+
 def test_a_run_opens_without_index_and_engine(ask):
     run = ask()
     again = wb.Run(run.folder)

@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 
 from workbench import measures as measures_
 from workbench import source, tokens
+from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, SettingError
 from workbench.experiments import identity
 from workbench.experiments.book import Book, Parts, Standing, default_name, locked
@@ -196,7 +197,7 @@ class Plan:
         decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
         method, reused = self.methods[name], False
         evidence = retrieved = shown = answer = failure = None
-        with collect() as usage:
+        with collect() as usage, noting_reuse() as encoded:
             try:
                 reused = getattr(method, "holds", lambda *_: False)(question.question, self.k, self.budget, trace.level)
                 evidence = method.retrieve(question.question, self.k, budget=self.budget, trace=trace)
@@ -236,7 +237,7 @@ class Plan:
             row["judge"] = self.ask_judge(question, self.outcome(row, question, contexts.__getitem__), trace)
         row["usage"] = usage.as_dict(seconds=False)
         self.score(row, question, contexts.__getitem__, self.parts.measures)
-        timing = {"seconds": trace.seconds()} | ({"reused": True} if reused else {})
+        timing = {"seconds": trace.seconds()} | ({"reused": True} if reused or any(encoded.values()) else {})
         return Outcome(row, timing, None if self.trace == "off" else trace, contexts)
 
     def outcome(self, row: Mapping[str, Any], question: Question, text_of: Callable[[str], str]) -> measures_.Outcome:

@@ -124,8 +124,8 @@ class Run(Record):
     def table(self, *, seconds: bool = False) -> pd.DataFrame:
         """Means over the questions: a row per method, a column per measure, then how many were asked and failed; with
         a judge its name and how often it failed. `seconds` adds the mean time of a question, which differs from run to
-        run, and where evidence was read from a grid `reused`: for how many questions the seconds of retrieval are those
-        of when it was made. A text that an earlier question had encoded is not encoded again."""
+        run, and `reused`: for how many questions they leave out work that another row had done: a text that
+        it had encoded, or in a grid the retrieval, whose seconds are then those of when it was made."""
         rows = {}
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]

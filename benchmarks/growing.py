@@ -1,0 +1,47 @@
+"""What a run asks when it grows, and what finding that out takes.
+
+    python benchmarks/growing.py INDEX --questions FILE [--out NEW]
+
+Evaluates `dense` and `hipporag2` with the reader `direct` by rules, then the same again, then with `bm25` added, with a
+measure added, and with all three in another order. Prints for each call how many rows it asked for (lines of
+`timings.jsonl` that were not there before) and its seconds."""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import workbench as wb
+from workbench.data.folder import read_questions
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("index")
+    parser.add_argument("--questions", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="folder of the run, which must not exist")
+    given = parser.parse_args()
+    index, engine, questions = wb.Index.open(given.index), wb.engine("rules"), read_questions(given.questions)
+    reader, out = wb.reader("direct", engine), given.out or Path(tempfile.mkdtemp()) / "run"
+    two = ["dense", "hipporag2"]
+    calls = {
+        "dense, hipporag2": (two, None),
+        "the same": (two, None),
+        "bm25 added": ([*two, "bm25"], None),
+        "a measure added": ([*two, "bm25"], ["recall@3"]),
+        "another order": (["bm25", *two], None),
+    }
+    before: set[str] = set()
+    for name, (methods, measures) in calls.items():
+        started = time.perf_counter()
+        built = [wb.method(method, index, engine) for method in methods]
+        more = {} if measures is None else {"measures": measures}
+        run = wb.evaluate(questions, built, reader, out, progress=False, k=20, **more)
+        seconds = time.perf_counter() - started
+        now = set((out / "timings.jsonl").read_text(encoding="ascii").splitlines())
+        print(f"{name:20} rows {len(run.rows):4}   asked {len(now - before):4}   {seconds:7.2f} s", flush=True)
+        before = now
+
+
+if __name__ == "__main__":
+    main()
