@@ -332,6 +332,19 @@ def test_a_rule_body(asked, monkeypatch):
     assert asked("hipporag2", "dense") == all_of("hipporag2")
 
 
+def test_a_rule_body_of_a_backbone_whose_engine_is_another(asked, monkeypatch):
+    from workbench.rules import filtering
+
+    def both():
+        backbone = wb.method("hipporag2", asked.index)
+        return wb.methods.METHODS["irgs"](asked.index, Scripted(), backbone=backbone, iterations=1), backbone
+
+    assert asked(*both()) == all_of(*(method.label for method in both()))
+    assert asked(both()[0]) == [] and len(Run(asked.folder).rows) == 6, "the one by a model contradicts no rules"
+    monkeypatch.setattr(filtering, "relevant", lambda question, facts: list(facts)[:1])
+    assert asked(*both()) == all_of(*(method.label for method in both()))
+
+
 def test_the_wording_of_a_prompt_counts_where_a_model_is_asked(asked, monkeypatch):
     asked("hipporag2", "dense", engine=(engine := Scripted()))
     monkeypatch.setattr(fact_filter, "_SYSTEM", "Choose.")

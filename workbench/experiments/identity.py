@@ -33,7 +33,7 @@ class Identity(NamedTuple):
 def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identity:
     """The layers are those that the method uses, and those below them; what else stands in the index does not count.
     `asking` is code around it that decides what a row says."""
-    units, prompts = _code(method, method.steps, method.engine, method.index, method.reads, names=("retrieve",))
+    units, prompts = _code(method, method.steps, method.engines, method.index, method.reads, names=("retrieve",))
     said = {
         "label": method.label,
         "paper": method.paper,
@@ -52,7 +52,8 @@ def of_reader(reader: Reader | None) -> Identity | None:
         return None
     reads = getattr(reader, "reads", ())
     index = reader.index if reads else None
-    units, prompts = _code(reader, reader.steps, reader.engine, index, reads, names=("read", "context", "uncompressed"))
+    names = ("read", "context", "uncompressed")
+    units, prompts = _code(reader, reader.steps, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
     said = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
     return _identity(said, units)
@@ -61,7 +62,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
 def of_judge(judge: Engine | None) -> Identity | None:
     if judge is None:
         return None
-    units, prompts = _code(None, (judge_step.STEP.name,), judge)
+    units, prompts = _code(None, (judge_step.STEP.name,), [judge])
     return _identity({"engine": judge.name, "prompts": prompts}, units)
 
 
@@ -98,8 +99,8 @@ def judged_key(judge: str, question: Question) -> str:
 
 
 def _code(
-    part: Any, declared: Iterable[str], engine: Engine, index: Index | None = None, layers: Iterable[str] = (), *,
-    names: Iterable[str] = (),
+    part: Any, declared: Iterable[str], engines: Iterable[Engine], index: Index | None = None,
+    layers: Iterable[str] = (), *, names: Iterable[str] = (),
 ) -> tuple[dict[str, str], dict[str, str]]:  # fmt: skip
     """(units of the part, of the layers that it reads, of an encoder of the user's own, and of its Steps; Step → its
     version and the wording of its prompt)."""
@@ -109,8 +110,10 @@ def _code(
         roots += [] if "settings" in index.manifest["encoder"] else [type(index.encoder)]
     found = source.followed(*roots, names=names)
     steps = _steps(declared, (one for one in found.apart if isinstance(one, Step)))
-    asked = [root for step in steps for root in _asked(step, engine)]
-    units = found.units | (source.units(*asked) if asked else {}) | {f"step {s.name}": _terms(s, engine) for s in steps}
+    answering = sorted({is_rules(engine) for engine in engines})  # a method and its backbone may have two engines
+    asked = [(step, by_rules) for step in steps for by_rules in answering]
+    units = found.units | (source.units(*(root for one in asked for root in _asked(*one))) if asked else {})
+    units |= dict(_terms(*one) for one in asked)
     return dict(sorted(units.items())), {step.name: f"{step.identity} {step.prompt_hash}" for step in steps}
 
 
@@ -127,16 +130,18 @@ def _steps(declared: Iterable[str], met: Iterable[Step]) -> list[Step]:
     return [steps[name] for name in sorted(steps)]
 
 
-def _asked(step: Step, engine: Engine) -> list[Any]:
+def _asked(step: Step, by_rules: bool) -> list[Any]:
     """What decides a Step's answers: by rules its body; else its prompt and how the reply is read."""
-    if is_rules(engine):
+    if by_rules:
         return [step.rule, step.output]
     return [step.prompt, step.output, step.read, parse.parse]
 
 
-def _terms(step: Step, engine: Engine) -> str:
-    """What else decides them."""
-    return f"v{step.version}" if is_rules(engine) else f"v{step.version} {step.max_tokens} {step.temperature}"
+def _terms(step: Step, by_rules: bool) -> tuple[str, str]:
+    """What else decides them, and what it is called among the units."""
+    if by_rules:
+        return f"step {step.name}, by rules", f"v{step.version}"
+    return f"step {step.name}", f"v{step.version} {step.max_tokens} {step.temperature}"
 
 
 def _used(index: Index, layers: Iterable[str]) -> list[str]:
