@@ -2,8 +2,8 @@
 
     python benchmarks/growing.py INDEX --questions FILE [--out NEW]
 
-Evaluates `dense` and `hipporag2` with the reader `direct` by rules, then the same again, then with `bm25` added, with a
-measure added, and with all three in another order. Prints for each call how many rows it asked for (lines of
+Evaluates `dense` and `hipporag2` with the reader `direct` by rules, then the same again, then with `graph_cot` added,
+with a measure added, and with all three in another order. Prints for each call how many rows it asked for (lines of
 `timings.jsonl` that were not there before) and its seconds."""
 
 import argparse
@@ -27,9 +27,9 @@ def main() -> None:
     calls = {
         "dense, hipporag2": (two, None),
         "the same": (two, None),
-        "bm25 added": ([*two, "bm25"], None),
-        "a measure added": ([*two, "bm25"], ["recall@3"]),
-        "another order": (["bm25", *two], None),
+        "graph_cot added": ([*two, "graph_cot"], None),
+        "a measure added": ([*two, "graph_cot"], ["recall@3"]),
+        "another order": (["graph_cot", *two], None),
     }
     before: set[str] = set()
     for name, (methods, measures) in calls.items():
