@@ -1,6 +1,6 @@
 """Does the context of a method hold more answers than dense passages of as many tokens?
 
-    python benchmarks/coverage.py INDEX QUESTIONS [--methods ket_rag "ket_rag[profile=released]"] [--half even|odd]
+    python benchmarks/context_coverage.py INDEX QUESTIONS [--methods ket_rag "ket_rag[profile=released]"] [--half even]
 
 INDEX has the layers that the methods need, QUESTIONS is a data set over the same corpus. For each question `dense` gets
 the cl100k tokens of the method's own context, and fills them with its passages in their order: `whole` stops at the
