@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from workbench.errors import SettingError
 from workbench.experiments.identity import Identity, row_key
-from workbench.experiments.run import Run, read_questions_of, read_rows, summed, trace_name, write_new
+from workbench.experiments.run import Run, by_cell, read_questions_of, read_rows, summed, trace_name, write_new
 from workbench.index.store import key_of
 from workbench.records import Question
 from workbench.source import changed
@@ -75,7 +75,7 @@ class Standing:
         kept = {name: units for name, units in were.items() if name in config["methods"] or name == "(judge)"}
         standing = cls(folder, config, {**kept, **sources}, now, {}, before=before, were=were)
         reading = config["reading"] and config["reading"]["key"]
-        for cell, row in rows_of(folder).items():
+        for cell, row in by_cell(folder / "results.jsonl").items():
             method, question = config["methods"].get(row["method"]), now.get(row["question_id"])
             holds = method and question and row.get("key") == row_key(method["key"], reading, question)
             (standing.rows if holds else standing.stale)[cell] = row
@@ -167,7 +167,7 @@ class Book:
             write_lines(self.folder / "timings.jsonl", (timings[cell] for cell in timings if cell in self.rows))
 
     def _timings(self) -> dict[Cell, dict]:
-        return {(row["question_id"], row["method"]): row for row in read_rows(self.folder / "timings.jsonl")}
+        return by_cell(self.folder / "timings.jsonl")
 
     def _put_aside(self) -> Path:
         """The stale rows as a run in `before/`, and what is left of this one."""
@@ -236,11 +236,6 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def rows_of(folder: Path) -> dict[Cell, dict]:
-    """The rows of a run; of one question and method the last."""
-    return {(row["question_id"], row["method"]): row for row in read_rows(folder / "results.jsonl")}
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -97,9 +97,7 @@ class Run(Record):
         """The rows of results.jsonl, one for each question and method: question_id, type, hops, method, key, ranking,
         selected, nodes, context, retrieved, context_tokens, read, read_tokens, answer, abstained, scores, scored,
         judge, reading, proof, failure, fallback, usage. What a run of an earlier format does not say is None."""
-        found = {
-            (row["question_id"], row["method"]): {**_SINCE, **row} for row in read_rows(self.folder / "results.jsonl")
-        }
+        found = {cell: {**_SINCE, **row} for cell, row in by_cell(self.folder / "results.jsonl").items()}
         asked = [question.id for question in self.questions]
         if not asked:  # of an earlier format
             return list(found.values())
@@ -246,6 +244,11 @@ def read_rows(path: Path, *, mend: bool = False) -> list[dict]:
         cut_torn_line(path)
     raw = path.read_bytes()
     return [json.loads(line) for line in raw[: raw.rfind(b"\n") + 1].splitlines()]
+
+
+def by_cell(path: Path) -> dict[tuple[str, str], dict]:
+    """(question id, method) → the row of a JSON Lines file; where one was written again, the last."""
+    return {(row["question_id"], row["method"]): row for row in read_rows(path)}
 
 
 def _mean(scores: Mapping[str, float]) -> float | None:
