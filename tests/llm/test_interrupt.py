@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chat_server import by_schema, completion, error
+from chat_server import by_schema, completion, error, question
 from small_steps import NAMES
-from tiny import TinyEncoder, files
+from tiny import QUESTIONS, TinyEncoder, files
 
 import workbench as wb
 from workbench.errors import BudgetSpent, EngineUnavailable
@@ -72,13 +74,21 @@ def same_always(folder: Path) -> dict[str, bytes]:
 
 def hanging_after(answers: int, hang):
     """A scripted server that answers some requests and then hangs; the event is set once it does."""
-    seen, stuck, lock = [], threading.Event(), threading.Lock()
+    count, lock = itertools.count(1), threading.Lock()
+
+    def late(asked):
+        with lock:
+            return next(count) > answers
+
+    return hanging_when(late, hang)
+
+
+def hanging_when(late, hang):
+    """A scripted server that hangs on the requests that are `late`; the event is set once it does."""
+    stuck = threading.Event()
 
     def answer(asked):
-        with lock:
-            seen.append(asked)
-            late = len(seen) > answers
-        if late:
+        if late(asked):
             stuck.set()
             return hang(asked)
         return by_schema(asked) if "response_format" in asked else completion("Answer: x")
@@ -105,16 +115,20 @@ def test_an_evaluation_that_is_interrupted_ends_at_once_and_resumes_to_the_same_
         exec(textwrap.dedent(EVALUATION), {})
 
     undisturbed(tmp_path / "whole")
-    answer, stuck = hanging_after(9, hang)
+    # Rows are written in the order of the questions, so those of the first round are written whatever hangs later.
+    answer, stuck = hanging_when(lambda asked: re.search(r"\? [1-9]\b", question(asked)), hang)
     process = begin(tmp_path / "stopped", serve(answer).url, workers)
     assert stuck.wait(30)
-    time.sleep(0.3)  # by now all workers wait
-    before = (tmp_path / "stopped" / "results.jsonl").read_bytes()
+    results = tmp_path / "stopped" / "results.jsonl"
+    while results.read_bytes().count(b"\n") < len(QUESTIONS):
+        assert process.poll() is None
+        time.sleep(0.01)
+    before = results.read_bytes()
     process.send_signal(signal.SIGINT)
     sent = time.monotonic()
     assert process.wait(60) == -signal.SIGINT
     assert time.monotonic() - sent < WITHIN
-    assert (tmp_path / "stopped" / "results.jsonl").read_bytes() == before and before.count(b"\n") >= 2
+    assert results.read_bytes() == before
     undisturbed(tmp_path / "stopped")
     assert same_always(tmp_path / "stopped") == same_always(tmp_path / "whole")
 
