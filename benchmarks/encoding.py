@@ -19,7 +19,7 @@ import workbench as wb
 from workbench.data.folder import read_questions
 from workbench.encoding import SentenceEncoder
 from workbench.index.facts import fact_text
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 
 SIZES = (8, 16, 32, 64, 128)  # batch sizes tried with the library
 

@@ -16,7 +16,7 @@ from indexing import Timed
 
 import workbench as wb
 from workbench.index import words
-from workbench.rules import language
+from workbench.language import pipeline as language
 
 LAYERS = ("passages", "pieces", "keywords", "skeleton")
 

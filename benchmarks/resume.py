@@ -23,7 +23,7 @@ from pathlib import Path
 
 import workbench as wb
 from workbench import tokens
-from workbench.rules.language import parse
+from workbench.language.pipeline import parse
 
 
 def serve(data: str, index: str, limit: int | None) -> None:

@@ -15,8 +15,8 @@ import workbench as wb
 from workbench.encoding import cached
 from workbench.measures.accuracy import accuracy
 from workbench.measures.em import exact_match
-from workbench.operators.sparql import Comparison, Likeness, Query, execute, facts_of, verify
 from workbench.records import Answer, Pattern, Question, Triple
+from workbench.sparql import Comparison, NameSimilarity, Query, execute, facts_of, verify
 from workbench.trace import Trace
 
 
@@ -42,7 +42,7 @@ def gold() -> None:
     facts = [Triple(t.head, t.relation, t.tail, t.passages) for t in data.graph.triples]
     names = {entity.name for entity in data.graph.entities}
     aliases = {a: e.name for e in data.graph.entities for a in (*e.aliases, *e.mentions) if a not in names}
-    likeness = Likeness(cached(wb.encoder()).encode, aliases)
+    likeness = NameSimilarity(cached(wb.encoder()).encode, aliases)
     asked = [question for question in data.questions if question.answers]
     right, exact, seconds = [], 0, []
     for question in asked:

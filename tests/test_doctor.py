@@ -88,7 +88,7 @@ def test_a_checkout_and_an_installed_package_are_told_apart(monkeypatch, tmp_pat
 def test_encoder_and_pipeline(monkeypatch):
     assert "384 dimensions" in only(doctor._encoder).found and only(doctor._language).good
     monkeypatch.setattr("workbench.encoding.encoder", lambda: 1 / 0)
-    monkeypatch.setattr("workbench.rules.language.nlp", lambda: 1 / 0)
+    monkeypatch.setattr("workbench.language.pipeline.nlp", lambda: 1 / 0)
     for look in (doctor._encoder, doctor._language):
         assert not only(look).good and only(look).remedy == doctor._INSTALL
 

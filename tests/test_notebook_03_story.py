@@ -12,7 +12,7 @@ import pytest
 from dot_traces import film_folder
 
 from workbench import notebooks
-from workbench.operators.dots import dots
+from workbench.methods.dotrag.dots import dots
 from workbench.trace import Trace
 
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "03_trace_dot_paths.ipynb"

@@ -42,7 +42,7 @@ def test_on_the_bundled_corpus(run, tmp_path, meridian_index):
     outputs = [output for cell in nbformat.read(executed, as_version=4).cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 7
     made = executed.with_suffix(".html").read_text(encoding="utf-8")
-    assert "Player at" not in made and made.count("hopscope-bump") == 2  # a page has no kernel, so pictures stand there
+    assert "ReplayWidget at" not in made and made.count("hopscope-bump") == 2  # no kernel: pictures
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 

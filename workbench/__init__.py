@@ -14,15 +14,15 @@ from workbench.experiments.checkup import checkup
 from workbench.experiments.estimate import estimate_build, estimate_run
 from workbench.experiments.runs import between, runs
 from workbench.experiments.tables import compare, tables
+from workbench.graph.neighbourhood import complete, neighbourhood
+from workbench.graph.node_details import card
 from workbench.index import Index
 from workbench.llm import engine
 from workbench.methods import method
-from workbench.operators.card import card
-from workbench.operators.neighbourhood import complete, neighbourhood
-from workbench.operators.sparql import verify
 from workbench.places import home
 from workbench.reading import reader
 from workbench.reading.compression import GraphWalk, Similarity
+from workbench.sparql import verify
 from workbench.trace import Trace
 
 __version__ = "0.1.0"
@@ -80,10 +80,11 @@ def explore(index, start=None, *, theme="light", **settings):
 
 
 def replay(source, questions=(), **settings):
-    """Widgets to step through iterative retrieval, live or saved; see :class:`workbench.views.player.Player`."""
-    from workbench.views.player import Player
+    """Widgets to step through iterative retrieval, live or saved; see
+    :class:`workbench.views.replay_widget.ReplayWidget`."""
+    from workbench.views.replay_widget import ReplayWidget
 
-    return Player(source, questions, **settings)
+    return ReplayWidget(source, questions, **settings)
 
 
 def trace_dots(source, questions=(), **settings):

@@ -201,7 +201,7 @@ def _encoder(_: Path) -> Iterable[Finding]:
 
 def _language(_: Path) -> Iterable[Finding]:
     def load() -> str:
-        from workbench.rules.language import nlp
+        from workbench.language.pipeline import nlp
 
         return f"{nlp().meta['name']} {nlp().meta['version']}"
 

@@ -140,7 +140,7 @@ def test_nothing_in_a_trace_is_acted_upon(lab, page):
     Trace(events=events).save(lab.root / "hostile.jsonl")
     lab.write(
         "hostile_trace.ipynb",
-        "import workbench as wb\nfrom workbench.operators.dots import dots\n"
+        "import workbench as wb\nfrom workbench.methods.dotrag.dots import dots\n"
         "trace = wb.Trace.open(wb.home() / 'hostile.jsonl')\nshown = dots(trace)",
         "tracer = wb.trace_dots(trace)\ntracer.zoom('0.2.2')\ntracer",
         "from workbench.views.dot_figures import drawing\ndrawing(shown)",

@@ -207,7 +207,9 @@ def test_a_cell_that_was_edited_and_run_again(asked, old, new, unit):
 
 def test_what_a_method_was_made_with(asked):
     cells = Cells()
-    cells.run(METHOD + """
+    cells.run(
+        METHOD
+        + """
 class Weighted(Own):
     name = "weighted"
 
@@ -218,7 +220,8 @@ class Weighted(Own):
     def search(self, question, k, trace):
         self.kept[question] = self.weights
         return super().search(question, k, trace)
-""")
+"""
+    )
     assert asked(cells["Weighted"](asked.index, [1.0, 2.0])) == all_of("weighted")
     assert asked(cells["Weighted"](asked.index, [1.0, 2.0])) == []
     assert asked(cells["Weighted"](asked.index, [1.0, 3.0])) == all_of("weighted")
@@ -234,7 +237,9 @@ def test_a_comment_a_docstring_and_the_name_of_a_local_variable_are_no_change(as
 
 
 def test_a_step_of_a_notebook_has_a_prompt_hash_and_counts(asked):
-    cell = METHOD + """
+    cell = (
+        METHOD
+        + """
 from pydantic import BaseModel
 from workbench.llm import Step
 
@@ -253,6 +258,7 @@ class Asking(Own):
         (result,) = self.engine.run(SORT, [question], trace=trace)
         return super().search(question, k, trace)
 """
+    )
     cells, engine = Cells(), Rules()
     cells.run(cell)
     assert asked(cells["Asking"](asked.index, engine), engine=engine) == all_of("asking")
@@ -321,11 +327,11 @@ def test_a_helper_of_the_package_that_one_method_calls(asked, monkeypatch):
     asked("hipporag2", "dense")
     monkeypatch.setattr(hipporag2, "phrase_seeds", edited(hipporag2.phrase_seeds, ", 0) + 1", ", 0) + 2"))
     assert asked("hipporag2", "dense") == all_of("hipporag2")
-    assert "workbench.operators.seed:phrase_seeds" in asked.run.notes[0]
+    assert "workbench.graph.seed:phrase_seeds" in asked.run.notes[0]
 
 
 def test_a_rule_body(asked, monkeypatch):
-    from workbench.rules import filtering
+    from workbench.rules import fact_filter as filtering
 
     asked("hipporag2", "dense")
     monkeypatch.setattr(filtering, "relevant", lambda question, facts: list(facts)[:1])
@@ -333,7 +339,7 @@ def test_a_rule_body(asked, monkeypatch):
 
 
 def test_a_rule_body_of_a_backbone_whose_engine_is_another(asked, monkeypatch):
-    from workbench.rules import filtering
+    from workbench.rules import fact_filter as filtering
 
     def both():
         backbone = wb.method("hipporag2", asked.index)

@@ -19,8 +19,8 @@ import workbench as wb
 from workbench import threads
 from workbench.encoding import CachedEncoder, Encoder, SentenceEncoder, cached, encoder
 from workbench.index import Index
-from workbench.operators.sparql.proof import likeness_of
 from workbench.reading.compression.similarity import Similarity
+from workbench.sparql.proof import likeness_of
 
 QUESTIONS = [question.question for question in wb.load("meridian").questions[::11]]
 TEXTS = [*QUESTIONS, "Orsby", "the River Aldra", "東京", "", wb.load("meridian").passages[0].content]

@@ -471,9 +471,7 @@ PARTS = [
     "",
 ]
 TITLES = st.sampled_from(["Orsby", "River Aldra", ""])
-pools = st.lists(
-    st.tuples(TITLES, st.lists(st.sampled_from(PARTS), max_size=3).map(" ".join)), min_size=2, max_size=5
-)
+pools = st.lists(st.tuples(TITLES, st.lists(st.sampled_from(PARTS), max_size=3).map(" ".join)), min_size=2, max_size=5)
 
 
 @settings(max_examples=12)

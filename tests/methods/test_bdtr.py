@@ -16,7 +16,7 @@ from workbench.methods import METHODS
 from workbench.methods.base import Method
 from workbench.methods.bdtr import BDTR, promoted, select
 from workbench.methods.iterative import Thought
-from workbench.operators.pool import Entry
+from workbench.methods.iterative.pool import Entry
 from workbench.records import Evidence, Passage, Scored
 from workbench.steps import dual_thoughts, reasoning_chain, verify
 

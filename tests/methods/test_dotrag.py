@@ -12,9 +12,9 @@ from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.methods.dotrag import DotRAG
 from workbench.methods.dotrag.aggregation import union
+from workbench.methods.dotrag.dots import dots
 from workbench.methods.dotrag.parts import KeptPath, without_prefixes
 from workbench.methods.dotrag.search import normal
-from workbench.operators.dots import dots
 from workbench.steps import dot_rules, fallback_query, judge_paths, select_regions
 from workbench.trace import Trace
 

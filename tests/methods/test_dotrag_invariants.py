@@ -13,9 +13,9 @@ import pytest
 from typed_graphs import GraphIndex, Says, TypedGraph, verdict
 
 import workbench as wb
+from workbench.graph.region import ALWAYS, Store
 from workbench.methods.dotrag import construction
 from workbench.methods.dotrag.search import normal
-from workbench.operators.region import ALWAYS, Store
 
 TYPES = ("film", "person", "year", "unknown")
 WORDS = ("red", "owl", "moor", "who", "directed", "of", "year", "?!", "Who", "OWL!")

@@ -1,6 +1,5 @@
 """Graph-walk compression: the published rules worked out by hand (spec 4.6), and what our own walk promises."""
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

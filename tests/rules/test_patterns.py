@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.operators.sparql import parse
 from workbench.rules.patterns import MOST, Comparison, query, write
+from workbench.sparql import parse
 
 
 def members(question, known=()):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.language import entity_types as kinds
 from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.llm.step import Result
-from workbench.rules import kinds
 from workbench.steps import entity_relations as step
 from workbench.steps.entity_relations import END, FIELD, Edge, EntityRecord, Node, Output, RelationRecord, merged
 

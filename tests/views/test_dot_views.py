@@ -21,7 +21,7 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
 from workbench.methods.base import Method
-from workbench.operators.dots import Beside, Dots, Found, dots, whole_region
+from workbench.methods.dotrag.dots import Beside, Dots, Found, dots, whole_region
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
 from workbench.trace import Trace
 from workbench.views.dot_figures import (

@@ -19,8 +19,8 @@ from workbench.data.sources.entry import Entry
 from workbench.doctor import Examination, Finding
 from workbench.experiments.checkup import Checkup, Components, Hub
 from workbench.experiments.estimate import Cost, Estimate, exactly
-from workbench.operators.card import Card
-from workbench.operators.neighbourhood import Edge, Node, Subgraph
+from workbench.graph.neighbourhood import Edge, Node, Subgraph
+from workbench.graph.node_details import NodeDetails
 from workbench.records import Entity, Passage, Triple, ranked
 from workbench.views import html
 
@@ -46,7 +46,7 @@ def things(text: str) -> list:
     findings = (Finding(text, text, False, text, False, text), Finding(text, text, True, text, True, text))
     known = Known(text, text, 1, None, None, text, text, text, ("short",))  # short names are our own
     return [
-        Card(text, "phrase", 3, (triple,), ranked([Entity(text)], [0.9]), (passage,), (1, 1, 1)),
+        NodeDetails(text, "phrase", 3, (triple,), ranked([Entity(text)], [0.9]), (passage,), (1, 1, 1)),
         Checkup(
             text, dict.fromkeys(COUNTS, 1), (Hub(text, 1.0, 0.5, 2, 3),), (Components(text, 1, 0.5),), (text,), (text,)
         ),
@@ -139,7 +139,7 @@ def test_a_card_says_what_is_left_out(tiny_index):
     for words in ("7 neighbours", "4 passages, the first 1", "4 facts, the first 1", "nora whitlock — ", "born in"):
         assert words in shown
     assert "synonyms" not in shown  # it has none
-    assert repr(card) == "Card of phrase 'orsby': 7 neighbours, 4 facts, 0 synonyms, 4 passages"
+    assert repr(card) == "NodeDetails of phrase 'orsby': 7 neighbours, 4 facts, 0 synonyms, 4 passages"
 
 
 def test_a_check_up_shows_counts_shares_and_warnings(tiny_index):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.operators.neighbourhood import Edge, Node, Subgraph
+from workbench.graph.neighbourhood import Edge, Node, Subgraph
 from workbench.views.layout import LARGE, layout
 
 

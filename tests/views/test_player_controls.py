@@ -11,9 +11,9 @@ from workbench.errors import DataError, SettingError
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
 from workbench.methods.iterative import Thought
+from workbench.methods.iterative.replay import replay
 from workbench.methods.tog import ToG
-from workbench.operators.replay import replay
-from workbench.views.player import edited
+from workbench.views.replay_widget import edited
 
 BDTR = "bdtr[iterations=2,min_docs=2]"
 METHODS = {"bdtr": BDTR, "ircot": "ircot[iterations=2]"}
@@ -75,7 +75,7 @@ def test_it_starts_with_the_first_of_everything(player, tiny):
     assert "River Aldra" in shown[0] and shown[1] == ""
     assert left.stages == ("round 0", "round 1", "round 2", "end")
     assert [label for label, _ in player._questions.options] == [f"{q.id}: {q.question}" for q in tiny.questions]
-    assert repr(player).startswith(f"Player at round 0: Replay of {QUESTION!r} by bdtr")
+    assert repr(player).startswith(f"ReplayWidget at round 0: Replay of {QUESTION!r} by bdtr")
 
 
 def test_choose_moves_the_controls_and_leaves_the_others(player, engine):

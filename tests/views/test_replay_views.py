@@ -15,7 +15,7 @@ from test_hostile_views import CONTROL
 from test_views import UNSHOWABLE, Checked, hostile
 
 from workbench.errors import SettingError
-from workbench.operators.replay import Chain, Cut, Replay, Round, Search, replay
+from workbench.methods.iterative.replay import Chain, Cut, Replay, Round, Search, replay
 from workbench.records import Passage
 from workbench.views import html
 from workbench.views.bump import bump_figure, bump_svg, lanes, scores_figure

@@ -14,9 +14,9 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from workbench.graph.hubs import super_hubs
 from workbench.index import Index
-from workbench.operators.hubs import super_hubs
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import Record
 from workbench.text import storable
 

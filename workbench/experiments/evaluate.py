@@ -263,9 +263,7 @@ class Plan:
             mark=row["proof"]["mark"] if row["proof"] else "",
         )
 
-    def score(
-        self, row: dict, question: Question, text_of: Callable[[str], str], measures: Mapping[str, str]
-    ) -> None:
+    def score(self, row: dict, question: Question, text_of: Callable[[str], str], measures: Mapping[str, str]) -> None:
         """Take the measures of a row. Of `measures` (name → key) one that the run has and this plan has not keeps its
         value."""
         outcome = self.outcome(row, question, text_of)

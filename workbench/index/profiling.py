@@ -20,10 +20,10 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import IndexFault
 from workbench.index.kept import Kept, by_rules, is_rules, key_of, said_of
 from workbench.index.layer import Build
+from workbench.language.entity_types import KINDS, UNKNOWN
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
-from workbench.rules.kinds import KINDS, UNKNOWN
 from workbench.steps import entity_relations, fuse_descriptions
 
 if TYPE_CHECKING:

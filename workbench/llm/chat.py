@@ -1,6 +1,6 @@
 """The engine that asks a chat model: a row of wrappers around one call, then the meter and the parser.
 
-    record ← budget ← retry ← endpoint, or for a replay the recording alone; the engine meters and parses what comes out
+record ← budget ← retry ← endpoint, or for a replay the recording alone; the engine meters and parses what comes out
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.errors import SettingError
+from workbench.graph.anchors import named
+from workbench.graph.region import region
 from workbench.methods.base import Method
-from workbench.operators.anchors import named
-from workbench.operators.region import region
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
 from workbench.rules.keywords import meant
 from workbench.spec import check_whole

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from workbench.errors import SettingError
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, normal
-from workbench.operators.pool import Entry, Pool, scored
+from workbench.methods.iterative.pool import Entry, Pool, scored
 from workbench.records import Evidence
 from workbench.steps import dual_thoughts, reasoning_chain, verify
 from workbench.text import storable

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.methods.base import Method
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
 from workbench.trace import Trace
 

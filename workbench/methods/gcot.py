@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from workbench.methods.ircot import concluded, earlier
 from workbench.methods.iterative import Iterative, Thought, contents
-from workbench.operators.pool import Entry
+from workbench.methods.iterative.pool import Entry
 from workbench.steps import missing_evidence
 from workbench.trace import Trace
 

@@ -28,7 +28,7 @@ from workbench import tokens
 from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import EntityGraph, mentions, text_units
 from workbench.methods.base import Method
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Report, Scored, Triple, ranked
 from workbench.trace import Trace
 

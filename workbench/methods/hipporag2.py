@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import SettingError
+from workbench.graph.pagerank import PageRankResult, Walk
+from workbench.graph.seed import phrase_seeds
+from workbench.graph.walk_distribution import WalkDistribution
 from workbench.methods.base import Method
-from workbench.operators.pagerank import Mass, Walk
-from workbench.operators.seed import phrase_seeds
-from workbench.operators.similarity import minmax, top
-from workbench.operators.spread import Spread
+from workbench.ranking.similarity import minmax, top
 from workbench.records import Entity, Evidence, Scored, ranked
 from workbench.steps import fact_filter
 from workbench.trace import Trace
@@ -101,7 +101,7 @@ class HippoRAG2(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         return self.rank(self.spread(question, trace), k)
 
-    def spread(self, question: str, trace: Trace | None = None) -> Spread:
+    def spread(self, question: str, trace: Trace | None = None) -> WalkDistribution:
         """Steps 1 to 6: where the probability of the walk goes, before passages are ranked by it."""
         trace = trace or Trace("off")
         candidates = self.link_facts(question, trace)
@@ -112,7 +112,7 @@ class HippoRAG2(Method):
             reason = "the kept facts have no weight and passages are no seeds"
         mass = None if reason else self.walk(seeds, passages, trace)
         facts = list(zip(kept.rows, kept.scores))
-        return Spread(self.index, question, self.label, seeds, facts, passages, mass, reason)
+        return WalkDistribution(self.index, question, self.label, seeds, facts, passages, mass, reason)
 
     def link_facts(self, question: str, trace: Trace) -> Linked:
         """Step 1: the best `linking_top_k` facts; scores are min-max scaled over *all* facts (trap T1)."""
@@ -183,7 +183,7 @@ class HippoRAG2(Method):
             span.score((self._facts.phrases[row], weight) for row, weight in seeds) if trace else None
         return seeds
 
-    def walk(self, seeds: list[tuple[int, float]], passages: np.ndarray, trace: Trace) -> Mass:
+    def walk(self, seeds: list[tuple[int, float]], passages: np.ndarray, trace: Trace) -> PageRankResult:
         """Step 6: personalised PageRank from phrase seeds and, weakly, from *all* passages (trap T3)."""
         with trace.span(
             "CHAIN", "walk", damping=self.settings.damping, passage_weight=self.settings.passage_weight
@@ -200,7 +200,7 @@ class HippoRAG2(Method):
                 span.score((self._facts.phrases[row], mass.p[row]) for row in best)
         return mass
 
-    def rank(self, spread: Spread, k: int) -> Evidence:
+    def rank(self, spread: WalkDistribution, k: int) -> Evidence:
         """Step 7: passages by their mass. The seeds are the evidence's entities, the kept facts its facts.
 
         Step 3: where no fact was kept, the dense ranking answers, on its own scale."""

@@ -28,11 +28,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from workbench.errors import SettingError
+from workbench.language.pipeline import parse
 from workbench.llm.step import Result
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
-from workbench.operators.pool import Entry, Pool
+from workbench.methods.iterative.pool import Entry, Pool
 from workbench.records import Evidence, Passage
-from workbench.rules.language import parse
 from workbench.steps import next_thought
 from workbench.trace import Trace
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
-from workbench.operators.pool import Entry
+from workbench.methods.iterative.pool import Entry
 from workbench.steps import generation
 from workbench.trace import Trace
 

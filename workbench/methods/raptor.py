@@ -19,7 +19,7 @@ import numpy as np
 from workbench import tokens
 from workbench.errors import SettingError
 from workbench.methods.base import Method
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import Evidence, Report, ranked
 from workbench.trace import Trace
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from workbench.errors import SettingError
 from workbench.methods.iterative import Iterative, Settings, Thought, contents
-from workbench.operators.pool import Entry
+from workbench.methods.iterative.pool import Entry
 from workbench.steps import directions
 from workbench.trace import Trace
 

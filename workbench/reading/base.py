@@ -251,6 +251,6 @@ def _compressor(given: Any):
 
 
 def _proof(answer: Answer, evidence: Evidence, index: Index, engine: Engine, trace: Trace):
-    from workbench.operators.sparql import verify
+    from workbench.sparql import verify
 
     return verify(answer, evidence, index, engine, trace=trace)

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine
-from workbench.operators.sparql.proof import carried_out, written
 from workbench.reading import direct
 from workbench.reading.base import told
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context
 from workbench.records import Answer, Evidence, Proof, Reading
+from workbench.sparql.proof import carried_out, written
 from workbench.steps import write_patterns
 from workbench.steps.answer import Input
 from workbench.trace import Trace

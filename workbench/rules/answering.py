@@ -14,10 +14,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from workbench.language.spans import Pages, pages
 from workbench.rules import comparing
 from workbench.rules.hops import Found, candidates
 from workbench.rules.questions import Hop, analyse, kin_of
-from workbench.rules.spans import Pages, pages
 
 # Ground below which an answer is none. Over questions of three public data sets and the bundled corpus, read with their
 # gold passages and again without those that hold the answer, it costs about one right answer in ten and refuses about

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from workbench.language.quantities import dates, numbers
+from workbench.language.relations import kind_of, likeness, stem, words
+from workbench.language.spans import Page, Pages, about, plain
 from workbench.rules.hops import Found, candidates, measures
-from workbench.rules.quantities import dates, numbers
 from workbench.rules.questions import Analysis, Hop
-from workbench.rules.relations import kind_of, likeness, stem, words
-from workbench.rules.spans import Page, Pages, about, plain
 
 _START = frozenset(map(stem, words("release publish found form establish open start create premiere build debut")))
 _PLACES = ("GPE", "NORP", "LOC")

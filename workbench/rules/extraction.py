@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workbench.rules.language import parse
+from workbench.language.pipeline import parse
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
 _COMPLEMENTS = ("dobj", "attr", "oprd", "acomp")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from workbench.rules.language import parse
+from workbench.language.pipeline import parse
+from workbench.language.relations import kind_of, likeness, spoken, stem
 from workbench.rules.questions import analyse
-from workbench.rules.relations import kind_of, likeness, spoken, stem
 
 _LONGEST = 2_000  # characters of a question that are read
 _PART = 4  # letters of a stem that is looked for inside a longer word

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workbench.rules.language import content_words
-from workbench.rules.relations import kind_of, likeness, stem
+from workbench.language.pipeline import content_words
+from workbench.language.relations import kind_of, likeness, stem
 from workbench.rules.sentences import read
 from workbench.rules.walk_lines import ANY, Walk, parsed, spelled, told
 from workbench.text import unicode_phrase

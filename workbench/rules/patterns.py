@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
+from workbench.language.pipeline import content_words, parse
+from workbench.language.relations import kind_of, likeness, spoken, stem, words
 from workbench.records import Pattern
-from workbench.rules.language import content_words, parse
 from workbench.rules.questions import Analysis, Hop, analyse
-from workbench.rules.relations import kind_of, likeness, spoken, stem, words
 
 LONGEST = 2_000  # characters of a question that are read
 MOST = 4  # patterns of a query, as the prompt of the thesis has it

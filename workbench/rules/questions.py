@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from workbench.rules.language import content_words, parse
-from workbench.rules.relations import COMPOSED, KIN, kind_of, spoken, words
+from workbench.language.pipeline import content_words, parse
+from workbench.language.relations import COMPOSED, KIN, kind_of, spoken, words
 
 _LONGEST = 2_000  # characters of a question that are analysed
 _DEEPEST = 6  # hops inside one another

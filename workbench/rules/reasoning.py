@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from workbench.language.pipeline import parse
+from workbench.language.relations import spoken, stem
+from workbench.language.spans import pages
 from workbench.rules.answering import ENOUGH, KEPT, chain
 from workbench.rules.hops import Found
-from workbench.rules.language import parse
 from workbench.rules.questions import Analysis, Hop, analyse
-from workbench.rules.relations import spoken, stem
-from workbench.rules.spans import pages
 
 BREADTH = 3  # values of a hop that are followed
 

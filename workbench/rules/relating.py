@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from workbench.language.entity_types import type_of
+from workbench.language.pipeline import content_words, parse
 from workbench.rules import extraction
-from workbench.rules.kinds import type_of
-from workbench.rules.language import content_words, parse
 
 TOLD = 5  # facts in a description
 SENTENCES = 3  # in a description

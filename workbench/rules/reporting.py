@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workbench.rules.language import content_words
+from workbench.language.pipeline import content_words
 
 NAMED = 3  # entities in a title
 TOLD = 5  # relationships, and reports, in a summary

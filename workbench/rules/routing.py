@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from workbench.rules.language import content_words, parse
+from workbench.language.pipeline import content_words, parse
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
 from workbench.rules.sentences import ASKING, Word
 from workbench.rules.walk_lines import spelled

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.encoding import CachedEncoder, cached, encoder
-from workbench.rules.language import parse
-from workbench.rules.relations import kind_of, likeness, stem, words
+from workbench.language.pipeline import parse
+from workbench.language.relations import kind_of, likeness, stem, words
 from workbench.rules.sentences import EMPTY, Word
 from workbench.rules.walk_lines import spelled
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from workbench.rules.language import parse
-from workbench.rules.relations import kind_of, words
+from workbench.language.pipeline import parse
+from workbench.language.relations import kind_of, words
 from workbench.text import storable
 
 _LONGEST = 2_000  # characters of a question that are read

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from workbench import tokens
-from workbench.rules.language import content_words
+from workbench.language.pipeline import content_words
 
 _NO_END = "".join(rf"(?<!\b{short}\.)" for short in ("[A-Z]", "Mr", "Mrs", "Ms", "Dr", "St", "No", "vs"))
 _SENTENCE_END = re.compile(rf"(?<=[.!?…]){_NO_END}\s+|(?<=[。！？])|\n+")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.rules import walking
+from workbench.rules import exploring
 
 Fact = tuple[str, str, str]
 
@@ -62,7 +62,7 @@ def _asked(value: Input) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(scores=walking.choose_entities(v.question, len(v.path) + 1, v.entities)) for v in values]
+    return [Output(scores=exploring.choose_entities(v.question, len(v.path) + 1, v.entities)) for v in values]
 
 
 STEP = Step("choose_entities", Output, prompt, rule, max_tokens=256, temperature=0.4)

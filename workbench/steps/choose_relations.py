@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.rules import walking
+from workbench.rules import exploring
 
 Fact = tuple[str, str, str]
 
@@ -87,7 +87,7 @@ def rule(values) -> list[Output]:
         Output(
             choices=[
                 Choice(number=at + 1, score=score)
-                for at, score in walking.choose_relations(
+                for at, score in exploring.choose_relations(
                     v.question, len(v.path), [relation for relation, _ in v.relations], v.similarities, v.width
                 )
             ]

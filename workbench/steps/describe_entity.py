@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.rules import articles
-from workbench.steps.shown import STATION
+from workbench.steps.passage_list import STATION
 
 
 @dataclass(frozen=True)

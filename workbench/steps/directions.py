@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.rules import thinking
-from workbench.steps.shown import numbered
+from workbench.rules import iterative
+from workbench.steps.passage_list import numbered
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _asked(value: Input) -> str:
 
 
 def rule(values) -> list[Output]:
-    found = [thinking.directions(v.question, v.passages, v.width) for v in values]
+    found = [iterative.directions(v.question, v.passages, v.width) for v in values]
     return [
         Output(sufficient=sufficient, targets=[Target(**target._asdict()) for target in targets])
         for targets, sufficient in found

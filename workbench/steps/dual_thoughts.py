@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
-from workbench.rules import following
-from workbench.steps.shown import numbered
+from workbench.rules import bdtr
+from workbench.steps.passage_list import numbered
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _asked(question: str, passages, before) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(**following.dual(v.question, v.passages, v.before)._asdict()) for v in values]
+    return [Output(**bdtr.dual(v.question, v.passages, v.before)._asdict()) for v in values]
 
 
 STEP = Step("dual_thoughts", Output, prompt, rule, max_tokens=256)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import walking
+from workbench.rules import exploring
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def _asked(value: Input) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(enough=walking.enough(v.question, v.facts)) for v in values]
+    return [Output(enough=exploring.enough(v.question, v.facts)) for v in values]
 
 
 STEP = Step("enough", Output, prompt, rule, max_tokens=256)

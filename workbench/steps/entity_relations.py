@@ -15,10 +15,10 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
+from workbench.language.entity_types import UNKNOWN
 from workbench.llm.engine import Engine
 from workbench.llm.step import Message, Result, Step, conversation
 from workbench.rules import relating
-from workbench.rules.kinds import UNKNOWN
 from workbench.steps.gleaning import gleaned
 from workbench.text import storable
 from workbench.trace import Trace

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import filtering
+from workbench.rules import fact_filter
 
 MOST = 4  # facts that the filter may return
 
@@ -63,7 +63,7 @@ def _asked(question: str, facts: list[list[str]]) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(facts=[list(fact) for fact in filtering.relevant(v.question, v.facts)[:MOST]]) for v in values]
+    return [Output(facts=[list(fact) for fact in fact_filter.relevant(v.question, v.facts)[:MOST]]) for v in values]
 
 
 STEP = Step("fact_filter", Output, prompt, rule, max_tokens=512, version=2)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
-from workbench.rules import thinking
-from workbench.steps.shown import numbered
+from workbench.rules import iterative
+from workbench.steps.passage_list import numbered
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _asked(value: Input) -> str:
 
 
 def rule(values) -> list[Output]:
-    said = [thinking.generation(v.question, v.passages) for v in values]
+    said = [iterative.generation(v.question, v.passages) for v in values]
     return [Output(reasoning=reasoning, answer=answer) for reasoning, answer in said]
 
 

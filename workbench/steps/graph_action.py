@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.records import Triple
-from workbench.rules import walking
+from workbench.rules import exploring
 
 ACTIONS = ("find", "read", "neighbours", "count", "finish")
 TYPES = ("relation", "synonym", "context")
@@ -119,7 +119,7 @@ def rule(values) -> list[Output]:
 
 
 def _ruled(value: Input) -> Output:
-    thought, actions = walking.act(value.question, value.turns)
+    thought, actions = exploring.act(value.question, value.turns)
     return Output(
         thought=thought,
         actions=[Action(action=action, argument=argument, type=type_) for action, argument, type_ in actions],

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
-from workbench.rules import following
-from workbench.steps.shown import numbered
+from workbench.rules import bdtr
+from workbench.steps.passage_list import numbered
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _asked(question: str, passages, thoughts) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(**following.reasoning(v.question, v.passages)._asdict()) for v in values]
+    return [Output(**bdtr.reasoning(v.question, v.passages)._asdict()) for v in values]
 
 
 STEP = Step("reasoning_chain", Output, prompt, rule, max_tokens=512)

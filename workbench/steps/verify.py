@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
-from workbench.rules import following
-from workbench.steps.shown import numbered
+from workbench.rules import bdtr
+from workbench.steps.passage_list import numbered
 
 WORDS = 150  # of each document are shown
 
@@ -66,7 +66,7 @@ def _asked(question: str, chain: str, passages) -> str:
 
 
 def rule(values) -> list[Output]:
-    return [Output(documents=following.supporting(v.steps, v.passages)) for v in values]
+    return [Output(documents=bdtr.supporting(v.steps, v.passages)) for v in values]
 
 
 STEP = Step("verify", Output, prompt, rule, max_tokens=256)

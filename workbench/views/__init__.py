@@ -4,7 +4,6 @@
 here."""
 
 from workbench.views import analyses as _analyses
-from workbench.views import card as _card
 from workbench.views import contexts as _contexts
 from workbench.views import data as _data
 from workbench.views import diagnosis as _diagnosis
@@ -13,6 +12,7 @@ from workbench.views import dots as _dots
 from workbench.views import estimate as _estimate
 from workbench.views import graph as _graph
 from workbench.views import index as _index
+from workbench.views import node_details as _node_details
 from workbench.views import profiles as _profiles
 from workbench.views import proofs as _proofs
 from workbench.views import records as _records
@@ -25,7 +25,7 @@ from workbench.views.base import html, text
 __all__ = ["html", "text"]
 del (
     _analyses,
-    _card,
+    _node_details,
     _contexts,
     _data,
     _diagnosis,

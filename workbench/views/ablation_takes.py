@@ -13,13 +13,13 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.measures import Outcome, measure
 from workbench.methods import METHODS, Method, method
-from workbench.operators.sparql import facts_of, parse, verify
 from workbench.reading import reader
 from workbench.reading.base import ContextReader
 from workbench.reading.compression import compressor
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context
 from workbench.records import Answer, Compressed, Evidence, Proof, Question, Triple
+from workbench.sparql import facts_of, parse, verify
 from workbench.spec import parse_spec, spec_of
 from workbench.trace import Trace
 

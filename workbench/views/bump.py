@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import Normal, Stroke
 
 from workbench.errors import SettingError
-from workbench.operators.replay import END, Replay
+from workbench.methods.iterative.replay import END, Replay
 from workbench.records import Passage
 from workbench.views.base import clean, esc, short
 from workbench.views.figures import Picture

@@ -8,7 +8,7 @@ import networkx
 import traitlets
 from ipysigma import Sigma
 
-from workbench.operators.neighbourhood import Subgraph
+from workbench.graph.neighbourhood import Subgraph
 from workbench.views.base import short
 from workbench.views.graph import (
     EDGES,

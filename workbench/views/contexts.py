@@ -302,4 +302,3 @@ def _hop_class(hop: int) -> str:
 
 def _bare(name: str) -> str:
     return name.strip().strip('"').lower()
-

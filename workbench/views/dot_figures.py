@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from workbench.operators.dots import Dot, Dots, Hop, JudgedPath
+from workbench.methods.dotrag.dots import Dot, Dots, Hop, JudgedPath
 from workbench.records import Record
 from workbench.views.base import NAME, clean, esc, html, page, short, text
 from workbench.views.dots import hop_says

@@ -13,7 +13,7 @@ from workbench.experiments import Run
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method
-from workbench.operators.dots import Beside, Dots, Found, dots
+from workbench.methods.dotrag.dots import Beside, Dots, Found, dots
 from workbench.reading.base import Reader
 from workbench.records import Answer, Evidence, Passage, Question
 from workbench.spec import parse_spec
@@ -121,7 +121,7 @@ class Saved:
         return [row for row in self._run.rows if row["question_id"] == question.id]
 
 
-class AtHand:
+class InMemory:
     """The trace or the evidence of one question."""
 
     settings: Mapping[str, Any] = {}
@@ -151,7 +151,7 @@ class AtHand:
         raise SettingError(f"a trace tells of one method; to see {', '.join(others)} beside it, give an index or a run")
 
 
-Takes = Live | Saved | AtHand
+Takes = Live | Saved | InMemory
 
 
 def types_of(index: Index | None) -> dict[str, str]:

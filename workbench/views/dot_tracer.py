@@ -22,10 +22,10 @@ import ipywidgets as widgets
 
 from workbench.errors import SettingError
 from workbench.experiments import Run
+from workbench.graph.neighbourhood import Subgraph
 from workbench.index import Index
 from workbench.llm.engine import Engine
-from workbench.operators.dots import Beside, Dot, Dots, DotsDiff, Iteration, JudgedPath, whole_region
-from workbench.operators.neighbourhood import Subgraph
+from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration, JudgedPath, whole_region
 from workbench.reading.base import Reader
 from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace
@@ -43,7 +43,7 @@ from workbench.views.dot_figures import (
     marks,
     path_drawing,
 )
-from workbench.views.dot_takes import METHOD, AtHand, Live, Saved, Take, Takes, types_of
+from workbench.views.dot_takes import METHOD, InMemory, Live, Saved, Take, Takes, types_of
 from workbench.views.dots import (
     beside_part,
     chain,
@@ -409,4 +409,4 @@ def _takes(
         source = Run.open(source)
     if isinstance(source, Run):
         return Saved(source, index, questions)
-    return AtHand(source, index, questions)
+    return InMemory(source, index, questions)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.operators.dots import Beside, Dot, Dots, DotsDiff, Hop, Iteration, JudgedPath, Region, Rules
+from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Hop, Iteration, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import passage_line

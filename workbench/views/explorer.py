@@ -2,7 +2,7 @@
 
 explorer = explore(index)                       # shows itself
 explorer.look("lanthorn bridge", hops=2)        # what the controls do, as a function; gives back the Subgraph
-explorer.pick("Vennick")                        # what a click does; gives back the Card
+explorer.pick("Vennick")                        # what a click does; gives back the NodeDetails
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
+from workbench.graph.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
+from workbench.graph.node_details import NodeDetails, card
 from workbench.index import Index
-from workbench.operators.card import Card, card
-from workbench.operators.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
 from workbench.records import Record
 from workbench.views.base import esc, html, page, text
 from workbench.views.canvas import WEBGL_STYLE, Frame, WebGL
@@ -35,7 +35,7 @@ class Explorer(Record):
     def __init__(self, index: Index, start: str | int | None = None, *, theme: str = "light", **settings: Any):
         self.index, self.theme = index, theme
         self.subgraph: Subgraph | None = None
-        self.card: Card | None = None
+        self.card: NodeDetails | None = None
         self._proposed: dict[str, int] = {}  # what the search offers -> row
         self._quiet = False  # while several controls are set together
         self._make_controls(index.manifest["layers"]["synonyms"]["settings"]["threshold"])
@@ -80,7 +80,7 @@ class Explorer(Record):
         self.pick(start)
         return subgraph
 
-    def pick(self, node: str | int) -> Card:
+    def pick(self, node: str | int) -> NodeDetails:
         """Show the card of a node, as a click does."""
         self._picked = row_of(self.index, node)  # a row, because a passage may have a phrase's name for its id
         self.card = card(self.index, self._picked)

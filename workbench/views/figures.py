@@ -14,10 +14,10 @@ from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator
 
 from workbench.errors import SettingError
+from workbench.graph.neighbourhood import Subgraph
+from workbench.graph.walk_distribution import WalkDistribution
 from workbench.index.graph import Graph
-from workbench.operators.neighbourhood import Subgraph
-from workbench.operators.similarity import top
-from workbench.operators.spread import Spread
+from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.views.base import short
 from workbench.views.graph import EDGES, NODES, SMALL, named, node_size
@@ -99,7 +99,7 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
     return Picture(figure, f"ranks of the best {len(shown)} passages of {evidence.method} and of {other.method}")
 
 
-def spread_figure(spread: Spread, gold: Sequence[str] = (), k: int = 10) -> Picture:
+def spread_figure(spread: WalkDistribution, gold: Sequence[str] = (), k: int = 10) -> Picture:
     """The k passages with most of the walk's probability, as bars, and the dense score of the same passages beside
     them, with their dense ranks. Gold passages are hatched."""
     figure = Figure(figsize=(8.6, 0.34 * k + 1.3), layout="constrained", dpi=110)

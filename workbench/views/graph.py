@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from workbench.errors import SettingError
-from workbench.operators.neighbourhood import KINDS, Edge, Node, Subgraph
+from workbench.graph.neighbourhood import KINDS, Edge, Node, Subgraph
 from workbench.views.base import clean, esc, html, page, short, table, text
 from workbench.views.layout import layout
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PALE, THEMES, VERMILION, Theme

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.graph.neighbourhood import Subgraph
 from workbench.index.leiden import seeded
-from workbench.operators.neighbourhood import Subgraph
 
 ROUNDS = 300  # of Fruchterman and Reingold's algorithm, for small graphs
 ROUNDS_LARGE, LARGE = 25, 1500

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from workbench.operators.replay import END, Chain, Cut, Ranking, Replay, Round, Search
+from workbench.methods.iterative.replay import END, Chain, Cut, Ranking, Replay, Round, Search
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 

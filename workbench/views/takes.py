@@ -13,7 +13,7 @@ from workbench.experiments import Run
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import Method, method
-from workbench.operators.replay import Replay, replay
+from workbench.methods.iterative.replay import Replay, replay
 from workbench.records import Evidence, Question
 from workbench.trace import Trace
 
@@ -86,7 +86,7 @@ class Saved:
             ) from error
 
 
-class AtHand:
+class InMemory:
     """Traces of one question, by name."""
 
     backbones: Sequence[str] = ()
@@ -106,7 +106,7 @@ class AtHand:
         return self._replays[name]
 
 
-Takes = Live | Saved | AtHand
+Takes = Live | Saved | InMemory
 
 
 def _trace(name: str, made: Trace | Evidence) -> Trace:

@@ -15,7 +15,7 @@ import pandas as pd
 from workbench.experiments.analyses.base import Analysis, cautions, frame_of, mean_of
 from workbench.experiments.analyses.traces import iterative_methods, replays
 from workbench.experiments.run import Run
-from workbench.operators.replay import Replay
+from workbench.methods.iterative.replay import Replay
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -59,9 +59,7 @@ def decomposition(
             for kind in kinds:
                 mine = [one for one in judged if name == EVERY or one[name] == kind]
                 counted = _counted(mine, run_cuts(run, coverage))
-                rows.append(
-                    {"reader": reader, "method": method, "by": name, "kind": kind and str(kind), **counted}
-                )
+                rows.append({"reader": reader, "method": method, "by": name, "kind": kind and str(kind), **counted})
     notes = [f"{left_out:,} answers are left out, since {coverage} is not defined for them."] if left_out else []
     return Decomposition("What became of the questions", tuple(rows), (*cautions_of(runs), *notes))
 
@@ -147,4 +145,3 @@ def _check(run: Run, *names: str) -> None:
             f"the run {run.folder} does not have {missing[0]}; it has {', '.join(run.measures)}. Evaluate with "
             f"measures=[…, {missing[0]!r}] and a reader"
         )
-

@@ -19,7 +19,7 @@ import pandas as pd
 from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of
 from workbench.experiments.analyses.traces import iterative_methods, replays
 from workbench.experiments.run import Run
-from workbench.operators.replay import Replay
+from workbench.methods.iterative.replay import Replay
 from workbench.records import Question
 from workbench.spec import parse_spec
 

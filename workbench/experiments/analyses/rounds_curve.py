@@ -15,7 +15,7 @@ from workbench.experiments.run import Run
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method
-from workbench.operators.replay import Replay
+from workbench.methods.iterative.replay import Replay
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spec import parse_spec, spec_of

@@ -9,7 +9,7 @@ from tqdm.auto import tqdm
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import known_methods
 from workbench.experiments.run import Run
-from workbench.operators.replay import Replay, replay
+from workbench.methods.iterative.replay import Replay, replay
 from workbench.trace import Trace
 
 

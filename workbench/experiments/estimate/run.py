@@ -169,6 +169,6 @@ def _warm(methods: Iterable[Method], plan: Plan) -> None:
         index.encode_query("warm")
     tokens.count("warm")
     if any(engine.name == "rules" for engine in plan.engines):
-        from workbench.rules.language import nlp
+        from workbench.language.pipeline import nlp
 
         nlp()

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from workbench import tokens
 from workbench.methods.dotrag.parts import Dot, Ground, KeptPath, without_prefixes
 from workbench.methods.dotrag.wording import Wording
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Passage, Path, Scored, Triple
 from workbench.trace import Trace
 

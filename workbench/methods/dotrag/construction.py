@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.graph.region import ALWAYS, Region, Store, region
 from workbench.methods.dotrag.parts import Dot, Ground
-from workbench.operators.region import ALWAYS, Region, Store, region
 from workbench.steps import dot_rules
 from workbench.trace import Trace
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.graph.region import Region, Store
 from workbench.methods.dotrag.parts import Dot, Ground, KeptPath, Nodes, without_prefixes
+from workbench.methods.dotrag.simple_paths import SimplePaths
 from workbench.methods.dotrag.wording import Wording
-from workbench.operators.region import Region, Store
-from workbench.operators.simple_paths import SimplePaths
 from workbench.steps import dot_rules, fallback_query, judge_paths
 from workbench.steps.judge_paths import PathShown, Verdict
 from workbench.trace import Trace

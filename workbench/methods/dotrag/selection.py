@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.graph.anchors import exact, named
 from workbench.methods.dotrag.parts import Anchor, Concept, Dot, Ground
-from workbench.operators.anchors import exact, named
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.steps import select_regions
 from workbench.trace import Trace
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.index.keywords import KeywordsLayer
 from workbench.index.pieces import PiecesLayer
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 
 
 class Pool(NamedTuple):

@@ -24,7 +24,7 @@ from workbench.methods.base import Method
 from workbench.methods.ket_rag import entity, keyword
 from workbench.methods.ket_rag.bridges import Bridges
 from workbench.methods.ket_rag.rows import EMPTY_REPORTS, STUB, Rows, head_tokens, leading
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
 from workbench.spec import check_whole
 from workbench.trace import Trace

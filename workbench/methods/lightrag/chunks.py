@@ -10,7 +10,7 @@ from itertools import zip_longest
 import numpy as np
 
 from workbench.methods.lightrag.graph import EdgeGraph
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 
 PICKS = ("vector", "weight")
 

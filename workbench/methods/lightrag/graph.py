@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from workbench import tokens
 from workbench.index import Index
-from workbench.operators.similarity import top
+from workbench.ranking.similarity import top
 from workbench.records import Triple
 
 SEPARATOR = "<SEP>"  # between descriptions that stand together

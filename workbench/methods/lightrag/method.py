@@ -19,12 +19,12 @@ import numpy as np
 from workbench import tokens
 from workbench.errors import SettingError
 from workbench.methods.base import Method
-from workbench.methods.lightrag import classic
+from workbench.methods.lightrag import early
 from workbench.methods.lightrag.chunks import PICKS, interleaved, picked
-from workbench.methods.lightrag.found import SCALE, Found, evidence
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
-from workbench.operators.similarity import top
+from workbench.methods.lightrag.retrieved import SCALE, Retrieved, evidence
+from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.spec import check_whole
 from workbench.trace import Trace
@@ -117,7 +117,7 @@ class LightRAG(Method):
             found = found._replace(low=question)
         return {level: getattr(found, level) for level in levels}, found.failure
 
-    def merged(self, question: str, low: Sequence[int], high: Sequence[int]) -> Found:
+    def merged(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
         """Profile `current` (spec A5.2 to A5.4), from entities (`low`) and edges (`high`), best first."""
         graph, chosen = self._graph, self.settings
         entities = interleaved(low, graph.ends_of(high))
@@ -133,20 +133,20 @@ class LightRAG(Method):
         passages = interleaved(direct, of_entities, of_edges)[: chosen.chunk_top_k]
         told = "\n".join([*map(graph.entity_line, entities), *map(graph.edge_line, edges), question])
         left = chosen.total_tokens - chosen.prompt_tokens - SPARE - tokens.count(told)
-        return Found(entities, edges, passages[: leading(map(graph.passage_line, passages), left, "\n")])
+        return Retrieved(entities, edges, passages[: leading(map(graph.passage_line, passages), left, "\n")])
 
-    def early(self, question: str, low: Sequence[int], high: Sequence[int]) -> Found:
+    def early(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
         """Profile `early` (spec A5.7): what the high level finds stands before what the low level does."""
         graph, chosen = self._graph, self.settings
         if chosen.mode == "naive":
             nearest = top(self._cosines(question), chosen.top_k).tolist()
-            return Found([], [], classic.fitting(graph, nearest, chosen.text_tokens))
+            return Retrieved([], [], early.fitting(graph, nearest, chosen.text_tokens))
         caps = chosen.relation_tokens, chosen.entity_tokens, chosen.text_tokens
         sides = (
-            classic.global_side(graph, high, *caps),
-            classic.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens),
+            early.global_side(graph, high, *caps),
+            early.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens),
         )
-        return Found(*(list(dict.fromkeys([*one, *other])) for one, other in zip(*sides)))
+        return Retrieved(*(list(dict.fromkeys([*one, *other])) for one, other in zip(*sides)))
 
     def _cosines(self, question: str) -> np.ndarray:
         return self._vectors @ self.index.encode_query(question, "passages")

@@ -2,7 +2,7 @@
 Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.4; spec 4). No model is asked.
 
     workbench   `ranked.py`: the walk ranks, the budget holds. Reasons below.
-    companion   `companion.py`: the code released with it
+    companion   `published.py`: the code released with it
     thesis      the same in the order that the text describes, counted in tokens
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench import layouts
 from workbench.errors import SettingError
-from workbench.reading.compression import companion, ranked
+from workbench.reading.compression import published, ranked
 from workbench.reading.compression.base import length, tables, written
 from workbench.records import Compressed, ContextGraph
 from workbench.spec import check_whole, spec_of
@@ -111,20 +111,20 @@ class GraphWalk:
         lightrag = isinstance(context, str) and layouts.lightrag.fits(context)
         layout = layouts.lightrag if lightrag else layouts.ket_rag
         graph = layout.parse(context, companion=True) if isinstance(context, str) else context
-        stop = frozenset() if lightrag else companion.STOP
-        names = companion.described(graph)
-        seeds = companion.seeds(question, names, stop=stop, articles=self.profile == "companion")
+        stop = frozenset() if lightrag else published.STOP
+        names = published.described(graph)
+        seeds = published.seeds(question, names, stop=stop, articles=self.profile == "companion")
         if not seeds:
             why = "no entities in the context" if not names else "the question names no entity of the context"
             return self._unchanged(question, context, graph, f"{why}; left as it is")
-        hops = companion.hops_from(seeds, graph.relations, self.max_hops)
+        hops = published.hops_from(seeds, graph.relations, self.max_hops)
         last = max(hops.values())
-        hops |= dict.fromkeys(companion.expand(hops, names, graph.chunks), last + 1)
-        assembly = companion.Assembly(question, graph, hops, stop)
+        hops |= dict.fromkeys(published.expand(hops, names, graph.chunks), last + 1)
+        assembly = published.Assembly(question, graph, hops, stop)
         if self.profile == "companion":
-            page = companion.interleaved(assembly, self.budget, lightrag)
+            page = published.interleaved(assembly, self.budget, lightrag)
         else:
-            page = companion.tiers(assembly, self.budget)
+            page = published.tiers(assembly, self.budget)
         text = "\n\n".join(page.parts)
         return Compressed(
             question,

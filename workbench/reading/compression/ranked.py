@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench.reading.compression.base import entry, joined, length, named, size
-from workbench.reading.compression.filling import Filling, Line, under
+from workbench.reading.compression.budget_fill import BudgetFill, Line, under
 from workbench.reading.compression.texts import Texts, families, ranks, weight, words
 from workbench.records import ContextGraph, ContextRelation, Unit
 
@@ -184,7 +184,7 @@ def assemble(
     hop_of = [min((found.hops[name] for name in said if name in found.hops), default=None) for said in found.mentions]
     headings = {hop: _heading(hop) for hop in dict.fromkeys([*sorted(set(found.hops.values())), None])}
     heads = sum(size(heading + "\n\n") for heading in headings.values())
-    filling = Filling(budget - heads, found.asked, shorten)
+    filling = BudgetFill(budget - heads, found.asked, shorten)
     told = _lines(graph, found) if lines else []
     share = int(lines * budget) if told else 0
     rest = filling.add_units(order, found.texts.texts, names, keep=share)
@@ -225,7 +225,7 @@ def _lines(graph: ContextGraph, found: Walk) -> list[Line]:
     return sorted(rows, key=lambda line: line.rank)
 
 
-def _page(graph, units, names, headings, hop_of, found: Walk, filling: Filling) -> Page:
+def _page(graph, units, names, headings, hop_of, found: Walk, filling: BudgetFill) -> Page:
     parts, kept, shown_units = [], [], []
     many = len(graph.chunks)
     for hop, heading in headings.items():

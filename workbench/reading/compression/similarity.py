@@ -2,8 +2,8 @@
 entities and relations that all touch the question (LightRAG), hops say nothing; likeness to the question still does.
 
 Units and lines of the tables are chosen by maximal marginal relevance (Carbonell and Goldstein, 1998): like the
-question, unlike what is chosen already. Likeness is the cosine of TF-IDF vectors within the context, or of an encoder's
-vectors. No sentence is said twice. What is kept stands in the order of the context."""
+question, unlike what is chosen already. Similarity is the cosine of TF-IDF vectors within the context, or of an
+encoder's vectors. No sentence is said twice. What is kept stands in the order of the context."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import numpy as np
 
 from workbench.encoding import Encoder, cached, encoder
 from workbench.errors import SettingError
-from workbench.operators.similarity import minmax
+from workbench.ranking.similarity import minmax
 from workbench.reading.compression.base import entry, joined, length, named, size, tables, written
-from workbench.reading.compression.filling import Filling, Line, under
+from workbench.reading.compression.budget_fill import BudgetFill, Line, under
 from workbench.reading.compression.texts import Texts, empty_words, families, ranks, words
 from workbench.records import Compressed, ContextEntity, ContextGraph, Unit
 from workbench.spec import check_whole, spec_of
@@ -74,7 +74,7 @@ class Similarity:
         texts = Texts(units)
         names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
         lines = _lines(graph) if self.lines else []
-        filling = Filling(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
+        filling = BudgetFill(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
         chosen = [lines[at] for at in self._ranked(question, [line.text for line in lines])]
         share = int(self.lines * self.budget) if lines else 0
         by_rank = self._ranked(question, [text.text for text in texts.texts])
@@ -173,7 +173,7 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _page(units: Sequence[Unit], names: Sequence[str], chunks: int, filling: Filling) -> _Page:
+def _page(units: Sequence[Unit], names: Sequence[str], chunks: int, filling: BudgetFill) -> _Page:
     """Lines by the names that they stand under, texts in their order."""
     lines = sorted(filling.lines, key=lambda line: line.rank)
     block: dict[str, list[Line]] = {}

@@ -14,9 +14,9 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
+from workbench.language import relations
 from workbench.reading.compression.base import shown
 from workbench.records import Unit
-from workbench.rules import relations
 
 K1, B = 1.2, 0.75  # of BM25 (Robertson et al., 1994), as usual
 JOINERS = relations.words("of the and de da di la le van von der den du al bin for to")

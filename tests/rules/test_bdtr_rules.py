@@ -1,0 +1,72 @@
+"""The rule bodies of BDTR on invented passages."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.rules.bdtr import dual, reasoning, supporting
+
+QUESTION = "Where was the founder of Kestrel FM born?"
+STATION = ("Kestrel FM", "Kestrel FM is a radio station. It was founded by Nora Whitlock in 1984.")
+FOUNDER = ("Nora Whitlock", "Nora Whitlock is a broadcaster. She was born in Alderby.")
+BIRD = ("Common kestrel", "The common kestrel is a small falcon that hovers over open country.")
+
+
+def test_fast_asks_for_the_first_hop_and_slow_names_the_bridge():
+    thoughts = dual(QUESTION, [BIRD, STATION], ())
+    assert "Kestrel FM" in thoughts.fast and "found" in thoughts.fast and "born" not in thoughts.fast
+    assert thoughts.slow == f"{QUESTION} Nora Whitlock"
+
+
+def test_what_was_tried_is_not_tried_again():
+    first = dual(QUESTION, [STATION], ())
+    second = dual(QUESTION, [STATION], [tuple(first)])
+    assert "Nora Whitlock" in second.fast and "born" in second.fast  # the next hop, with what the first found
+    assert len({first.fast, first.slow, second.fast, second.slow}) == 4
+
+
+def test_with_nothing_found_a_title_is_the_bridge():
+    assert dual("What is the hovering falcon called?", [BIRD], ()).slow.endswith("Common kestrel")
+
+
+def test_with_nothing_to_read_the_question_is_what_is_left():
+    assert dual(QUESTION, [], ()).slow == QUESTION
+    assert dual("", [], ()) == ("", "")
+
+
+def test_the_chain_holds_the_sentences_that_were_read_and_what_links_them():
+    found = reasoning(QUESTION, [BIRD, FOUNDER, STATION])
+    assert found.bridges == ["Nora Whitlock"]
+    assert any("founded by Nora Whitlock" in step for step in found.steps)
+    assert any("born in Alderby" in step for step in found.steps) and "Alderby" in found.chain
+
+
+def test_without_ground_there_is_no_chain():
+    found = reasoning(QUESTION, [BIRD])
+    assert found.steps == [] and found.bridges == [] and "no hop" in found.chain
+
+
+def test_a_passage_supports_a_step_that_it_tells():
+    steps = ["It was founded by Nora Whitlock in 1984.", "Nora Whitlock was born in Alderby."]
+    assert supporting(steps, [BIRD, STATION, FOUNDER]) == [2, 3]
+    assert supporting(steps, [BIRD]) == supporting([], [STATION]) == supporting(steps, []) == []
+
+
+def test_one_passage_is_enough_for_a_step():
+    assert supporting(["Nora Whitlock was born in Alderby."], [FOUNDER, FOUNDER]) == [1]
+
+
+@pytest.mark.parametrize("passages", [(), (("", ""),), (("\x00\ud800", "<b> {0} %s"),), (("t", "word " * 3000),)])
+def test_any_passage_can_be_read(passages):
+    for question in (QUESTION, "\ud800", "???", "who " * 200):
+        dual(question, passages, ())
+        reasoning(question, passages)
+        supporting([question], passages)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=20), st.text(max_size=60)), max_size=3))
+def test_any_text_gives_two_thoughts(question, passages):
+    assert all(isinstance(thought, str) for thought in dual(question, passages, ()))

@@ -1,0 +1,138 @@
+"""What the rules follow in a graph: worked out by hand on invented questions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.records import Triple
+from workbench.rules import exploring
+from workbench.steps.graph_action import Action, Observation, Turn
+
+FOUNDER = "Where was the founder of Kestrel FM born?"
+
+
+def test_levels_go_from_the_names_outwards():
+    assert exploring.levels(FOUNDER) == (frozenset({"founder"}), frozenset({"bear"}))
+
+
+def test_a_question_without_names_is_its_own_name():
+    assert exploring.names(FOUNDER) == ("Kestrel FM",)
+    assert exploring.names("where is it?") == ("where is it?",)
+
+
+@pytest.mark.parametrize(
+    ("walked", "relation", "expected"),
+    [
+        (0, "was founded by", 1.0),  # one family of words
+        (0, "established by", 0.8),  # one meaning
+        (0, "broadcasts from", 0.0),
+        (0, "born in", exploring.OTHER),  # a word of the other level
+        (1, "born in", 1.0),
+        (9, "born in", 1.0),  # beyond the last level the last one counts
+        (1, "", 0.0),
+    ],
+)
+def test_a_relation_fits_by_the_words_of_its_level(walked, relation, expected):
+    assert exploring.fit(FOUNDER, walked, relation) == pytest.approx(expected)
+
+
+def test_irregular_verbs_are_known():
+    assert exploring.share(frozenset({"write"}), "wrote") == 1.0
+
+
+def test_a_fact_about_a_child_tells_the_parent():
+    assert exploring.share(frozenset({"mother"}), "is daughter of") == 0.8
+    assert exploring.share(frozenset({"mother"}), "is brother of") == 0.0
+
+
+def test_the_best_relations_are_chosen_and_their_scores_sum_to_one():
+    relations = ("broadcasts", "founded by", "likes")
+    chosen = exploring.choose_relations(FOUNDER, 0, relations, (0.5, 0.5, 0.4), 2)
+    # 1 + .3 · .5 against .3 · .5
+    assert chosen == [(1, pytest.approx(1.15 / 1.3)), (0, pytest.approx(0.15 / 1.3))]
+
+
+def test_what_has_neither_words_nor_similarity_is_not_chosen():
+    assert exploring.choose_relations(FOUNDER, 0, ("likes", "owns"), (0.0, -0.2), 3) == []
+    assert exploring.choose_relations(FOUNDER, 0, (), (), 3) == []
+
+
+def test_entities_that_the_question_names_and_numbers_where_one_is_asked_count_more():
+    # walked 2 of 2 levels and a place is asked: 1, a number .5; what the question names 2
+    assert exploring.choose_entities(FOUNDER, 2, ("alderby", "1951", "kestrel")) == [1 / 3.5, 0.5 / 3.5, 2 / 3.5]
+    born = "When was the founder of Kestrel FM born?"
+    assert exploring.choose_entities(born, 2, ("alderby", "1951")) == [0.5 / 1.5, 1 / 1.5]
+    assert exploring.choose_entities(born, 1, ("alderby", "1951")) == [1 / 1.5, 0.5 / 1.5]
+
+
+def test_enough_is_every_name_and_every_level():
+    first, second = ("kestrel fm", "founded by", "nora whitlock"), ("nora whitlock", "born in", "alderby")
+    assert exploring.enough(FOUNDER, (first, second))
+    assert not exploring.enough(FOUNDER, (first,))
+    assert not exploring.enough(FOUNDER, (second,))
+    assert not exploring.enough(FOUNDER, (("merlin am", "founded by", "nora whitlock"), second))
+    assert exploring.enough(FOUNDER, (("merlin fm", "founded by", "nora whitlock"), second))  # half of the name
+    assert not exploring.enough("?", (first, second))
+
+
+# -- acting -----------------------------------------------------------------------------------------------------------
+
+
+def turn(*pairs):
+    actions = tuple(Action(action=a, argument=b, type=c) for (a, b, c), _ in pairs)
+    return Turn("", actions, tuple(seen for _, seen in pairs))
+
+
+LOOKED_UP = turn((("find", "Kestrel FM", ""), Observation("", ("kestrel fm", "merlin fm", "p3"))))
+LISTED = turn(
+    (
+        ("neighbours", "kestrel fm", "relation"),
+        Observation(
+            "",
+            ("norland", "nora whitlock"),
+            (
+                Triple("kestrel fm", "broadcasts in", "norland", ("p1",)),
+                Triple("nora whitlock", "founded", "kestrel fm", ("p3", "p4")),
+            ),
+        ),
+    )
+)
+BORN = turn(
+    (
+        ("neighbours", "nora whitlock", "relation"),
+        Observation("", ("alderby",), (Triple("nora whitlock", "born in", "alderby", ("p5",)),)),
+    )
+)
+
+
+def test_names_are_found_facts_listed_followed_and_read():
+    acts = [
+        exploring.act(FOUNDER, turns)[1] for turns in ([], [LOOKED_UP], [LOOKED_UP, LISTED], [LOOKED_UP, LISTED, BORN])
+    ]
+    assert acts == [
+        [("find", "Kestrel FM", "")],
+        [("neighbours", "kestrel fm", "relation")],
+        [("read", "p3", ""), ("neighbours", "nora whitlock", "relation")],
+        [("read", "p5", ""), ("finish", "alderby", "")],
+    ]
+
+
+def test_where_no_relation_fits_the_first_fact_is_followed():
+    asked = "Who painted Kestrel FM?"
+    assert exploring.act(asked, [LOOKED_UP, LISTED])[1] == [("read", "p1", ""), ("finish", "norland", "")]
+
+
+@pytest.mark.parametrize("turns", [[turn()], [LOOKED_UP, turn()], [turn((("find", "x", ""), Observation("none")))]])
+def test_where_nothing_leads_on_it_ends_without_an_answer(turns):
+    assert exploring.act(FOUNDER, turns)[1] == [("finish", "", "")]
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=60), st.text(max_size=30))
+def test_no_text_breaks_a_rule(question, text):
+    chosen = exploring.choose_relations(question, 0, (text, text), (0.1, 0.2), 3)
+    assert sum(score for _, score in chosen) == pytest.approx(1)
+    assert sum(exploring.choose_entities(question, 1, (text, "a", ""))) == pytest.approx(1)
+    assert exploring.enough(question, ((text, text, text),)) in (True, False)
+    seen = Observation(text, (text,), (Triple(text, text, text, (text,)),))
+    for turns in ([], [turn((("find", text, ""), seen))], [LOOKED_UP, turn((("neighbours", text, "relation"), seen))]):
+        assert exploring.act(question, turns)[1]

@@ -1,0 +1,39 @@
+"""From the names of a question to the phrases of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from workbench.index import Index
+from workbench.ranking.similarity import top
+from workbench.text import PHRASE_RULES
+
+
+class Link(NamedTuple):
+    """A name and the phrase (row) that it is taken for; `cosine` is 1 for the phrase of that very name."""
+
+    name: str
+    phrase: int
+    cosine: float
+
+
+def near(index: Index, name: str, k: int = 1) -> list[Link]:
+    """The phrases that a name may mean, best first: the one that it is after normalisation, then those whose vectors
+    are closest. At most k."""
+    facts = index.facts
+    if not facts.phrases:
+        return []
+    phrase = PHRASE_RULES[facts.said["settings"]["normalise"]](name)
+    same = facts.phrase_row.get(phrase) if phrase else None
+    if same is not None and k == 1:
+        return [Link(name, same, 1.0)]
+    cosines = facts.phrase_vectors @ index.encode_query(phrase or name, "phrases")
+    close = [Link(name, int(row), float(cosines[row])) for row in top(cosines, k) if row != same]
+    return ([Link(name, same, 1.0)] if same is not None else []) + close[: k - (same is not None)]
+
+
+def linked(index: Index, names: Iterable[str], least: float) -> list[Link]:
+    """The best phrase of each name, each phrase once, where its cosine is at least `least`."""
+    found = (link for name in names for link in near(index, name))
+    return list({link.phrase: link for link in found if link.cosine >= least}.values())

@@ -1,0 +1,59 @@
+"""All that an index holds about one node: what a click on it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.graph.neighbourhood import row_of
+from workbench.index import Index
+from workbench.ranking.similarity import top
+from workbench.records import Entity, Passage, Record, Scored, Triple, ranked
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class NodeDetails(Record):
+    """A phrase with the facts it is an end of, its synonyms with their cosines, and the passages that state its facts;
+    or a passage with the facts it states. The lists are cut to the limit asked for, `counts` is not."""
+
+    name: str
+    kind: str
+    degree: int
+    facts: tuple[Triple, ...]
+    synonyms: tuple[Scored[Entity], ...]
+    passages: tuple[Passage, ...]
+    counts: tuple[int, int, int]  # facts, synonyms, passages
+
+
+def card(index: Index, node: str | int, limit: int = 50) -> NodeDetails:
+    """The card of a phrase, of the passage with an id, or of a row of the graph, with `limit` items of each list."""
+    row, n = row_of(index, node), index.graph.phrases
+    passage_rows, fact_rows = index.facts.stated
+    if row >= n:
+        facts, near, passages = fact_rows[passage_rows == row - n], (), [row - n]
+        name, kind = index.passages.passages[row - n].id, "passage"
+    else:
+        facts, near = index.facts.about(row), _synonyms(index, row)
+        passages = index.graph.context[:, [row]].nonzero()[0]
+        name, kind = index.facts.phrases[row], "phrase"
+    return NodeDetails(
+        name,
+        kind,
+        int(index.graph.degrees[row]),
+        tuple(index.facts.triple(fact, _ids(index, index.facts.stating(fact))) for fact in facts[:limit]),
+        near[:limit],
+        tuple(index.passages.passages[passage] for passage in passages[:limit]),
+        (len(facts), len(near), len(passages)),
+    )
+
+
+def _synonyms(index: Index, phrase: int) -> tuple[Scored[Entity], ...]:
+    near = index.graph.undirected["synonym"][[phrase]].tocoo()
+    best = top(near.data, near.nnz)
+    return ranked([Entity(index.facts.phrases[other]) for other in near.col[best]], near.data[best])
+
+
+def _ids(index: Index, passages: Sequence[int] | np.ndarray) -> tuple[str, ...]:
+    return tuple(index.passages.passages[passage].id for passage in passages)

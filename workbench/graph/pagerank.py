@@ -1,0 +1,129 @@
+"""Personalised PageRank by sparse power iteration, with the semantics of the released HippoRAG 2 (spec A6 step 6):
+
+    p = (1 - d) r + d (Wᵀ D⁻¹ p + (mass on nodes without out-weight) r)
+
+d is the probability of following an edge (trap T9); the mass of dangling nodes goes back to r (trap T10).
+
+Because the dangling mass returns to r itself, p is a multiple of q = r + d Wᵀ D⁻¹ q. So q is iterated, which needs no
+bookkeeping of dangling nodes, and divided by its sum in the end. Two things make it fast and change nothing else:
+nodes are kept in the order of their degree, so that neighbouring rows of the matrix have the same length (measured: a
+product takes a third of the time), and on undirected graphs, where Wᵀ D⁻¹ has real eigenvalues in [-1, 1], each
+iterate is combined with the one before (Chebyshev's semi-iteration, Golub and Varga 1961), which gains a factor (1 +
+√(1-d²)) / d a step instead of 1 / d: at d = 0.5, 3.7 instead of 2."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench.errors import SettingError
+
+
+class PageRankResult(NamedTuple):
+    """`p` float64 (n,), summing to one; how many products it took; the L1 norm of the last change, as a share of the
+    mass."""
+
+    p: np.ndarray
+    iterations: int
+    residual: float
+
+
+class Walk:
+    """A random walk on one graph, prepared for many reset vectors. Immutable, so threads may share it.
+
+    `weights` is (n, n); row i holds the out-edges of node i. Weights must not be negative.
+    """
+
+    def __init__(self, weights: sp.sparray):
+        weights = sp.csr_array(weights, dtype=np.float64)
+        if weights.nnz and weights.data.min() < 0:
+            raise SettingError(f"an edge has the weight {weights.data.min()}; a walk needs weights of zero or more")
+        self.n = weights.shape[0]
+        self.undirected = bool(abs(weights - weights.T).sum() <= 1e-12 * max(1.0, weights.sum()))
+        strength = np.asarray(weights.sum(axis=1)).ravel()
+        inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
+        arrivals = sp.csr_array(
+            weights.T.tocsr() * inverse[np.newaxis, :]
+        )  # Wᵀ D⁻¹: column i is where a walker at i goes
+        self._order = np.argsort(np.diff(arrivals.indptr), kind="stable")
+        self._matrix = _with_small_indices(arrivals[self._order][:, self._order])
+        self._damped = (1.0, self._matrix)
+
+    def __call__(
+        self, reset: np.ndarray, damping: float = 0.5, *, tolerance: float = 1e-6, max_iterations: int = 1000
+    ) -> PageRankResult:
+        """p for one reset vector, float (n,). Stops when the change is below `tolerance` (L1, as a share of the
+        mass).
+
+        Negative and NaN entries of `reset` count as zero; at least one must be positive.
+        """
+        if not 0 <= damping < 1:
+            raise SettingError(f"damping={damping!r}; it is the probability of following an edge, from 0 to below 1")
+        r = np.where(reset > 0, reset, 0.0)[self._order]
+        total = r.sum()
+        if total <= 0:
+            raise SettingError("the reset vector has no positive entry: there is nowhere to start the walk")
+        r /= total
+        solve = _chebyshev if self.undirected else _power
+        q, iterations, residual = solve(self._times(damping), r, damping, tolerance, max_iterations)
+        p = np.empty_like(q)
+        p[self._order] = q / q.sum()
+        return PageRankResult(p, iterations, residual)
+
+    def _times(self, damping: float) -> sp.csr_array:
+        """d Wᵀ D⁻¹, of which the last one is kept: a method walks with one damping."""
+        held = self._damped
+        if held[0] != damping:
+            held = self._damped = (damping, self._matrix * damping)
+        return held[1]
+
+
+def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int) -> tuple[np.ndarray, int, float]:
+    """q = Σ (d Wᵀ D⁻¹)ⁱ r, term by term; terms are not negative, so a term's sum is its L1 norm."""
+    term, q = r, r.copy()
+    for iteration in range(1, most + 1):
+        term = matrix @ term
+        q += term
+        residual = float(term.sum() / q.sum() * d / (1 - d))
+        if residual < tolerance:
+            break
+    return q, iteration, residual
+
+
+def _chebyshev(
+    matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int
+) -> tuple[np.ndarray, int, float]:
+    """The same q from q₊ = ω (r + d Wᵀ D⁻¹ q - q₋) + q₋ with ω₁ = 1, ω₂ = 2 / (2 - d²), ω₊ = 1 / (1 - d² ω / 4)."""
+    before, q, omega = np.zeros_like(r), r.copy(), 1.0
+    rate = d / (1 + sqrt(1 - d * d))  # by which the error shrinks in a step
+    # No change can be below the tolerance much earlier than the rate allows, and measuring it costs a third of a step.
+    expected = log(tolerance) / log(rate) if rate > 0 and 0 < tolerance < 1 else 0
+    for iteration in range(1, most + 1):
+        after = matrix @ q
+        after += r
+        after -= before
+        after *= omega
+        after += before
+        before, q = q, after
+        omega = 2 / (2 - d * d) if iteration == 1 else 1 / (1 - d * d * omega / 4)
+        if iteration >= expected - 2 or iteration == most:
+            residual = float(np.abs(q - before).sum() / q.sum() * rate / (1 - rate))
+            if residual < tolerance:
+                break
+    return np.maximum(q, 0.0), iteration, residual
+
+
+def _with_small_indices(matrix: sp.csr_array) -> sp.csr_array:
+    """32-bit indices wherever they suffice: half the memory to read."""
+    matrix.sort_indices()
+    if matrix.nnz < np.iinfo(np.int32).max:
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return matrix
+
+
+def personalized_pagerank(weights: sp.sparray, reset: np.ndarray, damping: float = 0.5, **settings) -> np.ndarray:
+    """p for one graph and one reset vector; for many of them, keep a `Walk`."""
+    return Walk(weights)(reset, damping, **settings).p

@@ -1,0 +1,133 @@
+"""The part of the typed graph around some entities, and a store of its vectors that is searched instead of the whole.
+
+DotRAG's neighbourhood (spec 5.2, 5.3): breadth first over the undirected graph, only through entities of admitted
+types."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench.index.typed import TypedLayer
+from workbench.ranking.similarity import top
+
+ALWAYS = frozenset({"", "unknown", "unsure"})  # what has no type cannot be of a wrong one
+FEWEST = 3  # entities beside the anchors; with fewer, the types are taken for a mistake
+
+_codes: WeakKeyDictionary[TypedLayer, tuple[list[str], np.ndarray]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """rows             int64 (n), entities, ascending; `hops` the distance of each from the nearest anchor
+    graph            csr_array (n, n): the edges among them, by position in `rows`
+    pruned           type → how many entities were met and left out for it
+    filter_relaxed   whether the types were given up, because almost nothing was of them
+    truncated        whether it ends before `h_max`, because the next hop would be too large"""
+
+    rows: np.ndarray
+    hops: np.ndarray
+    graph: sp.csr_array
+    pruned: Mapping[str, int]
+    filter_relaxed: bool = False
+    truncated: bool = False
+
+    @property
+    def edges(self) -> int:
+        return self.graph.nnz // 2
+
+    def sizes(self) -> list[int]:
+        """Entities at 0, 1, … hops."""
+        return np.bincount(self.hops).tolist()
+
+    def positions(self, rows: Iterable[int]) -> list[int]:
+        """Where these entities, which must be in the region, stand in it."""
+        return np.searchsorted(self.rows, list(rows)).tolist()
+
+
+def region(
+    typed: TypedLayer, anchors: Sequence[int], allowed: Collection[str], h_max: int = 3, max_region: int | None = 20_000
+) -> Region:
+    """The entities within `h_max` edges of the anchors (rows) that are reached through entities of `allowed` types.
+
+    Anchors are in it whatever their type. With fewer than three others the types are given up. Where the next hop would
+    make it larger than `max_region` entities, it ends before."""
+    names, codes = _types(typed)
+    admitted = np.array([name in ALWAYS or name in allowed for name in names], dtype=bool)
+    rows, hops, pruned, truncated = _grown(typed, anchors, admitted[codes], h_max, max_region)
+    relaxed = len(rows) - len(set(anchors)) < FEWEST and len(pruned) > 0 and not truncated
+    if relaxed:
+        rows, hops, pruned, truncated = _grown(typed, anchors, np.ones(len(codes), dtype=bool), h_max, max_region)
+    counts = np.bincount(codes[pruned], minlength=len(names))
+    by_type = {names[code]: int(counts[code]) for code in np.flatnonzero(counts)}
+    return Region(rows, hops, typed.adjacency[rows][:, rows], by_type, relaxed, truncated)
+
+
+def _grown(typed: TypedLayer, anchors: Sequence[int], admitted: np.ndarray, h_max: int, most: int | None):
+    """(rows, their hops, rows that were not admitted, whether it was too large)."""
+    hop = np.full(len(admitted), -1, dtype=np.int64)
+    frontier = np.unique(np.asarray(anchors, dtype=np.int64))
+    hop[frontier] = 0
+    size, pruned, truncated = len(frontier), np.zeros(len(admitted), dtype=bool), False
+    for distance in range(1, h_max + 1):
+        met = np.unique(typed.adjacency[frontier].indices)
+        met = met[hop[met] < 0]
+        pruned[met[~admitted[met]]] = True
+        frontier = met[admitted[met]]
+        truncated = most is not None and size + len(frontier) > most
+        if truncated or not len(frontier):
+            break
+        hop[frontier] = distance
+        size += len(frontier)
+    rows = np.flatnonzero(hop >= 0)
+    return rows, hop[rows], np.flatnonzero(pruned), truncated
+
+
+def _types(typed: TypedLayer) -> tuple[list[str], np.ndarray]:
+    """The types, and the number of the type of each entity."""
+    if typed not in _codes:
+        names = sorted(set(typed.types))
+        number = {name: at for at, name in enumerate(names)}
+        _codes[typed] = names, np.array([number[name] for name in typed.types], dtype=np.int64)
+    return _codes[typed]
+
+
+class Store:
+    """The vectors of a region and of nothing else: a slice of the index's, dropped with this object.
+
+    With `relation_boost` an entity is as similar as itself or the most similar of its relations inside the region."""
+
+    def __init__(self, typed: TypedLayer, part: Region, relation_boost: bool = False):
+        self.rows = part.rows
+        self._vectors = typed.entity_vectors[part.rows]
+        self._relations = _Relations(typed, part) if relation_boost else None
+
+    def search(self, queries: np.ndarray, k: int, without: Collection[int] = ()) -> list[list[tuple[int, float]]]:
+        """For each query, a row of unit vectors (q, d): at most `k` (entity, cosine), best first, equal ones in the
+        order of their rows. Entities of `without` are left out."""
+        cosines = self._vectors @ queries.T
+        if self._relations is not None:
+            self._relations.lift(cosines, queries)
+        eligible = ~np.isin(self.rows, list(without))
+        rows = self.rows[eligible]
+        return [[(int(rows[at]), float(column[at])) for at in top(column, k)] for column in cosines[eligible].T]
+
+
+class _Relations:
+    """The relations inside a region: their vectors, and the positions of their ends."""
+
+    def __init__(self, typed: TypedLayer, part: Region):
+        inside = np.full(len(typed.names), -1, dtype=np.int64)
+        inside[part.rows] = np.arange(len(part.rows))
+        ends = inside[typed.sources], inside[typed.targets]
+        rows = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+        self._ends, self._vectors = [end[rows] for end in ends], typed.relation_vectors[rows]
+
+    def lift(self, cosines: np.ndarray, queries: np.ndarray) -> None:
+        best = self._vectors @ queries.T
+        for end in self._ends:
+            np.maximum.at(cosines, end, best)

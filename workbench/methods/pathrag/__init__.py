@@ -1,0 +1,147 @@
+"""PathRAG: the paths between the entities of a question that carry the most flow, told from the least reliable to the
+most.
+
+Follows "PathRAG: Pruning Graph-based Retrieval Augmented Generation with Relational Paths" (arXiv 2502.14902) as its
+released code does (snapshot of December 2025; spec part B), a fork of the early LightRAG whose two sides it keeps: low
+keywords find entities, between which paths are searched; high keywords find relations. Profile `paper` scores paths
+by the paper's formula; its values for the settings could not be confirmed, so they are the code's.
+
+The evidence holds paths best first, and a reader turns them round. Passages are the text units of the high level, then
+those of the low one; scores of all but paths are 1 / rank. Where the code fails for want of a high-level hit, the low
+level stands alone (trap 20)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.methods.base import Method
+from workbench.methods.lightrag import early
+from workbench.methods.lightrag.chunks import of_entities
+from workbench.methods.lightrag.graph import EdgeGraph, leading
+from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
+from workbench.methods.lightrag.retrieved import SCALE, Retrieved, evidence
+from workbench.methods.pathrag.flow import FORMS, HOPS, Nodes, flow_paths
+from workbench.records import Evidence, Path, Scored
+from workbench.spec import check_whole
+from workbench.trace import Trace
+
+
+class PathRAG(Method):
+    """Flow-based pruning of the paths between retrieved entities."""
+
+    name = "pathrag"
+    paper = "PathRAG (arXiv 2502.14902)"
+    layers = ("passages", "typed")
+    steps = ("keywords",)
+    scale = SCALE
+    profiles = {"released": {}, "paper": {"form": "nodes"}}
+
+    @dataclass(frozen=True)
+    class Settings:
+        """top_k, least      how many entities and relations are searched for, of which cosine at least
+        alpha, threshold  what is left of the flow at each further edge; what is too little to flow on
+        form              edges (the code) or nodes (the paper): what a path's worth is the average of
+        hops, paths       most edges of a path; how many are kept
+        limit             paths of one ordered pair that are looked at, where something flows on
+        text_tokens, relation_tokens, local_tokens   caps of the passages of each level; of the relations of the high
+                          level; of its entities, and of the paths"""
+
+        profile: str = "released"
+        top_k: int = 40
+        least: float = 0.2
+        alpha: float = 0.8
+        threshold: float = 0.3
+        form: str = "edges"
+        hops: int = 3
+        paths: int = 15
+        limit: int = 10_000
+        text_tokens: int = 4000
+        relation_tokens: int = 3000
+        local_tokens: int = 5000
+
+        def __post_init__(self):
+            if self.form not in FORMS:
+                raise SettingError(f"form={self.form!r} is unknown; choose {' or '.join(FORMS)}")
+            if self.hops not in range(1, HOPS + 1):
+                raise SettingError(f"hops={self.hops!r}; it should be 1, 2 or 3")
+            check_whole(self, "top_k", "paths", "limit")
+            caps = ("text_tokens", "relation_tokens", "local_tokens")
+            check_whole(self, *caps, least=0, what="number of tokens")
+            for name, low in (("alpha", 0), ("threshold", 0), ("least", -1)):
+                if not isinstance(getattr(self, name), int | float) or not low <= getattr(self, name) <= 1:
+                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from {low} to 1")
+
+    def prepare(self) -> None:
+        self._typed, self._graph = self.index.typed, EdgeGraph(self.index)
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        words = keywords_of(question, self._graph, self.engine, trace)
+        if not (words.high and words.low):
+            why = words.failure or f"the question has no {'low' if words.high else 'high'}-level keywords"
+            return Evidence(question, self.label, self.scale, (), fallback=f"nothing is retrieved: {why}")
+        chosen, graph = self.settings, self._graph
+        near = low_level(words.low, self.index, graph, chosen.top_k, chosen.least, trace)
+        edges = high_level(words.high, self.index, graph, chosen.top_k, chosen.least, trace)
+        paths, scores = self.paths(near, trace)
+        with trace.span("CHAIN", "context") as span:
+            caps = chosen.relation_tokens, chosen.local_tokens, chosen.text_tokens
+            high = early.global_side(graph, edges, *caps)
+            low = early.fitting(graph, of_entities(graph, near), chosen.text_tokens)
+            entities = dict.fromkeys([*near, *(row for path in paths for row in path), *high.entities])
+            found = Retrieved(list(entities), high.edges, list(dict.fromkeys([*high.passages, *low])))
+            span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))
+        shown = tuple(Scored(self._record(path), score) for path, score in zip(paths, scores))
+        return evidence(question, self.label, graph, found, k, shown)
+
+    def paths(self, nodes: list[int], trace: Trace) -> tuple[list[Nodes], list[float]]:
+        """The paths that are told, as rows of entities, best first, and their scores."""
+        chosen = self.settings
+        with trace.span("RETRIEVER", "paths", nodes=len(nodes)) as span:
+            flow = flow_paths(
+                self._typed.adjacency,
+                nodes,
+                alpha=chosen.alpha,
+                threshold=chosen.threshold,
+                hops=chosen.hops,
+                keep=chosen.paths,
+                limit=chosen.limit,
+                form=chosen.form,
+            )
+            told = leading(map(self.told, flow.paths), chosen.local_tokens)
+            names = (" – ".join(self._typed.names[row] for row in path) for path in flow.paths[:told])
+            span.set(simple_paths=flow.counts, bounded_pairs=flow.bounded, kept=len(flow.paths), told=told)
+            span.score(zip(names, flow.scores))
+        return flow.paths[:told], flow.scores[:told]
+
+    def told(self, path: Nodes) -> str:
+        """A path in words as the code has them, by which it is cut: inner entities stand twice."""
+        typed = self._typed
+        said = [f"{typed.names[row]} is a {typed.types[row]} ({typed.descriptions[row]})." for row in path]
+        joins = [
+            f"Between {typed.names[a]} and {typed.names[b]} there is an edge ({self._keywords(a, b)})."
+            for a, b in pairwise(path)
+        ]
+        return " ".join(f"{one} {joint} {other}" for (one, other), joint in zip(pairwise(said), joins))
+
+    def _keywords(self, a: int, b: int) -> str:
+        return ", ".join(sorted({word for row in self._typed.between(a, b) for word in self._typed.keywords[row]}))
+
+    def _record(self, path: Nodes) -> Path:
+        """A relation that is followed against its direction is marked with ⁻¹; of parallel ones all stand there."""
+        typed, passages = self._typed, self._graph.passages
+        hops = [(a, typed.between(a, b)) for a, b in pairwise(path)]
+        stating = np.unique(typed.relation_stated[[row for _, rows in hops for row in rows]].indices)
+        return Path(
+            tuple(typed.names[row] for row in path),
+            tuple(" / ".join(dict.fromkeys(self._label(row, a) for row in rows)) for a, rows in hops),
+            tuple(passages[row].id for row in stating),
+        )
+
+    def _label(self, relation: int, start: int) -> str:
+        typed = self._typed
+        label = typed.labels[relation] or ", ".join(typed.keywords[relation])
+        return label + ("" if typed.sources[relation] == start else "⁻¹")

@@ -1,0 +1,303 @@
+"""Think-on-Graph: a model walks over the graph by beam search, choosing relations, then entities, until it has enough.
+
+Follows "Think-on-Graph: Deep and Responsible Reasoning of Large Language Model on Knowledge Graph" (arXiv 2307.07697)
+and its code (GasolSun36/ToG): width 3, depth 3, temperature 0.4 where it explores and 0 where it judges, 256 tokens. It
+walks over the index's own graph; `tog`, which asks a retriever for its targets, is the variant for any method.
+
+A corpus's graph instead of Freebase makes these differences:
+
+- topic entities are the names that the rules read in the question, each linked to a phrase through the phrase vectors;
+- there are no bookkeeping relations to leave out; of a hub, the `relations` most similar to the question are listed;
+- the documents are the passages that state a fact of a path, by the best score among such paths.
+
+And these are ours: a path's score is the product over all of its steps (in the code the last step alone), so that
+scores of different depths can be compared; a path never comes back to a phrase; all facts found so far are shown when
+the model is asked whether they are enough (in the code those of the last depth); the sample is seeded by question and
+relation."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.graph.linking import Link, linked
+from workbench.methods.base import Method
+from workbench.methods.think_on_graph.directions import Direction, directions, other_end
+from workbench.ranking.dense_fill import with_tail
+from workbench.ranking.similarity import top
+from workbench.records import Entity, Evidence, Path, Scored, ranked
+from workbench.rules import exploring
+from workbench.spec import check_whole
+from workbench.steps import choose_entities, choose_relations, enough
+from workbench.text import text_hash
+from workbench.trace import Trace
+
+ENOUGH, ENDED, DEPTH = "the facts are enough", "no candidate is left", "the depth is reached"
+
+
+class Walked(NamedTuple):
+    """A path: phrases (rows), the facts (rows) between them, the product of their scores."""
+
+    nodes: tuple[int, ...]
+    facts: tuple[int, ...] = ()
+    score: float = 1.0
+
+
+class Chosen(NamedTuple):
+    """A relation that a path may take next, its score, and the facts of it that are looked at."""
+
+    path: Walked
+    direction: Direction
+    score: float
+    facts: tuple[int, ...]
+
+
+class ThinkOnGraph(Method):
+    """Beam search over phrases and facts; the model chooses relations and entities, and says when it has enough."""
+
+    name = "think_on_graph"
+    paper = "Think-on-Graph (arXiv 2307.07697)"
+    layers = ("passages", "facts")
+    steps = ("choose_relations", "choose_entities", "enough")
+    scale = "path"
+
+    @dataclass(frozen=True)
+    class Settings:
+        """Defaults of the released code, where it has them.
+
+        width, depth       relations chosen per entity and paths kept per depth; depths
+        temperature        of the two Steps that explore; 0 makes real models repeatable
+        many, sample       of a relation that leads to `many` entities or more, a random `sample` is looked at
+        topics, link       at most so many topic entities; the least cosine between a name and its phrase
+        relations          how many relations of a phrase are listed to the model
+        unfinished         when the depth is reached and it was never enough: `dense` answers without the graph, as the
+                           code does; `keep` ranks by the paths found
+        tail               whether the dense ranking stands below the passages of the paths"""
+
+        width: int = 3
+        depth: int = 3
+        temperature: float = 0.4
+        many: int = 20
+        sample: int = 5
+        topics: int = 5
+        link: float = 0.5
+        relations: int = 60
+        unfinished: str = "dense"
+        tail: bool = True
+
+        def __post_init__(self):
+            check_whole(self, "width", "depth", "many", "sample", "topics", "relations")
+            if self.sample > self.many:
+                raise SettingError(f"sample={self.sample} of many={self.many}; it should not be more")
+            if not self.temperature >= 0:
+                raise SettingError(f"temperature={self.temperature!r}; it should be 0 or more")
+            if self.unfinished not in ("dense", "keep"):
+                raise SettingError(f"unfinished={self.unfinished!r} is unknown; choose dense or keep")
+
+    def prepare(self) -> None:
+        self._facts, self._passages = self.index.facts, self.index.passages
+        self._fact_vectors = np.asarray(self._facts.fact_vectors)
+        self._passage_vectors = np.asarray(self._passages.vectors)
+        self._relations = replace(choose_relations.STEP, temperature=self.settings.temperature)
+        self._entities = replace(choose_entities.STEP, temperature=self.settings.temperature)
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        topics = self.link(question, trace)
+        kept, end = self.explore(question, topics, trace)
+        return self.rank(question, k, topics, kept, end, trace)
+
+    def link(self, question: str, trace: Trace) -> list[Link]:
+        """The topic entities."""
+        with trace.span("RETRIEVER", "link names") as span:
+            names = exploring.names(question)[: self.settings.topics]
+            topics = linked(self.index, names, self.settings.link)
+            span.set(names=names, phrases={self._facts.phrases[link.phrase]: link.name for link in topics})
+            span.score((self._facts.phrases[link.phrase], link.cosine) for link in topics)
+        return topics
+
+    def explore(self, question: str, topics: Sequence[Link], trace: Trace) -> tuple[list[Walked], str]:
+        """All paths that were kept at some depth, in their order, and why the walk ended."""
+        beam = [Walked((link.phrase,)) for link in topics]
+        kept: list[Walked] = []
+        for depth in range(1, self.settings.depth + 1):
+            with trace.span("CHAIN", f"depth {depth}", depth=depth) as span:
+                longer = self.follow(question, self.choose_relations(question, beam, trace), trace)
+                beam = sorted((path for path in longer if path.score > 0), key=_order)[: self.settings.width]
+                span.set(candidates=len(longer), kept=len(beam))
+                span.score((self._shown(path), path.score) for path in beam) if trace else None
+                if not beam:
+                    return kept, ENDED
+                kept += beam
+                (result,) = self.engine.run(enough.STEP, [enough.Input(question, self._triples(kept))], trace=trace)
+                if result.value and result.value.enough:
+                    return kept, ENOUGH
+        return kept, DEPTH
+
+    def choose_relations(self, question: str, beam: Sequence[Walked], trace: Trace) -> list[Chosen]:
+        """The relations chosen from the end of each path, with scores. A reply that cannot be read chooses none."""
+        query = self.index.encode_query(question, "facts")
+        offered = []
+        for path in beam:
+            near = [((self._fact_vectors[list(d.facts)] @ query).max(), d) for d in self._new(path)]
+            near.sort(key=lambda pair: (-pair[0], pair[1]))
+            if near:
+                offered.append((path, near[: self.settings.relations]))
+        inputs = [
+            choose_relations.Input(
+                question,
+                self._triples_of(path),
+                self._facts.phrases[path.nodes[-1]],
+                tuple((d.relation, d.forward) for _, d in near),
+                tuple(float(cosine) for cosine, _ in near),
+                self.settings.width,
+            )
+            for path, near in offered
+        ]
+        results = self.engine.run(self._relations, inputs, trace=trace) if inputs else []
+        return [
+            Chosen(path, near[at][1], score, self._sampled(question, path, near[at][1]))
+            for (path, near), result in zip(offered, results, strict=True)
+            for at, score in _chosen(result.value, len(near), self.settings.width)
+        ]
+
+    def follow(self, question: str, steps: Sequence[Chosen], trace: Trace) -> list[Walked]:
+        """The paths one fact longer. Entities are scored by the model where there is a choice; equally where their
+        scores cannot be read or are not one for each."""
+        inputs = [
+            choose_entities.Input(question, self._triples_of(step.path), self._pattern(step), self._ends(step))
+            for step in steps
+            if len(step.facts) > 1
+        ]
+        results = iter(self.engine.run(self._entities, inputs, trace=trace) if inputs else ())
+        paths = []
+        for step in steps:
+            value = next(results).value if len(step.facts) > 1 else None
+            shares = _shares(value.scores if value else (), len(step.facts))
+            for fact, part in zip(step.facts, shares):
+                end = other_end(self.index, fact, step.path.nodes[-1])
+                score = step.path.score * step.score * part
+                paths.append(Walked((*step.path.nodes, end), (*step.path.facts, fact), score))
+        return paths
+
+    def rank(
+        self, question: str, k: int, topics: Sequence[Link], kept: Sequence[Walked], end: str, trace: Trace
+    ) -> Evidence:
+        """Passages by the best score of a path whose last fact they state; dense where there is no such path, or where
+        the model never had enough."""
+        fallback = None
+        if not kept:
+            why = "no name of the question is a phrase of the graph" if not topics else "no relation was followed"
+            fallback = f"dense ranking, because {why}"
+        elif end == DEPTH and self.settings.unfinished == "dense":
+            fallback = "dense ranking, answered without the graph, because the facts found were never enough"
+        with trace.span("RERANKER", "rank passages", end=end) as span:
+            cosines = self._passage_vectors @ self.index.encode_query(question, "passages")
+            found: dict[int, float] = {}
+            for path in kept:
+                for row in self._facts.stating(path.facts[-1]).tolist():
+                    found[row] = max(found.get(row, 0.0), path.score)
+            if fallback:
+                best = top(cosines, k)
+                passages = ranked([self._passages.passages[row] for row in best], cosines[best])
+            else:
+                passages = with_tail(self._passages.passages, found, cosines, k, self.settings.tail)
+            span.set(by_paths=0 if fallback else sum(score > 0 for _, score in passages), of=len(passages))
+            span.score((passage.id, score) for passage, score in passages)
+        best_first = sorted(kept, key=_order)
+        entities = {link.phrase: 1.0 for link in topics}
+        for path in best_first:
+            entities.setdefault(path.nodes[-1], path.score)
+        facts: dict[int, float] = {}
+        for path in best_first:
+            facts.setdefault(path.facts[-1], path.score)
+        gone_on = {(path.nodes[:-1], path.facts[:-1]) for path in kept}
+        return Evidence(
+            question,
+            self.label,
+            "cosine" if fallback else self.scale,
+            passages,
+            entities=tuple(Scored(Entity(self._facts.phrases[row]), score) for row, score in entities.items()),
+            facts=tuple(Scored(self._facts.triple(row, self._stated_in([row])), score) for row, score in facts.items()),
+            paths=tuple(
+                Scored(self._path(path), path.score) for path in best_first if (path.nodes, path.facts) not in gone_on
+            ),
+            fallback=fallback,
+        )
+
+    def _new(self, path: Walked) -> list[Direction]:
+        """The relations from the end of a path to phrases that it has not been to."""
+        end = path.nodes[-1]
+        found = []
+        for direction in directions(self.index, end):
+            facts = tuple(row for row in direction.facts if other_end(self.index, row, end) not in path.nodes)
+            if facts:
+                found.append(direction._replace(facts=facts))
+        return found
+
+    def _sampled(self, question: str, path: Walked, direction: Direction) -> tuple[int, ...]:
+        if len(direction.facts) < self.settings.many:
+            return direction.facts
+        seed = text_hash(f"{question}\n{self._facts.phrases[path.nodes[-1]]}\n{direction.relation}")
+        return tuple(sorted(random.Random(seed).sample(direction.facts, self.settings.sample)))
+
+    def _pattern(self, step: Chosen) -> tuple[str, str, str]:
+        here = self._facts.phrases[step.path.nodes[-1]]
+        relation = step.direction.relation
+        return (here, relation, "?") if step.direction.forward else ("?", relation, here)
+
+    def _ends(self, step: Chosen) -> tuple[str, ...]:
+        here = step.path.nodes[-1]
+        return tuple(self._facts.phrases[other_end(self.index, fact, here)] for fact in step.facts)
+
+    def _triples_of(self, path: Walked) -> tuple[tuple[str, str, str], ...]:
+        return tuple(self._facts.facts[row] for row in path.facts)
+
+    def _triples(self, kept: Sequence[Walked]) -> tuple[tuple[str, str, str], ...]:
+        return tuple(dict.fromkeys(self._facts.facts[path.facts[-1]] for path in kept))
+
+    def _path(self, path: Walked) -> Path:
+        """A relation that is followed against its direction is marked as its inverse, with ⁻¹."""
+        relations = tuple(
+            self._facts.facts[fact][1] + ("" if self._facts.subjects[fact] == node else "⁻¹")
+            for node, fact in zip(path.nodes, path.facts)
+        )
+        return Path(tuple(self._facts.phrases[node] for node in path.nodes), relations, self._stated_in(path.facts))
+
+    def _shown(self, path: Walked) -> str:
+        said = self._path(path)
+        return said.nodes[0] + "".join(f" —{rel}→ {node}" for rel, node in zip(said.relations, said.nodes[1:]))
+
+    def _stated_in(self, facts: Iterable[int]) -> tuple[str, ...]:
+        rows = dict.fromkeys(int(row) for fact in facts for row in self._facts.stating(fact))
+        return tuple(self._passages.passages[row].id for row in rows)
+
+
+def _order(path: Walked) -> tuple:
+    return (-path.score, path.facts, path.nodes)
+
+
+def _chosen(value: choose_relations.Output | None, offered: int, width: int) -> list[tuple[int, float]]:
+    """(position, score) of the relations that a reply names, each once, best first, at most `width`. Numbers that were
+    not offered and scores that are not above 0 are dropped; scores that sum to more than 1 are scaled to 1."""
+    said: dict[int, float] = {}
+    for choice in value.choices if value else ():
+        if 1 <= choice.number <= offered and choice.score > 0:
+            said.setdefault(choice.number - 1, choice.score)
+    best = sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))[:width]
+    return list(zip((at for at, _ in best), _at_most_one([score for _, score in best])))
+
+
+def _shares(scores: Sequence[float], entities: int) -> list[float]:
+    """A score for each entity; equal ones where there is not exactly one for each."""
+    if len(scores) != entities:
+        return [1 / entities] * entities
+    return _at_most_one([max(0.0, score) for score in scores])
+
+
+def _at_most_one(scores: Sequence[float]) -> list[float]:
+    return [score / max(1.0, sum(scores)) for score in scores]

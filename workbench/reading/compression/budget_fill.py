@@ -1,0 +1,132 @@
+"""Filling a budget: units by rank, whole ones while they fit, no sentence twice, then lines of the graph, then whatever
+sentences of the next units still fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from workbench.reading.compression.base import entry, size
+from workbench.reading.compression.texts import Text, weight
+from workbench.records import ContextEntity, ContextRelation
+
+GAP = "…"  # stands for sentences that are left out
+_LEAST = 12  # tokens; in less than that no sentence is worth its entry
+_BREAK = "\n\n"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the graph under a name. `said` is what it tells beyond names: it is not shown if a unit says it. `row`
+    is that of the table, `rank` sorts."""
+
+    rank: tuple
+    name: str
+    text: str
+    said: str
+    row: ContextEntity | ContextRelation
+
+
+@dataclass
+class BudgetFill:
+    """`left` tokens, and what is in so far: a unit's place → its text, lines, sentences said."""
+
+    left: int
+    asked: dict[str, float]
+    shorten: bool = True
+    said: set[str] = field(default_factory=set)
+    units: dict[int, str] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+
+    def add_units(self, order: Sequence[int], texts: Sequence[Text], names: Sequence[str], keep: int) -> Sequence[int]:
+        """Units in their order, until one does not fit into what is left but for `keep` tokens. Returns those that are
+        not in."""
+        for at, unit in enumerate(order):
+            fresh = self._fresh(texts[unit])
+            if fresh and not self._take(unit, texts[unit], fresh, names[unit], self.left - keep):
+                return order[at:]
+        return ()
+
+    def squeeze(self, order: Sequence[int], texts: Sequence[Text], names: Sequence[str]) -> None:
+        """Of further units, what fits: the whole, or as many of its sentences as do, those first that share most with
+        the question."""
+        for unit in order:
+            if self.left < _LEAST:
+                break
+            fresh = self._fresh(texts[unit])
+            if not fresh or self._take(unit, texts[unit], fresh, names[unit], self.left) or not self.shorten:
+                continue
+            some = self._some(fresh, self.left - size(entry(names[unit], GAP + GAP) + _BREAK))
+            if some:
+                self._take(unit, texts[unit], some, names[unit], self.left)
+
+    def add_lines(self, lines: Iterable[Line], budget: int) -> None:
+        """Lines in their order, as many as fit into `budget` tokens, but for what a unit says."""
+        whole = _plain(" ".join(self.units.values()))
+        headed: set[str] = set()
+        for line in lines:
+            cost = size(line.text + "\n") + (0 if line.name in headed else size(f"  {line.name}\n"))
+            if cost > min(budget, self.left):
+                break
+            if not line.said or _plain(line.said) not in whole:
+                self.lines.append(line)
+                headed.add(line.name)
+                budget -= cost
+                self.left -= cost
+
+    def drop(self) -> None:
+        """Take back what came last."""
+        if self.units:
+            self.units.popitem()
+        elif self.lines:
+            self.lines.pop()
+
+    def _fresh(self, text: Text) -> list[str]:
+        return [one for one in text.sentences if _plain(one) not in self.said]
+
+    def _take(self, unit: int, text: Text, sentences: Sequence[str], name: str, limit: int) -> bool:
+        """Whether so much of a unit fits into `limit` tokens; then it is in."""
+        told = _told(text, sentences)
+        cost = size(entry(name, told) + _BREAK)
+        if cost > limit:
+            return False
+        self.left -= cost
+        self.units[unit] = told
+        self.said.update(map(_plain, sentences))
+        return True
+
+    def _some(self, sentences: Sequence[str], limit: int) -> list[str]:
+        """As many sentences as fit into `limit` tokens, in their order."""
+        chosen = []
+        for at in sorted(range(len(sentences)), key=lambda at: (-weight(sentences[at], self.asked), at)):
+            cost = size(f"{sentences[at]} {GAP} ")
+            if cost <= limit:
+                chosen.append(at)
+                limit -= cost
+        return [sentences[at] for at in sorted(chosen)]
+
+
+def under(name: str, lines: Sequence[Line]) -> list[str]:
+    """The lines of an entity: its own, or its bare name, then its relationships."""
+    own = [line.text for line in lines if isinstance(line.row, ContextEntity)]
+    return [*(own or [f"  {name}"]), *(line.text for line in lines if not isinstance(line.row, ContextEntity))]
+
+
+@lru_cache(1 << 13)
+def _plain(text: str) -> str:
+    """What two texts share that say the same."""
+    return " ".join(text.casefold().split())
+
+
+def _told(text: Text, kept: Sequence[str]) -> str:
+    """The text itself where all its sentences are kept; else these, with a mark for each gap."""
+    if len(kept) == len(text.sentences):
+        return text.text.strip("\n")
+    wanted, parts = list(kept), []
+    for one in text.sentences:
+        if wanted and one == wanted[0]:
+            parts.append(wanted.pop(0))
+        elif parts[-1:] != [GAP]:
+            parts.append(GAP)
+    return " ".join(parts)
