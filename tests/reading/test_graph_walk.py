@@ -7,7 +7,7 @@ from walk_graphs import QUESTION, graphs, path, questions
 
 from workbench import layouts, tokens
 from workbench.errors import DataError, SettingError
-from workbench.reading.compression import GraphWalk, companion, compressor, top, truncate
+from workbench.reading.compression import GraphWalk, compressor, published, top, truncate
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
 
 # -- the published walk -----------------------------------------------------------------------------------------------
@@ -29,26 +29,26 @@ from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
     ],
 )
 def test_seed_rules(question, name, is_seed):
-    assert companion.seeds(question, [name]) == [name] * is_seed
+    assert published.seeds(question, [name]) == [name] * is_seed
 
 
 def test_without_stop_list_every_word_may_seed():
-    assert companion.seeds("Who could?", ["COULD NINE"], stop=frozenset()) == ["COULD NINE"]
+    assert published.seeds("Who could?", ["COULD NINE"], stop=frozenset()) == ["COULD NINE"]
 
 
 def test_article_of_a_name_is_taken_off_by_the_text_alone():
-    assert companion.seeds("Who owns elm?", ["THE ELM"], articles=False) == ["THE ELM"]
-    assert companion.seeds("Who owns elm?", ["THE ELM"]) == []
+    assert published.seeds("Who owns elm?", ["THE ELM"], articles=False) == ["THE ELM"]
+    assert published.seeds("Who owns elm?", ["THE ELM"]) == []
 
 
 def test_hops_on_a_path_of_four_nodes():
-    hops = companion.hops_from(["NORA WHITLOCK"], path().relations, 3)
+    hops = published.hops_from(["NORA WHITLOCK"], path().relations, 3)
     assert hops == {"NORA WHITLOCK": 0, "KESTREL RADIO": 1, "IDA HOLM": 2, "ORSBY": 3}
-    assert "ORSBY" not in companion.hops_from(["NORA WHITLOCK"], path().relations, 2)
+    assert "ORSBY" not in published.hops_from(["NORA WHITLOCK"], path().relations, 2)
 
 
 def test_hop_is_the_smallest_from_any_seed():
-    hops = companion.hops_from(["NORA WHITLOCK", "ORSBY"], path().relations, 3)
+    hops = published.hops_from(["NORA WHITLOCK", "ORSBY"], path().relations, 3)
     assert hops == {"NORA WHITLOCK": 0, "ORSBY": 0, "KESTREL RADIO": 1, "IDA HOLM": 1}
 
 
