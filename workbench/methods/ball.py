@@ -13,10 +13,10 @@ import numpy as np
 from workbench.errors import SettingError
 from workbench.graph.anchors import named
 from workbench.graph.region import region
+from workbench.language.schema_terms import names_meant
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
-from workbench.rules.keywords import meant
 from workbench.spec import check_whole
 from workbench.text import storable
 from workbench.trace import Trace
@@ -81,7 +81,7 @@ class Ball(Method):
         """Rows of the entities around which the ball is, and why, if none is named or similar enough."""
         with trace.span("RETRIEVER", "link names") as span:
             spans = named(self._typed, question)
-            about = set(meant(storable(question), [words for words, _ in spans], self._relations))
+            about = set(names_meant(storable(question), [words for words, _ in spans], self._relations))
             linked, fallback = list(dict.fromkeys(row for words, row in spans if words in about)), None
             if not linked:
                 near = top(cosines, self.settings.sources)

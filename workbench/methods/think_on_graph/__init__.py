@@ -26,12 +26,12 @@ import numpy as np
 
 from workbench.errors import SettingError
 from workbench.graph.linking import Link, linked
+from workbench.language.questions import start_names
 from workbench.methods.base import Method
 from workbench.methods.think_on_graph.directions import Direction, directions, other_end
 from workbench.ranking.dense_fill import with_tail
 from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Path, Scored, ranked
-from workbench.rules import exploring
 from workbench.spec import check_whole
 from workbench.steps import choose_entities, choose_relations, enough
 from workbench.text import text_hash
@@ -114,7 +114,7 @@ class ThinkOnGraph(Method):
     def link(self, question: str, trace: Trace) -> list[Link]:
         """The topic entities."""
         with trace.span("RETRIEVER", "link names") as span:
-            names = exploring.names(question)[: self.settings.topics]
+            names = start_names(question)[: self.settings.topics]
             topics = linked(self.index, names, self.settings.link)
             span.set(names=names, phrases={self._facts.phrases[link.phrase]: link.name for link in topics})
             span.score((self._facts.phrases[link.phrase], link.cosine) for link in topics)
