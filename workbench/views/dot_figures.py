@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
-from workbench.methods.dotrag.dots import Dot, Dots, Hop, JudgedPath
+from workbench.methods.dotrag.dots import Dot, Dots
+from workbench.methods.dotrag.events import Hop, JudgedPath
 from workbench.records import Record
 from workbench.views.base import NAME, clean, esc, html, page, short, text
 from workbench.views.dots import hop_says
@@ -147,7 +148,7 @@ def _names(dot: Dot, kept: set[str], iteration: int = ALL) -> list[str]:
     """The nodes of a DOT after an iteration, most important first."""
     done = [one for one in dot.iterations if one.number <= iteration]
     paths = sorted(
-        (path for one in done for path in one.paths), key=lambda path: (path.id not in kept, -path.similarity)
+        (path for one in done for path in one.paths), key=lambda path: (path.id not in kept, -path.query_similarity)
     )
     return list(
         dict.fromkeys(

@@ -25,7 +25,8 @@ from workbench.experiments import Run
 from workbench.graph.neighbourhood import Subgraph
 from workbench.index import Index
 from workbench.llm.engine import Engine
-from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration, JudgedPath, whole_region
+from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration, whole_region
+from workbench.methods.dotrag.events import JudgedPath
 from workbench.reading.base import Reader
 from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace

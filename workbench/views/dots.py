@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Hop, Iteration, JudgedPath, Region, Rules
+from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration
+from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import passage_line
@@ -305,11 +306,11 @@ def _folded(one: Iteration, gold: Sequence[str] = ()) -> str:
 
 
 def _rules(rules: Rules) -> str:
-    lists = (("on the way", rules.intermediate), ("at the end", rules.terminal))
+    lists = (("on the way", rules.intermediate_rules), ("at the end", rules.terminal_rules))
     rows = [(what, Markup(_list(said))) for what, said in lists]
+    wanted, types = clean(rules.query_constraints, LINE), clean(", ".join(rules.allowed_types), LINE)
     return (f"<p class='bad'>{esc(rules.failure, LINE)}</p>" if rules.failure else "") + table(
-        ["rules", ""],
-        [("it looks for", clean(rules.constraints, LINE)), *rows, ("types", clean(", ".join(rules.types), LINE))],
+        ["rules", ""], [("it looks for", wanted), *rows, ("types", types)]
     )
 
 
@@ -321,7 +322,7 @@ def _region(region: Region) -> str:
     said = [f"{region.nodes:,} nodes, {region.edges:,} edges", f"nodes per hop: {_sizes(region.hops)}"]
     if region.pruned:
         said.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
-    said += ["types were not filtered, for too little was left"] if region.relaxed else []
+    said += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
     said += ["cut, for it grew too large"] if region.truncated else []
     return f"<p><b>region</b> <span class='q'>{esc('; '.join(said), LINE)}</span></p>"
 

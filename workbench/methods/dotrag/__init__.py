@@ -35,19 +35,20 @@ from typing import Any, NamedTuple
 from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.methods.dotrag.aggregation import aggregate
-from workbench.methods.dotrag.construction import admitted, build_region, build_rules
-from workbench.methods.dotrag.parts import Dot, Ground, KeptPath
+from workbench.methods.dotrag.construction import admitted, build_region, build_rules, show_anchors
+from workbench.methods.dotrag.context import DotContext
+from workbench.methods.dotrag.events import DotEvent, JudgedPath, SelectedDot
 from workbench.methods.dotrag.search import Search
-from workbench.methods.dotrag.selection import select, show
+from workbench.methods.dotrag.selection import select
 from workbench.records import Evidence
 from workbench.text import storable
 from workbench.trace import Trace
 
 
-class Found(NamedTuple):
-    """What the search of a DOT kept, and what failed in it, in words."""
+class SearchResult(NamedTuple):
+    """The paths that the search of a DOT kept, and what failed in it, in words."""
 
-    kept: list[KeptPath]
+    kept: list[JudgedPath]
     notes: list[str]
 
 
@@ -155,20 +156,20 @@ class DotRAG(Method):
     }
 
     def prepare(self) -> None:
-        self._ground = Ground(self.index, self.engine, self.settings)
+        self._context = DotContext(self.index, self.engine, self.settings)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        asked = storable(question)  # the Steps take no half characters
-        dots, notes = select(self._ground, asked, trace)
-        kept: list[KeptPath] = []
-        for dot, found in zip(dots, self.connect(asked, dots, trace)):
-            kept += found.kept
-            notes += [f"DOT {dot.number}: {note}" for note in found.notes]
-        evidence = aggregate(self._ground, asked, self.label, dots, kept, k, trace)
+        text = storable(question)  # the Steps take no half characters
+        dots, notes = select(self._context, text, trace)
+        kept: list[JudgedPath] = []
+        for dot, result in zip(dots, self.connect(text, dots, trace)):
+            kept += result.kept
+            notes += [f"DOT {dot.number}: {note}" for note in result.notes]
+        evidence = aggregate(self._context, text, self.label, dots, kept, k, trace)
         notes += [evidence.fallback] if evidence.fallback else []
         return replace(evidence, question=question, fallback="; ".join(notes) or None)
 
-    def connect(self, question: str, dots: Sequence[Dot], trace: Trace) -> list[Found]:
+    def connect(self, question: str, dots: Sequence[SelectedDot], trace: Trace) -> list[SearchResult]:
         """Stages 2 and 3 of every DOT, in the order of their numbers: side by side where the engine takes several calls
         at once. Each has a trace of its own, so that events come in the same order either way."""
         traces = [Trace(trace.level) for _ in dots]
@@ -182,19 +183,19 @@ class DotRAG(Method):
             for own in traces:
                 trace.graft(own)
 
-    def explore(self, question: str, dot: Dot, trace: Trace) -> Found:
+    def explore(self, question: str, dot: SelectedDot, trace: Trace) -> SearchResult:
         """Stages 2 and 3 of one DOT."""
-        ground = self._ground
-        with trace.span("CHAIN", "dot", dot=dot.number, concept=dot.concept, level=dot.level) as span:
-            show(ground, dot, trace)
-            rules, failure = build_rules(ground, question, dot, trace)
-            dot = admitted(ground, dot, rules)
-            region, store = build_region(ground, dot, rules, trace)
-            search = Search(ground, question, dot, rules, region, store)
+        context = self._context
+        with DotEvent.open(trace, dot=dot.number, concept=dot.concept, level=dot.level) as write:
+            show_anchors(dot, trace)
+            rules, failure = build_rules(context, question, dot, trace)
+            dot = admitted(context, dot, rules)
+            region, store = build_region(context, dot, rules, trace)
+            search = Search(context, question, dot, rules, region, store)
             reason = search.run(trace)
-            span.set(reason=reason, kept=len(search.kept))
-        notes = [f"its rules are general ones ({failure})"] * bool(failure) + search.notes
-        return Found(list(search.kept.values()), notes)
+            write(reason=reason, kept=len(search.kept))
+        notes = [f"its rules are general ones ({failure})"] if failure else []
+        return SearchResult(list(search.kept.values()), notes + search.notes)
 
 
 def _is_cosine(value: Any) -> bool:
