@@ -22,11 +22,11 @@ from workbench.methods import Method
 from workbench.records import Answer, Compressed, Proof, Question, Reading, Record
 from workbench.views.ablation_takes import Setting, Takes, prompts
 from workbench.views.base import NAME, Markup, clean, details, esc, page, short, table, text
+from workbench.views.canvas import Frame
 from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
 from workbench.views.controls import spoken
-from workbench.views.failures import Failures
-from workbench.views.canvas import Frame
 from workbench.views.drawing import drawing_frame, drawing_legend
+from workbench.views.failures import Failures
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import mark_part, proof_part
 from workbench.views.records import REPLY, said_of, unread_of

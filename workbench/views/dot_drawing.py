@@ -1,7 +1,7 @@
 """The drawing of a DOT: its anchors on the left, then what is one, two, … hops away, and the paths between them.
 
-Positions are those of the whole DOT, so that nothing moves while one steps through its iterations. Each type of node has
-its own colour and shape; kept paths are thick, partial ones dashed, the others dotted."""
+Positions are those of the whole DOT, so that nothing moves while one steps through its iterations. Each type of node
+has its own colour and shape; kept paths are thick, partial ones dashed, the others dotted."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from workbench.views.drawing import (
     LABEL,
     SHAPES,
     THICK,
+    Drawing,
     DrawnEdge,
     DrawnNode,
-    Drawing,
     EdgeStyle,
     NodeStyle,
 )

@@ -20,8 +20,13 @@ from workbench.views.palette import BLUE, GREEN, GREY, VERMILION, Theme, theme_n
 HEIGHT = 520  # pixels of a page
 LABEL = 40  # characters of a label
 SHAPES = {  # vis-network's name: matplotlib's marker, letter in a legend
-    **{"dot": ("o", "●"), "square": ("s", "■"), "triangle": ("^", "▲"), "diamond": ("D", "◆")},
-    **{"triangleDown": ("v", "▼"), "star": ("*", "★"), "hexagon": ("h", "⬢")},
+    "dot": ("o", "●"),
+    "square": ("s", "■"),
+    "triangle": ("^", "▲"),
+    "diamond": ("D", "◆"),
+    "triangleDown": ("v", "▼"),
+    "star": ("*", "★"),
+    "hexagon": ("h", "⬢"),
 }
 
 

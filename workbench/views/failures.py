@@ -23,11 +23,11 @@ from workbench.index import Index
 from workbench.records import Question, Record
 from workbench.trace import Trace
 from workbench.views.base import esc, html, page, short
+from workbench.views.canvas import Frame
 from workbench.views.contexts import STYLE, Marks, texts_part
 from workbench.views.controls import spoken
 from workbench.views.diagnosis import case_part
-from workbench.views.canvas import Frame
-from workbench.views.drawing import drawing_frame, drawing_legend
+from workbench.views.drawing import drawing_legend
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import proof_part, told_proof
 from workbench.views.trace import tree

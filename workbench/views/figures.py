@@ -22,7 +22,7 @@ from workbench.index.graph import Graph
 from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.views.base import short
-from workbench.views.drawing import SHAPES, DrawnEdge, DrawnNode, Drawing, NodeStyle
+from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
 from workbench.views.graph import graph_drawing
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
@@ -223,7 +223,7 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
 
 
 def plain_label(value: str, limit: int) -> str:
-    """A label: matplotlib reads dollar signs as mathematics, and omits from legends what is empty or begins with `_`."""
+    """A label: matplotlib reads dollar signs as mathematics, and leaves names that begin with `_` out of legends."""
     label = short(value, limit).replace("$", r"\$")
     return f" {label}" if not label or label.startswith("_") else label
 

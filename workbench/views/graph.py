@@ -1,4 +1,4 @@
-"""The look of a part of a graph: a drawing for some two hundred nodes, a table of counts for more (WebGL draws those)."""
+"""The look of a part of a graph: a drawing for some two hundred nodes, a table of counts for more."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from workbench.graph.neighbourhood import KINDS, Edge, Node, Subgraph
 from workbench.views.base import clean, esc, html, page, short, table, text
 from workbench.views.drawing import (
     LABEL,
+    Drawing,
     DrawnEdge,
     DrawnNode,
-    Drawing,
     EdgeStyle,
     NodeStyle,
     drawing_frame,

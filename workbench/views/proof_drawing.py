@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from workbench.records import Match, Pattern, Proof, Triple
 from workbench.views.base import NAME, clean, short, text
-from workbench.views.drawing import DASHED, DOTTED, LABEL, THICK, DrawnEdge, DrawnNode, Drawing, EdgeStyle, NodeStyle
+from workbench.views.drawing import DASHED, DOTTED, LABEL, THICK, Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle
 from workbench.views.palette import GREY, ORANGE, VERMILION
 
 HEIGHT = 360  # pixels
