@@ -29,7 +29,7 @@ from workbench.experiments.analyses import (
 )
 from workbench.experiments.analyses.promotion import DEPTHS
 from workbench.views.base import number, short
-from workbench.views.figures import Picture, recall_figure
+from workbench.views.figures import Picture, plain_label, recall_figure
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 COLOURS, MARKERS = (BLUE, ORANGE, GREEN, VERMILION, GREY), "os^Dv"
@@ -57,16 +57,16 @@ def _(kinds: ByKind) -> Picture:
             for place in zip(rows["by"], rows["kind"])
         ]
         # Where all differences are equal, rounding may put the mean a little outside its interval.
-        spread = [(rows["difference"] - rows["low"]).clip(lower=0), (rows["high"] - rows["difference"]).clip(lower=0)]
+        errors = [(rows["difference"] - rows["low"]).clip(lower=0), (rows["high"] - rows["difference"]).clip(lower=0)]
         axes.errorbar(
-            rows["difference"], ys, xerr=spread, linestyle="", color=_colour(at), marker=_marker(at), capsize=2,
-            label=_label(method, 60),
+            rows["difference"], ys, xerr=errors, linestyle="", color=_colour(at), marker=_marker(at), capsize=2,
+            label=plain_label(method, 60),
         )  # fmt: skip
     axes.axvline(0, color=GREY, linewidth=0.8)
     counts = {(row.by, row.kind): row.n for row in mine.itertuples()}
     axes.set_yticks(
         range(len(places)),
-        [_label(f"{kind}{' hops' * (by == 'hops')}  (n={counts[by, kind]})", 40) for by, kind in places],
+        [plain_label(f"{kind}{' hops' * (by == 'hops')}  (n={counts[by, kind]})", 40) for by, kind in places],
     )
     axes.invert_yaxis()
     axes.set_xlabel(f"difference in {measure}, with 95 % interval")
@@ -106,7 +106,7 @@ def _(curve: RoundsCurve) -> Picture:
         for which, measure in enumerate(measures):
             left.plot(
                 rows["iterations"], rows[measure].astype(float), color=_colour(which), marker=_marker(which),
-                linestyle=("-", "--", ":", "-.")[at % 4], label=f"{measure}, {_label(method, 50)}",
+                linestyle=("-", "--", ":", "-.")[at % 4], label=f"{measure}, {plain_label(method, 50)}",
             )  # fmt: skip
         right.plot(rows["iterations"], rows["stopped"].astype(float), color=_colour(at), marker=_marker(at))
     left.set(ylim=(0, 1.02), ylabel="mean")
@@ -131,8 +131,8 @@ def _(square: Complementarity) -> Picture:
             axes.fill_between([x - 0.48, x + 0.48], y - 0.48, y + 0.48, color=BLUE, alpha=0.08 + 0.6 * count / n)
             axes.text(x, y, f"{count}\n{count / n:.1%}", ha="center", va="center")
     axes.set(xlim=(-0.5, 1.5), ylim=(1.5, -0.5))
-    axes.set_xticks([0, 1], [_label(f"{square.b} right", 34), "wrong"])
-    axes.set_yticks([0, 1], [_label(f"{square.a} right", 34), "wrong"], rotation=90, va="center")
+    axes.set_xticks([0, 1], [plain_label(f"{square.b} right", 34), "wrong"])
+    axes.set_yticks([0, 1], [plain_label(f"{square.a} right", 34), "wrong"], rotation=90, va="center")
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
@@ -157,7 +157,7 @@ def _(promotion: Promotion) -> Picture:
                     (start + end) / 2, at, str(end - start), ha="center", va="center", fontsize=7, color="#1a1a1a"
                 )
     axes.set_yticks(
-        range(len(promotion.rows)), [_label(f"{row['method']}: {row['stage']}", 48) for row in promotion.rows]
+        range(len(promotion.rows)), [plain_label(f"{row['method']}: {row['stage']}", 48) for row in promotion.rows]
     )
     axes.invert_yaxis()
     axes.set_xlabel("gold passages, by rank")
@@ -173,7 +173,7 @@ def _(cuts: Cuts) -> Picture:
     methods = list(dict.fromkeys(row["method"] for row in cuts.sizes))
     for at, method in enumerate(methods):
         mine = [(row["read"], row["questions"]) for row in cuts.sizes if row["method"] == method]
-        axes.plot(*zip(*mine), color=_colour(at), marker=_marker(at), linestyle=":", label=_label(method, 60))
+        axes.plot(*zip(*mine), color=_colour(at), marker=_marker(at), linestyle=":", label=plain_label(method, 60))
     axes.set(xlabel="passages chosen for the reader", ylabel="questions", ylim=(0, None))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _titled(axes, cuts.title, methods)
@@ -194,7 +194,7 @@ def _(parts: Ablation) -> Picture:
     for at, row in enumerate(frame.to_dict("records")):
         read = f"  {number(row['read'], 1)} read" if row.get("read") is not None else ""
         axes.text(row[measure] or 0, at, f" {number(row[measure], 3)}{read}", va="center", fontsize=8)
-    axes.set_yticks(range(len(frame)), [_label(name, 40) for name in frame["variant"]])
+    axes.set_yticks(range(len(frame)), [plain_label(name, 40) for name in frame["variant"]])
     axes.invert_yaxis()
     axes.margins(x=0.25)
     axes.set_xlabel(measure)
@@ -213,7 +213,7 @@ def _(times: RunningTime) -> Picture:
             left += part
     handles = [axes.barh([0], [0], color=colour) for colour in (ORANGE, BLUE, GREY)]
     axes.legend(handles, ["thinking", "searching", "the rest"], frameon=False, fontsize=8)
-    axes.set_yticks(range(len(times.rows)), [_label(row["method"], 48) for row in times.rows])
+    axes.set_yticks(range(len(times.rows)), [plain_label(row["method"], 48) for row in times.rows])
     axes.invert_yaxis()
     axes.set_xlabel("seconds per question")
     _titled(axes, times.title, [])
@@ -252,7 +252,7 @@ def _(rates: WinRate) -> Picture:
             axes.plot([row["low"], row["high"]], [at, at], color=BLUE)
             axes.plot([row["win_rate"]], [at], color=BLUE, marker="o")
     axes.axvline(0.5, color=GREY, linewidth=0.8)
-    axes.set_yticks(range(len(mine)), [_label(f"{row['dimension']}  (n={row['n']})", 40) for row in mine])
+    axes.set_yticks(range(len(mine)), [plain_label(f"{row['dimension']}  (n={row['n']})", 40) for row in mine])
     axes.invert_yaxis()
     axes.set(xlim=(0, 1), xlabel="share of comparisons won, with 95 % interval")
     _titled(axes, rates.title, [])
@@ -272,7 +272,9 @@ def _(parts: Decomposition) -> Picture:
             left += share
     said = [" / ".join(filter(None, (row["reader"], row["method"], row["kind"]))) for row in parts.rows]
     axes.set_yticks(
-        range(len(said)), [_label(f"{name}  (n={row['n']})", 60) for name, row in zip(said, parts.rows)], fontsize=7
+        range(len(said)),
+        [plain_label(f"{name}  (n={row['n']})", 60) for name, row in zip(said, parts.rows)],
+        fontsize=7,
     )
     axes.invert_yaxis()
     axes.set(xlim=(0, 1), xlabel="share of the questions")
@@ -293,7 +295,9 @@ def _(found: CoveredOnly) -> Picture:
         label = ("all", "retrieved", "read")[which]
         axes.plot(*(zip(*known) if known else ((), ())), color=_colour(which), marker=_marker(which), linestyle="",
                   label=label)  # fmt: skip
-    axes.set_yticks(range(len(mine)), [_label(f"{row['reader']} / {row['method']}", 60) for row in mine], fontsize=7)
+    axes.set_yticks(
+        range(len(mine)), [plain_label(f"{row['reader']} / {row['method']}", 60) for row in mine], fontsize=7
+    )
     axes.invert_yaxis()
     axes.set(xlim=(0, 1.02), xlabel=measure)
     _titled(axes, found.title, mine)
@@ -313,10 +317,10 @@ def _(costs: CostQuality) -> Picture:
     axes.plot(*(zip(*places) if places else ((), ())), color=BLUE, marker="o", linewidth=0.8, drawstyle="steps-post")
     for at, (place, names) in enumerate(places.items(), 1):
         axes.annotate(str(at), place, fontsize=8, xytext=(0, (5, -13)[at % 2]), textcoords="offset points", ha="center")
-        axes.plot([], [], linestyle="", label=_label(f"{at}  {', '.join(names)}", 110))
+        axes.plot([], [], linestyle="", label=plain_label(f"{at}  {', '.join(names)}", 110))
     axes.margins(y=0.12)
     axes.set(xlabel=f"{costs.unit} per question", ylabel=costs.measure)
-    axes.set_title(_label(costs.title, 90), loc="left", fontsize=9)
+    axes.set_title(plain_label(costs.title, 90), loc="left", fontsize=9)
     if places:
         canvas.legend(frameon=False, fontsize=7, loc="outside lower left", handlelength=0)
     return Picture(canvas, short(costs.title, 200))
@@ -334,11 +338,11 @@ def _over_hops(axes: Axes, found: Analysis, measure: str) -> None:
 
 def _lines(axes: Axes, lines: Mapping[str, Mapping[int, float]]) -> None:
     for at, (name, line) in enumerate(lines.items()):
-        axes.plot(list(line), list(line.values()), color=_colour(at), marker=_marker(at), label=_label(name, 60))
+        axes.plot(list(line), list(line.values()), color=_colour(at), marker=_marker(at), label=plain_label(name, 60))
 
 
 def _titled(axes: Axes, title: str, named: Iterable[str]) -> None:
-    axes.set_title(_label(title, 90), loc="left", fontsize=9)
+    axes.set_title(plain_label(title, 90), loc="left", fontsize=9)
     if list(named):
         axes.legend(frameon=False, fontsize=8)
 
@@ -354,12 +358,6 @@ def _bare(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.25)
     axes.set_axisbelow(True)
-
-
-def _label(value: str, limit: int) -> str:
-    """A label: matplotlib would read dollar signs as mathematics, and leave out what is empty or begins with `_`."""
-    said = short(value, limit).replace("$", r"\$")
-    return f" {said}" if not said or said.startswith("_") else said
 
 
 def _colour(at: int) -> str:

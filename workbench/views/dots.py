@@ -288,11 +288,11 @@ def beside_part(beside: Beside, passages: Passages | None = None) -> str:
 
 def chain(path: JudgedPath) -> str:
     """A path on one line, with the relations and where they point."""
-    hops = (f" {hop_says(hop)} {node}" for hop, node in zip(path.relations, path.nodes[1:]))
+    hops = (f" {hop_text(hop)} {node}" for hop, node in zip(path.relations, path.nodes[1:]))
     return (path.nodes[0] if path.nodes else "") + "".join(hops)
 
 
-def hop_says(relations: Hop) -> str:
+def hop_text(relations: Hop) -> str:
     """The relations of one hop: `—directed_by→`, or `←directed_by—` against their direction."""
     return " / ".join(f"—{label}→" if forward else f"←{label}—" for label, forward in relations)
 
@@ -348,7 +348,7 @@ def _reasons(path: JudgedPath) -> str:
 def _chain(path: JudgedPath, gold: Sequence[str] = ()) -> str:
     parts = [_node(path.nodes[0], gold)] if path.nodes else []
     for hop, node in zip(path.relations, path.nodes[1:]):
-        parts.append(f"<span class='q'>{esc(hop_says(hop), 120)}</span> {_node(node, gold)}")
+        parts.append(f"<span class='q'>{esc(hop_text(hop), 120)}</span> {_node(node, gold)}")
     return " ".join(parts)
 
 
