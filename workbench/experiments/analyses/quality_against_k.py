@@ -76,7 +76,8 @@ def quality_against_k(
 
 def _read(reader: Direct, question: str, evidence: Evidence) -> measures.Outcome:
     evidence = replace(evidence, selected=None)
-    context, answer = reader.context(evidence), reader.read(question, evidence)
+    contexts = reader.contexts(evidence)
+    context, answer = contexts.shown, reader.read(question, evidence, contexts=contexts)
     return measures.Outcome(
         [], answer.text, answer.abstained, answer.failure is not None, context.text, context.tokens,
         len(context.passages),
