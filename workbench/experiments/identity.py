@@ -53,7 +53,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
         return None
     reads = getattr(reader, "reads", ())
     index = reader.index if reads else None
-    names = ("read", "context", "uncompressed")
+    names = ("read", "contexts")
     units, prompts = _code(reader, reader.steps, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
     said = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}

@@ -13,13 +13,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from workbench.errors import SettingError
 from workbench.layouts import of_evidence
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.reading.prompts import PROMPTS
-from workbench.reading.render import Context, laid_out
+from workbench.reading.render import Context, Contexts, cut_down
 from workbench.reading.routing import ROUTERS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
 from workbench.spec import spec_of
@@ -42,12 +43,15 @@ class Reader(Protocol):
     label: str
     engine: Engine
 
-    def context(self, evidence: Evidence) -> Context:
-        """What the engine will be shown."""
+    def contexts(self, evidence: Evidence) -> Contexts:
+        """The context before compression, and the one that the engine is shown."""
         ...
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
-        """The answer; events go into `trace`, by default the evidence's own."""
+    def read(
+        self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
+    ) -> Answer:
+        """The answer. `contexts` are those of the evidence, made here unless they are given; events go into `trace`, by
+        default the evidence's own."""
         ...
 
 
@@ -117,16 +121,21 @@ class ContextReader(Record):
     def uncompressed(self, evidence: Evidence) -> Context:
         """The context that the reader lays out, before any compression."""
 
-    def context(self, evidence: Evidence) -> Context:
-        """What `read` shows to the engine. Compression goes by the question of the evidence."""
-        return self._compressed(evidence, self.uncompressed(evidence), Trace("off"))
+    def contexts(self, evidence: Evidence) -> Contexts:
+        """The context before and after compression, which goes by the question of the evidence."""
+        return Contexts(self.uncompressed(evidence), partial(self._compressed, evidence))
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+    def context(self, evidence: Evidence) -> Context:
+        """What `read` shows to the engine."""
+        return self.contexts(evidence).shown
+
+    def read(
+        self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
+    ) -> Answer:
         """The answer. Its trace is the evidence's, with the reading added, unless another is given."""
-        trace = trace if trace is not None else evidence.trace if evidence.trace is not None else Trace("off")
-        context = self.uncompressed(evidence)
-        with trace.span("CHAIN", self.label, question=question, tokens=context.tokens) as span:
-            context = self._compressed(evidence, context, trace)
+        trace, contexts = trace_of(evidence, trace), contexts or self.contexts(evidence)
+        with trace.span("CHAIN", self.label, question=question, tokens=contexts.retrieved.tokens) as span:
+            context = self._shown(contexts, trace)
             answer = replace(
                 self.answer(question, evidence, context, trace),
                 reader=self.label,
@@ -176,18 +185,24 @@ class ContextReader(Record):
             return Said(failure=result.failure, reply=result.text)
         return asked.said(result, self.settings.extraction)
 
-    def _compressed(self, evidence: Evidence, context: Context, trace: Trace) -> Context:
+    def _compressed(self, evidence: Evidence, context: Context) -> Context:
         if self.compressor is None:
             return context
+        made = self.compressor.compress(evidence.question, self.tables(evidence, context))
+        return cut_down(evidence, context, made)
+
+    def _shown(self, contexts: Contexts, trace: Trace) -> Context:
+        if self.compressor is None:
+            return contexts.shown
         with trace.span("CHAIN", "compress") as span:
-            made = self.compressor.compress(evidence.question, self.tables(evidence, context))
+            made = contexts.shown.compressed
             span.set(
                 compressor=made.compressor, seeds=list(made.seeds), hops=dict(made.hops), kept=made.kept,
                 tokens=made.tokens, tokens_before=made.tokens_before,
             )  # fmt: skip
             if made.fallback:
                 span.set(fallback=made.fallback)
-        return laid_out(evidence, made.graph, made.text, context.ends)._replace(compressed=made)
+        return contexts.shown
 
     def tables(self, evidence: Evidence, context: Context) -> ContextGraph:
         """What there is to compress: the context's own tables, else those of the evidence, of which only the passages
@@ -219,6 +234,12 @@ def told(question: str, said: Said, reading: Reading) -> Answer:
     return Answer(
         question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading, reply=said.reply
     )
+
+
+def trace_of(evidence: Evidence, trace: Trace | None) -> Trace:
+    """The trace that a reader writes into: the one given, else that of the evidence."""
+    given = trace if trace is not None else evidence.trace
+    return given if given is not None else Trace("off")
 
 
 def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

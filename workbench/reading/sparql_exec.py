@@ -16,7 +16,7 @@ from workbench.llm.engine import Engine
 from workbench.reading import direct
 from workbench.reading.base import told
 from workbench.reading.prompts import PROMPTS
-from workbench.reading.render import Context
+from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Proof, Reading
 from workbench.sparql.proof import carried_out, written
 from workbench.steps import write_patterns
@@ -52,9 +52,11 @@ class SparqlExec(direct.Sparql):
             )
         super().__init__(engine, index=index, **settings)
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+    def read(
+        self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
+    ) -> Answer:
         """The answer, with the passages that prove it."""
-        answer = super().read(question, evidence, trace=trace)
+        answer = super().read(question, evidence, contexts=contexts, trace=trace)
         return replace(answer, passages=proving(answer.proof)) if answer.reading.prompt == self.name else answer
 
     def answer(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:

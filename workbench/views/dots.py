@@ -1,5 +1,5 @@
 """The look of DOTs: what was read out of the question, then each DOT with its rules, region and iterations, then what
-was kept of them all. The picture of a DOT is in `dot_figures`.
+was kept of them all. The picture of a DOT is in `dot_drawing`.
 
 Titles and texts of passages are not in a trace; a view that is given `passages`, by id, shows them, else ids."""
 
