@@ -511,7 +511,7 @@ def test_a_line_tells_what_was_said_by_whom(tmp_path):
         ({"beta": float("nan")}, "beta=nan"),
         ({"selection": "random"}, "selection='random' is unknown; choose one of pagerank, uniform"),
         ({"knn": 0}, "knn=0; it should be a whole number from 1 on"),
-        ({"damping": 1.0}, "damping=1.0; it should be a number from 0 to below 1"),
+        ({"damping": 1.0}, "damping=1.0; it should be a probability, from 0 to below 1"),
         ({"gleanings": -1}, "gleanings=-1"),
         ({"unit_tokens": "many"}, "unit_tokens='many'"),
     ],

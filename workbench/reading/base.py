@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+
+from pydantic import Field
 
 from workbench.errors import SettingError
 from workbench.layouts import of_evidence
@@ -23,6 +25,7 @@ from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context, Contexts, cut_down
 from workbench.reading.routing import ROUTERS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
+from workbench.settings import Number, changed, settle, validated
 from workbench.spec import spec_of
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import EXTRACTIONS, Said
@@ -55,7 +58,11 @@ class Reader(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+Prompt = Literal[*PROMPTS]
+Passages = Annotated[int, Field(ge=1, title="whole number of passages")]
+
+
+@validated
 class Settings:
     """`prompt` is asked (`PROMPTS`); with `route` that of the question's kind, as `router` tells it. Of an abstention
     the prompt `retry` is asked, once: `auto` is the other one of the two with `route`, and none without.
@@ -64,26 +71,14 @@ class Settings:
     abstaining: `strict`, or `thesis` as the paper's code does. `temperature` is that of the prompts; the router's is 0.
     `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
 
-    prompt: str = "thought"
+    prompt: Prompt = "thought"
     compress: Any = None
     route: bool = False
-    retry: str | None = "auto"
-    router: str = "model"
-    extraction: str = "strict"
-    temperature: float = 0.0
+    retry: Literal[None, "auto", *PROMPTS] = "auto"
+    router: Literal[*ROUTERS] = "model"
+    extraction: Literal[*EXTRACTIONS] = "strict"
+    temperature: Annotated[Number, Field(ge=0, le=2)] = 0.0
     check: bool = False
-
-    def __post_init__(self):
-        choices = {
-            "prompt": PROMPTS, "retry": [None, "auto", *PROMPTS], "router": ROUTERS, "extraction": EXTRACTIONS,
-            "route": (False, True), "check": (False, True),
-        }  # fmt: skip
-        for name, known in choices.items():
-            if (value := getattr(self, name)) not in known:
-                said = ", ".join(str(choice).lower() for choice in known)
-                raise SettingError(f"{name}={value!r} is unknown; choose one of {said}")
-        if not isinstance(self.temperature, int | float) or not 0 <= self.temperature <= 2:
-            raise SettingError(f"temperature={self.temperature!r}; it should be a number from 0 to 2")
 
 
 class ContextReader(Record):
@@ -244,20 +239,12 @@ def trace_of(evidence: Evidence, trace: Trace | None) -> Trace:
 
 def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """(settings of a reader, those that differ from its defaults)."""
-    known = {field.name: field.default for field in fields(reader.Settings)}
-    if unknown := [name for name in given if name not in known]:
-        raise SettingError(f"the reader {reader.name} has no setting {unknown[0]!r}; it has {', '.join(known)}")
-    settings = reader.Settings(**given)
-    values = {name: getattr(settings, name) for name in known}
-    return settings, {name: value for name, value in values.items() if value != known[name]}
+    settings = settle(f"the reader {reader.name}", reader.Settings, given)
+    return settings, changed(settings)
 
 
 def check_shares(settings: Any, *names: str) -> None:
-    """Refuse settings that are no shares of one budget."""
-    for name in names:
-        value = getattr(settings, name)
-        if not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise SettingError(f"{name}={value!r}; it should be a share of the budget, from 0 to 1")
+    """Refuse shares that are more than one budget together."""
     if sum(getattr(settings, name) for name in names) > 1:
         said = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
         raise SettingError(f"{said} are together more than the whole budget, 1")

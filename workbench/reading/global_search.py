@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,8 @@ from workbench.llm.step import Result
 from workbench.reading.base import settled, trace_of
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Record
-from workbench.spec import check_whole, spec_of
+from workbench.settings import Budget, Natural, validated
+from workbench.spec import spec_of
 from workbench.steps import global_map, global_reduce
 from workbench.trace import Trace
 
@@ -41,14 +41,10 @@ class Global(Record):
     reads = ("communities",)
     steps = ("global_map", "global_reduce")
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
-        level: int = 2
-        budget: int = 12_000
-
-        def __post_init__(self):
-            check_whole(self, "level", least=0)
-            check_whole(self, "budget", what="whole number of tokens")
+        level: Natural = 2
+        budget: Budget = 12_000
 
     @classmethod
     def asked(cls, settings: Settings) -> tuple[str, ...]:

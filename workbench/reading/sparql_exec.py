@@ -9,7 +9,7 @@ abstains is tried the other way."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine
@@ -18,6 +18,7 @@ from workbench.reading.base import told
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Proof, Reading
+from workbench.settings import validated
 from workbench.sparql.proof import carried_out, written
 from workbench.steps import write_patterns
 from workbench.steps.answer import Input
@@ -34,16 +35,13 @@ class SparqlExec(direct.Sparql):
     paper = "none: the query of sparql, carried out"
     reads_index = True
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(direct.Sparql.Settings):
         verified: bool = False
 
         def __post_init__(self):
-            super().__post_init__()
             if self.prompt != "sparql" or self.check:
                 raise SettingError("sparql-exec asks no prompt and checks by itself; leave out prompt and check")
-            if self.verified not in (False, True):
-                raise SettingError(f"verified={self.verified!r}; it should be true or false")
 
     def __init__(self, engine: Engine | None = None, *, index=None, **settings):
         if index is None:

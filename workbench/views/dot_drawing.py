@@ -138,7 +138,8 @@ def _node(
 def _names(dot: Dot, iterations: Sequence[Iteration], kept: set[str]) -> list[str]:
     """The nodes that a DOT has met after some iterations, most important first."""
     paths = sorted(
-        (path for one in iterations for path in one.paths), key=lambda path: (path.id not in kept, -path.query_similarity)
+        (path for one in iterations for path in one.paths),
+        key=lambda path: (path.id not in kept, -path.query_similarity),
     )
     nodes = [
         *(anchor.name for anchor in dot.anchors),
