@@ -1,13 +1,14 @@
 """Texts to unit vectors.
 
-An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. The one here
-wraps a sentence-transformers model. What it adds is the batching: texts are deduplicated, sorted by their number of
-tokens, and cut into batches of equal token count, so that almost nothing is spent on padding
-(`benchmarks/encoding.py` compares the rate with the library's own batching). Layers of an index are built with it.
+An encoder is anything with a `name`, a `dimension`, `encode(texts)` and `encode_query(text, task)`. The encoder here
+wraps a sentence-transformers model and adds batching: texts are deduplicated, sorted by their number of tokens, and cut
+into batches of equal token count, so almost no time is spent on padding (`benchmarks/encoding.py` compares the rate
+with the library's own batching). Index layers are built with it.
 
-Whatever is asked at query time goes through `cached(encoder)` instead, which keeps vectors by text. The last bits of a
-vector differ with what stands beside its text in a batch and with the number of threads, so there each text is encoded
-alone, on one thread: its vector is the same whatever was asked before (`benchmarks/query_cache.py` has the price)."""
+Query-time encoding goes through `cached(encoder)` instead, which stores vectors by text. The last bits of a vector
+depend on the other texts of its batch and on the number of threads, so the cache encodes each text alone, on one
+thread: its vector is the same regardless of earlier requests (`benchmarks/query_cache.py` measures the cost).
+"""
 
 from __future__ import annotations
 
@@ -31,12 +32,12 @@ from workbench.spec import parse_spec
 from workbench.text import storable
 
 DTYPES = ("float32", "bfloat16")
-KEPT = 64 << 20  # bytes of texts and vectors that a cache holds: about 35,000 questions of 384 dimensions
+KEPT = 64 << 20  # bytes of texts and vectors in a cache: about 35,000 questions of 384 dimensions
 
 
 @runtime_checkable
 class Encoder(Protocol):
-    """What the index needs of an encoder. `name` identifies vectors: equal names must mean equal vectors."""
+    """The interface that the index requires. `name` identifies vectors: equal names must mean equal vectors."""
 
     name: str
     dimension: int
@@ -46,27 +47,27 @@ class Encoder(Protocol):
         ...
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        """One unit vector, float32, shape (dimension,). `task` says what is searched, for encoders with
-        instructions."""
+        """One unit vector, float32, shape (dimension,). `task` names what is searched, for instructed encoders."""
         ...
 
 
 @runtime_checkable
 class Instructed(Protocol):
-    """An encoder that can tell which text it encodes for a query, so that a cache knows when two of them are one."""
+    """An encoder that exposes the text it encodes for a query, so a cache can detect that two queries are the same."""
 
     def as_query(self, text: str, task: str = "") -> str:
-        """The text for which `encode` gives what `encode_query` gives."""
+        """The text for which `encode` returns the vector of `encode_query`."""
         ...
 
 
 class SentenceEncoder(Record):
     """A sentence-transformers model.
 
-    `model` is `"minilm"` (all-MiniLM-L6-v2 from an installed package, no download), a folder, or a hub name. Texts
-    longer than `max_tokens` are cut. `instruction` is a template with `{task}` and `{query}` for models that were
-    trained with one; without it a query is encoded like any text. `dtype="bfloat16"` is faster only where the
-    processor has matrix units for it; vectors are float32 either way."""
+    `model` is `"minilm"` (all-MiniLM-L6-v2 from an installed package, without a download), a folder, or a hub name.
+    Texts longer than `max_tokens` are truncated. `instruction` is a template with `{task}` and `{query}` for models
+    trained with one; without it, a query is encoded like any text. `dtype="bfloat16"` is faster only on processors with
+    matrix units for it; vectors are always float32.
+    """
 
     def __init__(
         self,
@@ -114,8 +115,8 @@ class SentenceEncoder(Record):
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         texts = list(texts)
-        with self._lock:  # one model, one thread pool: side by side it is slower and, in torch, not repeatable
-            threads.settle()  # now, as it gives torch all cores
+        with self._lock:  # one model, one thread pool: concurrent calls are slower and, in torch, not repeatable
+            threads.settle()  # now, because it gives torch all cores
             # A second thread gains little on a single text, costs much on busy cores, and changes the last bits.
             with threads.lent(1 if len(set(texts)) == 1 else threads.cores()):
                 return self._encode(texts)
@@ -150,11 +151,12 @@ class SentenceEncoder(Record):
 
 
 class CachedEncoder:
-    """An encoder, and the vectors of the texts that it was last asked for. It is an encoder itself.
+    """An encoder with a cache of its most recently used vectors; it is an encoder itself.
 
-    A text is encoded alone, once, and has the same bits beside any other. What was not asked for longest goes first,
-    where texts and vectors grow beyond `limit` bytes. Workers may ask side by side: two that ask for the same new text
-    both encode it, and neither waits for the other's. Where the encoder fails, what is kept stays as it is."""
+    Each text is encoded alone and once, so its vector has the same bits in any company. The least recently used entries
+    are dropped when texts and vectors exceed `limit` bytes. Workers may call it concurrently: two that request the same
+    new text both encode it, and neither waits for the other. A failure of the encoder leaves the cache unchanged.
+    """
 
     def __init__(self, encoder: Encoder, limit: int = KEPT):
         self.encoder, self.limit, self.name = encoder, limit, encoder.name
@@ -174,7 +176,7 @@ class CachedEncoder:
         return np.stack([found[text] for text in texts])
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        """One unit vector, float32, shape (dimension,), which cannot be written to."""
+        """One read-only unit vector, float32, shape (dimension,)."""
         if isinstance(self.encoder, Instructed):
             return self._vector(self.encoder.as_query(text, task))
         return self._kept((text, task), lambda: self.encoder.encode_query(text, task))
@@ -198,7 +200,7 @@ class CachedEncoder:
                 return self._vectors[key]
         if mine is not None:
             mine.setdefault(key, False)
-        vector = np.array(encode(), dtype=np.float32)  # a copy, as the encoder may use its array again
+        vector = np.array(encode(), dtype=np.float32)  # a copy, because the encoder may reuse its array
         vector.flags.writeable = False
         with self._lock:
             if key not in self._vectors:
@@ -214,8 +216,8 @@ _encoded: ContextVar[dict | None] = ContextVar("encoded", default=None)  # key -
 
 @contextmanager
 def noting_reuse() -> Iterator[dict]:
-    """Notes which vectors are asked for inside: text → whether it had been encoded before, so that what took no time
-    can be told from what is fast."""
+    """Record the vectors requested inside the block: text → whether it was already encoded. This separates reused
+    vectors from fast ones in timings."""
     token = _encoded.set({})
     try:
         yield _encoded.get()
@@ -232,8 +234,8 @@ _caches_lock = threading.Lock()
 
 
 def cached(encoder: Encoder) -> CachedEncoder:
-    """The cache of an encoder. All that hold it, indexes, methods and compressors, have the same one, which is freed
-    with the last of them."""
+    """The cache of an encoder, shared by all indexes, methods and compressors with this encoder, and freed with the
+    last of them."""
     if isinstance(encoder, CachedEncoder):
         return encoder
     with _caches_lock:
@@ -244,7 +246,7 @@ def cached(encoder: Encoder) -> CachedEncoder:
 
 
 def batches(lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
-    """Rows, longest first, in batches whose padded size stays within `batch_tokens`; ties keep their order."""
+    """Rows, longest first, in batches whose padded size is at most `batch_tokens`; ties keep their order."""
     order = sorted(range(len(lengths)), key=lambda row: (-lengths[row], row))
     result, start = [], 0
     while start < len(order):
@@ -273,7 +275,7 @@ def _packaged_minilm() -> Path:
 
 
 def encoder(spec: str = "minilm", **settings) -> SentenceEncoder:
-    """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder. Asked again, it is the same
+    """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder. The same SPEC returns the same
     object, so a model is loaded once."""
     name, given = parse_spec(spec)
     chosen = {**_DEFAULTS, **given, **settings}

@@ -1,37 +1,37 @@
-"""What can go wrong, by whose concern it is. Every message names the value, what was expected and what to do next."""
+"""Errors, by who can fix them. Every message names the value, the expectation and the next step."""
 
 
 class WorkbenchError(Exception):
-    """Base of all errors that are meant for the user; the command line prints them without a traceback."""
+    """Base of all errors for the user; the command line prints them without a traceback."""
 
 
 class DataError(WorkbenchError, ValueError):
-    """Something is wrong with the data: file, line and remedy are in the message."""
+    """Invalid data: the message names file, line and remedy."""
 
 
 class SettingError(WorkbenchError, ValueError):
-    """A setting, a name or a SPEC that nothing here knows."""
+    """An unknown setting, name or SPEC."""
 
 
 class IndexFault(WorkbenchError, RuntimeError):
-    """An index cannot be opened, built or used as asked."""
+    """An index cannot be opened, built or used as requested."""
 
 
 class EngineError(WorkbenchError, RuntimeError):
-    """An engine cannot run at all (as opposed to one input failing, which is a Result)."""
+    """An engine cannot run at all (as opposed to the failure of one input, which is a Result)."""
 
 
 class EngineUnavailable(EngineError):
-    """The endpoint could not be reached after all retries. What is done is kept; the same command goes on later."""
+    """The endpoint could not be reached after all retries. Finished work is kept; the same command resumes it."""
 
 
 class EngineRefused(EngineError):
-    """The endpoint refuses every call: a wrong key, no permission, an unknown model."""
+    """The endpoint rejects every call: a wrong key, no permission, an unknown model."""
 
 
 class RecordingMiss(EngineError):
-    """A replay was asked for something that was never recorded."""
+    """A replay received a request that was never recorded."""
 
 
 class BudgetSpent(EngineError):
-    """The budget of an engine is used up. What is done is kept; the same command with a larger one goes on."""
+    """The budget of an engine is spent. Finished work is kept; the same command with a larger budget resumes it."""

@@ -1,5 +1,5 @@
-"""Running the notebooks as regression runs: papermill with parameters, progress, and an HTML page of each to look at.
-Opening them in JupyterLab: as working copies, so that the originals stay as they are."""
+"""Execute notebooks with papermill and parameters, with progress and an HTML page of each; open working copies of them
+in JupyterLab, so that the originals stay unchanged."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tqdm.auto import tqdm
 from workbench.errors import SettingError, WorkbenchError
 
 DEFAULT_FOLDER = Path("notebooks")
-COPIES = Path("lab")  # which git ignores
+COPIES = Path("lab")  # ignored by git
 
 
 class NotebookFailed(WorkbenchError):
-    """A cell raised; the message names the notebook, the cell and the executed copy to look at."""
+    """A cell raised an error; the message names the notebook, the cell and the executed copy."""
 
 
 class Executed(NamedTuple):
-    """An executed notebook, the page made of it, and how long both took."""
+    """An executed notebook, its HTML page, and the seconds for both."""
 
     notebook: Path
     page: Path
@@ -44,11 +44,11 @@ def find(folder: str | Path = DEFAULT_FOLDER, only: str | None = None) -> list[P
 
 
 def working_copies(folder: str | Path = DEFAULT_FOLDER, to: str | Path = COPIES) -> dict[Path, str]:
-    """A copy of each numbered notebook, and what became of it: `new`, `as it was`, `renewed` or `kept`.
+    """A copy of each numbered notebook, and its state: `new`, `as it was`, `renewed` or `kept`.
 
-    A copy knows which cells it was made from. Where those of the original have changed since, it is renewed, without
-    outputs; but one whose own cells were edited is `kept`. Outputs and the state of widgets are no edit. Raises
-    :class:`SettingError` where a copy cannot be read.
+    A copy records the cells that it was made from. If those of the original have changed since, the copy is renewed
+    without outputs; a copy with edited cells is `kept`. Outputs and widget state do not count as edits. Raises
+    :class:`SettingError` if a copy cannot be read.
     """
     originals, to = find(folder), Path(to)
     to.mkdir(parents=True, exist_ok=True)
@@ -82,21 +82,19 @@ def _read(notebook: Path) -> nbformat.NotebookNode:
 
 
 def _hash_of_cells(node: nbformat.NotebookNode) -> str:
-    """Of what a person writes: kinds and sources of the cells, without what running them leaves behind."""
+    """Hash of what a person writes: kinds and sources of the cells, without outputs."""
     written = [[cell.cell_type, cell.source] for cell in node.cells]
     return hashlib.sha256(json.dumps(written).encode("ascii")).hexdigest()[:16]
 
 
 def open_lab(notebook: Path, arguments: Sequence[str] = ()) -> None:
-    """JupyterLab with this notebook, which lies below the working folder; it takes the place of this process, so that
-    Ctrl-C reaches nothing else."""
+    """Replace this process by JupyterLab with a notebook below the working folder, so Ctrl-C reaches nothing else."""
     lab = [sys.executable, "-m", "jupyterlab", "--notebook-dir=."]
     os.execv(sys.executable, [*lab, f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}", *arguments])
 
 
 def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = True) -> Path:
-    """Execute one notebook with these parameters (those it does not have are an error) and write `out/<name>.ipynb`
-    and `.html`."""
+    """Execute one notebook with parameters (unknown ones are an error) and write `out/<name>.ipynb` and `.html`."""
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
@@ -127,10 +125,10 @@ def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, 
 
 
 def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None) -> list[Executed]:
-    """Execute the notebooks in their order. A parameter is given to those that have it, and must fit at least one."""
+    """Execute the notebooks in order. Each parameter is passed to the notebooks that define it; at least one must."""
     import papermill
 
-    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a debugger's warning that no reader needs
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a debugger's warning, irrelevant for readers
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     notebooks = find(folder, only)
     known = {path: set(papermill.inspect_notebook(str(path))) for path in notebooks}
@@ -148,7 +146,7 @@ def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | 
 
 
 def _to_html(notebook: Path) -> None:
-    """A page that loads nothing. A widget would need a content network, so what else its output holds is shown."""
+    """Render a page that loads nothing. A widget would need a content network, so other output formats are used."""
     from nbconvert import HTMLExporter
 
     node = nbformat.read(notebook, as_version=4)

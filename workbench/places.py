@@ -1,4 +1,4 @@
-"""Where indexes, runs and figures go when no folder is named."""
+"""Default folders of indexes, runs and figures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def home() -> Path:
-    """`WORKBENCH_HOME`, else the working folder, or the project's folder where that is its `notebooks` or `lab`.
+    """`WORKBENCH_HOME`, otherwise the working folder, or the project's folder if that is its `notebooks` or `lab`.
 
-    JupyterLab starts a kernel beside its notebook, papermill beside the project: both should find the same index.
+    JupyterLab starts a kernel in the notebook's folder, papermill in the project's: both should find the same index.
     """
     if named := os.environ.get("WORKBENCH_HOME"):
         return Path(named).expanduser()

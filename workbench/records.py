@@ -1,7 +1,7 @@
-"""The records that flow between the stages: frozen, typed, comparable, and able to show themselves.
+"""The records that flow between the stages: frozen, typed, comparable, and self-displaying.
 
-`docs/architecture.md` says which stage makes which record. A record holds data and nothing else; how it looks is the
-business of :mod:`workbench.views`, which is asked only at the moment something is shown.
+`docs/architecture.md` lists which stage creates which record. A record holds only data; :mod:`workbench.views` renders
+it and is imported only when a record is displayed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class Record:
-    """Base of everything that shows itself: `repr` in a terminal, HTML in a notebook."""
+    """Base of every record: `repr` in a terminal, HTML in a notebook."""
 
     __slots__ = ()
-    __apart__ = ("__repr__", "_repr_html_")  # how it looks is no part of what it holds (`workbench.source`)
+    __apart__ = ("__repr__", "_repr_html_")  # display is not part of the content (`workbench.source`)
 
     def __repr__(self) -> str:
         from workbench import views
@@ -50,17 +50,17 @@ class Passage(Record):
 
     @property
     def content(self) -> str:
-        """Title, newline, text: what is encoded and what a reader sees."""
+        """Title, newline, text: the input of the encoder and of a reader."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Question(Record):
-    """A question with its gold. A method is given `question` alone.
+    """A question with its gold. A method receives `question` alone.
 
-    `answers` is the answer followed by its aliases, or, where `answer_set` is true, the full set of right answers.
-    An empty `answers` says that the corpus does not hold the answer. `start` names the entities of a graph at which
-    the question begins, where the data say it (MetaQA's topic entity).
+    `answers` is the answer followed by its aliases, or, if `answer_set` is true, the full set of right answers. Empty
+    `answers` mean that the corpus does not hold the answer. `start` names the entities of a graph at which the question
+    begins, if the data state them (MetaQA's topic entity).
     """
 
     id: str
@@ -99,8 +99,8 @@ class Entity(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Path(Record):
-    """A chain `nodes[0] -relations[0]-> nodes[1] …`, with the passages that support it, and what a method judged it to
-    be: `complete` where it ends in what was asked for, `partial` where it leads there, empty where none is judged."""
+    """A chain `nodes[0] -relations[0]-> nodes[1] …`, with its supporting passages and a method's judgement: `complete`
+    if it ends in what the question asks for, `partial` if it leads there, empty without a judgement."""
 
     nodes: tuple[str, ...]
     relations: tuple[str, ...]
@@ -110,9 +110,10 @@ class Path(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report(Record):
-    """A text about several passages: the summary of a cluster (RAPTOR), the report on a community (GraphRAG).
+    """A text about several passages: the summary of a cluster (RAPTOR) or the report on a community (GraphRAG).
 
-    `level` counts the layers between it and the passages, from 1 on; `passages` are the ids of those it is about.
+    `level` counts the layers between the report and the passages, starting at 1; `passages` are the ids of its
+    subjects.
     """
 
     id: str
@@ -128,9 +129,8 @@ class Report(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Unit(Record):
-    """A stretch of text that is no whole passage: a piece of one, or a part of a chunk that several make up. `passages`
-    are the ids of those it is cut from; `title` is that of the passage where it is one, if the text does not hold it.
-    """
+    """A span of text that is not a whole passage: a piece of one, or a part of a chunk made of several. `passages` are
+    the ids of its source passages; `title` is the title of its only source passage if the text does not contain it."""
 
     id: str
     text: str
@@ -140,7 +140,7 @@ class Unit(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextEntity(Record):
-    """A row of the entities of a context; `id` and `degree` (its relationships in the whole graph) where it shows
+    """A row of the entities of a context; `id` and `degree` (its relationships in the whole graph) if the context shows
     them."""
 
     name: str
@@ -151,8 +151,8 @@ class ContextEntity(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextRelation(Record):
-    """A row of the relationships of a context. `rank`: the degrees of both ends added up; `links`: how many of the
-    entities shown an end that is not shown is joined to. `passages`: ids of those that state it."""
+    """A row of the relationships of a context. `rank`: the sum of the degrees of both ends; `links`: how many of the
+    shown entities an end that is not shown is joined to. `passages`: ids of the passages that state it."""
 
     source: str
     target: str
@@ -166,8 +166,8 @@ class ContextRelation(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ContextGraph(Record):
-    """A context as tables, each in its order: entities, relationships, `sources` (texts that the graph was read from),
-    `chunks` (texts of the corpus). What a structured context is before it is written, and after it is parsed."""
+    """A context as ordered tables: entities, relationships, `sources` (texts that the graph was read from), `chunks`
+    (texts of the corpus). It is the form of a structured context before writing and after parsing."""
 
     entities: tuple[ContextEntity, ...] = ()
     relations: tuple[ContextRelation, ...] = ()
@@ -177,12 +177,12 @@ class ContextGraph(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evidence(Record):
-    """What a method found for a question, best first, and the trace that led to it.
+    """What a method retrieved for a question, best first, and the trace that led to it.
 
-    `scale` names the scale of the passages' scores. `fallback` says, in words, why a method had to answer by its
-    fall-back, and is `None` when it did not. `nodes` are the entities in the method's own order. `selected` is how
-    many of the leading passages the method chose for the reader; `None` leaves the choice to the reader. `context` is
-    what the method itself lays out for a reader; `None` leaves that to the reader as well.
+    `scale` names the scale of the passages' scores. `fallback` states why a method used its fallback, and is `None` if
+    it did not. `nodes` are the entities in the method's own order. `selected` is the number of leading passages that
+    the method chose for the reader; `None` leaves the choice to the reader. `context` is the method's own layout for a
+    reader; `None` leaves the layout to the reader.
     """
 
     question: str
@@ -210,12 +210,13 @@ class Evidence(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Compressed(Record):
-    """A context before and after a compressor cut it down to `budget` cl100k tokens.
+    """A context before and after a compressor cut it to `budget` cl100k tokens.
 
-    `graph` is what was kept of the tables of `before`, `text` how it is written, `tokens` and `tokens_before` its
-    length and that of the whole. `hops`: (name, hop) of every entity reached, the nearest first; `seeds` those at 0.
-    `kept`: which part of the text holds what, as (heading, hop or None, ids of units or names). `fallback`: why the
-    context was left as it was, in words."""
+    `graph` holds the kept part of the tables of `before`, `text` its written form; `tokens` and `tokens_before` are the
+    lengths of both. `hops`: (name, hop) of every entity reached, nearest first; `seeds` are those at hop 0. `kept`: the
+    contents of the text by part, as (heading, hop or None, ids of units or names). `fallback`: why the context was left
+    unchanged.
+    """
 
     question: str
     compressor: str
@@ -232,7 +233,7 @@ class Compressed(Record):
 
     @property
     def dropped(self) -> ContextGraph:
-        """What of the tables was not kept."""
+        """The parts of the tables that were not kept."""
         before, after = self.before, self.graph
         return ContextGraph(
             *(
@@ -262,8 +263,8 @@ class Pattern(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Match(Record):
-    """A pattern and the fact that it was matched with. `score` is in [0, 1]: how alike predicate and terms are, 1 where
-    the labels agree (`exact`); `turned`: subject and object stand the other way round."""
+    """A pattern and the fact that it matches. `score` is in [0, 1]: the similarity of predicate and terms, 1 if the
+    labels agree (`exact`); `turned`: subject and object are swapped."""
 
     pattern: Pattern
     fact: Triple
@@ -274,7 +275,7 @@ class Match(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Binding(Record):
-    """Values of variables under which all patterns match, one match for each, and the worst of their scores."""
+    """Values of variables under which all patterns match, one match for each, and the lowest of their scores."""
 
     values: tuple[tuple[str, str], ...]
     matches: tuple[Match, ...]
@@ -283,14 +284,15 @@ class Binding(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proof(Record):
-    """A query carried out on facts, and what it says of an answer.
+    """A query executed on facts, and its verdict on an answer.
 
-    `query` is the SPARQL that was executed, `patterns` its triple patterns in the order in which they were joined,
-    `wanted` the variable asked for, `compare` how several values make the answer (empty: the value itself). `bindings`
-    are complete, best first; `partial` the best matches up to the hop where the chain breaks, `broken` the number of
-    that pattern from 1 on, None where none breaks. `answers`: values of `wanted`, best first, with their scores.
-    `mark` is what that says of `answer`: `verified`, `contradicted`, `unsupported`, or empty where none was given.
-    `flaw`: why there is nothing to execute, in words."""
+    `query` is the executed SPARQL, `patterns` its triple patterns in the order of the join, `wanted` the requested
+    variable, `compare` how several values make the answer (empty: the value itself). `bindings` are complete, best
+    first; `partial` are the best matches up to the hop where the chain breaks, `broken` the number of that pattern
+    starting at 1, or None if no pattern breaks. `answers`: values of `wanted`, best first, with their scores. `mark` is
+    the verdict on `answer`: `verified`, `contradicted`, `unsupported`, or empty without an answer. `flaw`: why there is
+    nothing to execute.
+    """
 
     query: str = ""
     patterns: tuple[Pattern, ...] = ()
@@ -307,9 +309,9 @@ class Proof(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Reading(Record):
-    """How an answer came about: the `prompt` that gave it; with routing the `kind` of question it was taken for
-    (`invalid`: the label was none, and the default was taken); `retried`: the first prompt abstained; `flaw`: why no
-    answer could be read off the reply (empty: it could); `compressor`, and the cl100k `tokens` that were shown."""
+    """How an answer came about: the `prompt` that produced it; with routing, the predicted `kind` of question
+    (`invalid`: the label was unknown, and the default applied); `retried`: the first prompt abstained; `flaw`: why no
+    answer could be read from the reply (empty if one could); `compressor`, and the cl100k `tokens` shown."""
 
     prompt: str
     kind: str = ""
@@ -322,9 +324,11 @@ class Reading(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Record):
-    """What a reader made of the evidence, and which engine it asked. `failure` says why there is no answer;
-    abstaining is an answer, not a failure. `proof` is what executing the query behind it gave, where there is one.
-    `reply` is what the model said, where that is no answer that can be read."""
+    """A reader's answer to a question, and the engine that it called.
+
+    `failure` states why there is no answer; abstaining is an answer, not a failure. `proof` is the result of executing
+    the query behind it, if there is one. `reply` is the model's text if no answer could be read from it.
+    """
 
     question: str
     text: str
@@ -341,10 +345,10 @@ class Answer(Record):
 
 
 def ranked(items: Sequence[T], scores: Sequence[float]) -> tuple[Scored[T], ...]:
-    """Pair items with plain Python floats, in the order given."""
+    """Pair items with plain Python floats, in the given order."""
     return tuple(Scored(item, float(score)) for item, score in zip(items, scores, strict=True))
 
 
 def record_of(kind: type, plain: Mapping[str, Any]) -> Any:
-    """The record that `dataclasses.asdict` made plain, back from JSON: its sequences are tuples again."""
+    """Restore a record that `dataclasses.asdict` and JSON made plain: sequences become tuples again."""
     return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()})

@@ -1,14 +1,15 @@
-"""What code does, as hashes: functions and classes with all that they call, in the package and beside it.
+"""Hashes of what code does: functions and classes with everything that they call, in the package and next to it.
 
-A result may be used again only while the code that made it is the same. `units` names that code piece by piece, so
-that a change can be told, and pointed at. What is hashed is what runs, not what lies in a file: the byte code that is
-loaded, without comments, docstrings and line numbers. So a notebook cell that was run again counts, a module that was
-reloaded counts, and a file that was edited and not loaded does not.
+A result may be reused only while the code that produced it is unchanged. `units` identifies that code piece by piece,
+so a change can be detected and located. The hash covers the loaded byte code, without comments, docstrings and line
+numbers, and not the file. So a notebook cell that was run again counts, a reloaded module counts, and an edited file
+that was not loaded does not.
 
-Followed are globals, closures, defaults, imports inside functions and, of every class that is met, the attributes that
-any of the code names. Another distribution is one unit, its version. Not followed is what a result is known by
-otherwise, such as an engine by its name and a layer by its content: modules in `_APART`, and attributes that a class
-lists in `__apart__`."""
+The analysis follows globals, closures, defaults, imports inside functions and, for every class that it meets, the
+attributes that any of the code names. Another distribution is one unit, its version. It does not follow what identifies
+a result in other ways, such as an engine by its name and a layer by its content: modules in `_APART`, and attributes
+that a class lists in `__apart__`.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _PACKAGE = __name__.partition(".")[0]
-# What shows, asks a model or takes stock decides no ranking and no answer; what asks is known by its engine's name.
-_READ = f"{_PACKAGE}.llm.parse"  # decides what a reply says
+# Code that displays, calls a model or estimates determines no ranking and no answer; engines are identified by name.
+_READ = f"{_PACKAGE}.llm.parse"  # determines how a reply is read
 _APART = tuple(f"{_PACKAGE}.{name}" for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source"))
 _SHOWN = {"__repr__", "__doc__", "__module__", "__dict__", "__weakref__", "__annotations__", "__slots__"}
 _Held = Mapping | list | set
@@ -41,21 +42,21 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None), type(...))
 
 
 def units(*roots: Any, names: Iterable[str] = ()) -> dict[str, str]:
-    """Name of every piece of code that the roots may run → hash of it, without what it calls, which has a name of its
-    own. `roots` are functions, classes, or instances, of which the classes and parts count; `names` are the attributes
-    by which they are used from outside."""
+    """Name → hash of every piece of code that the roots may run, excluding the code it calls, which has its own name.
+    `roots` are functions, classes, or instances, whose classes and parts count; `names` are the attributes by which
+    callers use them."""
     return followed(*roots, names=names).units
 
 
 class Followed(NamedTuple):
-    """The units (`units`), and objects of ours that their code names and that are not followed, such as Steps."""
+    """The units (`units`), and our objects that their code names but that are not followed, such as Steps."""
 
     units: dict[str, str]
     apart: list[Any]
 
 
 def followed(*roots: Any, names: Iterable[str] = ()) -> Followed:
-    """What the roots may run, and ask."""
+    """The code that the roots may run, and the Steps that they may request."""
     walk = _Walk(names)
     for root in roots:
         walk.visit(root)
@@ -63,43 +64,43 @@ def followed(*roots: Any, names: Iterable[str] = ()) -> Followed:
 
 
 def hash_of(*roots: Any, names: Iterable[str] = ()) -> str:
-    """12 hex digits for the roots and all that they call."""
+    """12 hex digits for the roots and everything that they call."""
     return _digest(*(part for pair in units(*roots, names=names).items() for part in pair))
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Names of the units that differ, those that both have first."""
+    """Names of the units that differ; those that both have come first."""
     both = [name for name in now if name in before and before[name] != now[name]]
     return [*both, *sorted(before.keys() ^ now.keys())]
 
 
 @cache
 def package_hash() -> str:
-    """12 hex digits for all code of the package as it lies on disk."""
+    """12 hex digits for all code of the package on disk."""
     root = Path(__file__).parent
     files = sorted(root.rglob("*.py"))
     return _digest(*(part for file in files for part in (file.relative_to(root).as_posix(), file.read_bytes())))
 
 
 class _Used(NamedTuple):
-    """What a code object names: globals (with the attributes taken of each at once), attributes, imports."""
+    """The names in a code object: globals (with the attributes read from each), attributes, imports."""
 
     globals: tuple[tuple[str, ...], ...]
     attributes: frozenset[str]
-    imports: tuple[tuple[str, int, str | None], ...]  # module, level, name that is taken of it
-    changes: frozenset[str]  # globals, closed-over variables and attributes that it assigns, or that it adds to
-    dynamic: bool  # whether attributes are looked up by a name that is computed
+    imports: tuple[tuple[str, int, str | None], ...]  # module, level, name imported from it
+    changes: frozenset[str]  # globals, closed-over variables and attributes that it assigns or appends to
+    dynamic: bool  # whether it looks up attributes by a computed name
 
 
 class _Walk:
     def __init__(self, names: Iterable[str]):
         self._units: dict[str, str] = {}
-        self._values: list[tuple[str, str, Any]] = []  # unit, name, value: what code reads
+        self._values: list[tuple[str, str, Any]] = []  # unit, name, value: data that code reads
         self._changes: set[str] = set()
         self._objects = 0
         self._names = set(names)  # attributes that any of the code names
         self._classes: dict[type, bool] = {}  # class -> whether all its attributes count
-        self._seen: dict[int, Any] = {}  # the objects, too, so that no number is used again
+        self._seen: dict[int, Any] = {}  # the objects too, so no id is reused
         self._taken: set[tuple[type, str]] = set()
         self.apart: list[Any] = []
 
@@ -107,9 +108,9 @@ class _Walk:
         while self._members():
             pass
         for unit, name, value in self._values:
-            if name not in self._changes:  # what code changes is its state, such as a counter
+            if name not in self._changes:  # a value that code changes is its state, such as a counter
                 self._units[unit] = _digest(_told(value))
-        self._units["python"] = ".".join(platform.python_version_tuple()[:2])  # byte code hangs on it
+        self._units["python"] = ".".join(platform.python_version_tuple()[:2])  # byte code depends on it
         return dict(sorted(self._units.items()))
 
     def visit(self, value: Any) -> None:
@@ -136,7 +137,7 @@ class _Walk:
             for part in (value.func, value.args, value.keywords):
                 self.visit(part)
         elif isinstance(value, _Held) and _followed(type(value).__module__):
-            self.visit(type(value))  # one that fills itself, perhaps: what it holds now is no part of the code
+            self.visit(type(value))  # may fill itself lazily: its current content is not part of the code
         elif isinstance(value, dict | MappingProxyType):
             for part in () if _is_registry(value) else (*value.keys(), *value.values()):
                 self.visit(part)
@@ -149,8 +150,8 @@ class _Walk:
             self._instance(value)
 
     def _instance(self, value: Any) -> None:
-        """The class of an object, and its parts. Of the user's own what it was made with counts as well; what ours hold
-        follows from their settings."""
+        """The class of an object, and its parts. For a user's object, its constructor arguments count as well; the
+        content of ours follows from their settings."""
         kind = type(value)
         if hasattr(kind, "run") and hasattr(value, "meter"):
             return  # an engine
@@ -162,7 +163,7 @@ class _Walk:
         self._objects += own
         for name, part in _state(value):
             if isinstance(getattr(kind, name, None), cached_property) or "__dict__" in _apart(type(part)):
-                continue  # is there or not, as it happens; or is known otherwise
+                continue  # present by chance, or identified in another way
             if own and _is_told(part):
                 self._values.append((f"{kind.__module__}:{kind.__qualname__} {self._objects}.{name}", name, part))
             if own or not isinstance(part, Mapping | tuple | list | set):
@@ -174,7 +175,7 @@ class _Walk:
             if not hasattr(function, "__wrapped__") and not function.__closure__:
                 return
             for part in (getattr(function, "__wrapped__", None), *(part for _, part in _closed_over(function))):
-                if callable(part):  # a decorator's work
+                if callable(part):  # the result of a decorator
                     self.visit(part)
             return
         used = _used(function.__code__)
@@ -216,23 +217,23 @@ class _Walk:
                 if taken is not None:
                     value = vars(value)[taken] if taken in vars(value) else importlib.import_module(f"{module}.{taken}")
             except ImportError:
-                continue  # what is not there cannot run
+                continue  # a missing module cannot run
             yield value
             if isinstance(value, ModuleType) and _followed(value.__name__):
                 yield from (vars(value)[one] for one in sorted(used.attributes & vars(value).keys()))
 
     def _class(self, kind: type) -> None:
-        """Note the class; its attributes are visited when they are named (`_members`)."""
+        """Note the class; its attributes are visited when code names them (`_members`)."""
         if not _followed(kind.__module__):
             self._other(kind.__module__)
             return
-        self._classes[kind] = hasattr(kind, "model_json_schema")  # of pydantic, which calls what nobody names
+        self._classes[kind] = hasattr(kind, "model_json_schema")  # of pydantic, which calls what no code names
         self._add(kind.__module__, kind.__qualname__, *(base.__qualname__ for base in kind.__mro__), *_schema(kind))
         for base in kind.__mro__[1:]:
             self.visit(base)
 
     def _members(self) -> bool:
-        """Visit the attributes of classes that have come to be named; whether there were any."""
+        """Visit newly named attributes of classes; return whether there were any."""
         found = [
             (kind, name, member)
             for kind, whole in self._classes.items()
@@ -253,8 +254,7 @@ class _Walk:
         return bool(found)
 
     def _add(self, module: str, name: str, *parts: str | bytes) -> str:
-        """A unit's name is that of its definition; where several share one, as lambdas do, their hashes tell them
-        apart."""
+        """Name a unit after its definition; if several share one, as lambdas do, their hashes distinguish them."""
         code, name = _digest(*parts), f"{module}:{name}"
         if name.endswith("<lambda>") or self._units.get(name, code) != code:
             name = f"{name} {code}"
@@ -262,7 +262,7 @@ class _Walk:
         return name
 
     def _other(self, module: str | None) -> None:
-        """A module that is not followed: the version of its distribution, if it has one."""
+        """A module that is not followed counts by the version of its distribution, if it has one."""
         top = (module or "").partition(".")[0]
         if top and top != _PACKAGE and _is_installed(top):
             self._units[top] = _version(top)
@@ -278,7 +278,7 @@ def _state(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _closed_over(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The variables that a function closes over, with their values; one that is not bound yet is left out."""
+    """The variables that a function closes over, with their values; unbound ones are omitted."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             yield name, cell.cell_contents
@@ -304,7 +304,7 @@ def _used(code: CodeType) -> _Used:
     constants: list[Any] = []
     steps = list(dis.get_instructions(code))
     module, chain = ("", 0), False
-    making = code.co_name in ("__init__", "__post_init__", "__new__")  # gives an object its state, which others change
+    making = code.co_name in ("__init__", "__post_init__", "__new__")  # creates an object's state, which others change
     for at, step in enumerate(steps):
         what, name = step.opname, step.argval
         if what == "LOAD_CONST":
@@ -338,8 +338,8 @@ def _used(code: CodeType) -> _Used:
 
 
 def _is_changed(following: Iterable[dis.Instruction]) -> bool:
-    """Whether what was just loaded is added to (`seen.append`), or one of its items assigned (`counts[key] += 1`)."""
-    above = 0  # how much lies on the stack above it: the key alone, where it is the container of an assignment
+    """Whether the loaded value is appended to (`seen.append`), or one of its items assigned (`counts[key] += 1`)."""
+    above = 0  # stack items above it: only the key, if it is the container of an assignment
     for at, step in enumerate(following):
         if step.opname in ("LOAD_ATTR", "LOAD_METHOD") and at == 0 and step.argval in _ADDING:
             return True
@@ -354,7 +354,7 @@ def _code(code: CodeType) -> str:
     """Hash of what a code object does: no docstring, no line numbers, no file, no names of local variables."""
     consts = [one for one in code.co_consts if not isinstance(one, CodeType)]
     if consts and isinstance(consts[0], str) and not code.co_name.startswith("<"):
-        consts[0] = None  # of a function with a docstring it is the first constant
+        consts[0] = None  # a docstring is the first constant
     arguments = code.co_argcount + code.co_kwonlyargcount
     shape = (arguments, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_varnames[:arguments])
     inner = [_code(one) for one in code.co_consts if isinstance(one, CodeType)]
@@ -363,21 +363,20 @@ def _code(code: CodeType) -> str:
 
 
 def _counts(name: str, module: str) -> bool:
-    """Whether the value of a global is part of the code. Of ours constants are; others, such as caches, are made while
-    it runs."""
+    """Whether the value of a global is part of the code. In our code, constants are; others, such as caches, change at
+    run time."""
     return not _is_ours(module) or name.strip("_").isupper()
 
 
 def _is_registry(value: Any) -> bool:
-    """Whether it lists classes of ours by name: what was chosen of them is met as an object, and the others do not
-    count."""
+    """Whether it lists our classes by name: a selected class is met as an object, and the others do not count."""
     listed = value.values() if isinstance(value, Mapping) else ()
     each = [one if isinstance(one, tuple) else (one,) for one in listed]
     return bool(each) and all(isinstance(one, type) and _is_ours(one.__module__) for row in each for one in row)
 
 
 def _is_told(value: Any) -> bool:
-    """Whether a class's attribute is a value, and not a function or what Python keeps of one."""
+    """Whether a class's attribute is a value, and not a function or an internal attribute of Python."""
     if isinstance(value, tuple | list | set | frozenset):
         return all(map(_is_told, value))
     if isinstance(value, dict | MappingProxyType):
@@ -387,12 +386,12 @@ def _is_told(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    """An array, or what can be had as one: a tensor, a series, a table."""
+    """An array, or something convertible to one: a tensor, a series, a table."""
     return hasattr(type(value), "__array__") and not isinstance(value, type)
 
 
 def _told(value: Any) -> str:
-    """A value as text that is the same in every process; code, which is a unit of its own, by its name alone."""
+    """A value as text that is equal in every process; code, which is a unit of its own, by name alone."""
     if isinstance(value, Enum):
         return f"{type(value).__qualname__}.{value.name}"
     if isinstance(value, _PLAIN):
@@ -433,7 +432,7 @@ def _is_ours(module: str) -> bool:
 
 @cache
 def _followed(module: str | None) -> bool:
-    """Whether the code of a module is looked into: of ours what decides results, and what lies beside the package."""
+    """Whether the code of a module is followed: our modules that determine results, and modules next to the package."""
     if not module:
         return False
     if _is_ours(module):
@@ -443,12 +442,12 @@ def _followed(module: str | None) -> bool:
 
 @cache
 def _is_installed(top: str) -> bool:
-    """Whether a module belongs to a distribution, and not to the user's own files (or to a notebook, or to Python)."""
+    """Whether a module belongs to a distribution, and not to the user's files, a notebook, or Python."""
     if top == "__main__" or top in sys.stdlib_module_names:
         return False
     try:
         found = find_spec(top)
-    except ValueError:  # of a module that was made by hand
+    except ValueError:  # of a module that was created by hand
         return False
     places = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
     files = [found.origin or "", *(found.submodule_search_locations or ())] if found else []

@@ -1,4 +1,4 @@
-"""Small things done to strings, in one place."""
+"""Small operations on strings."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ _NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
 
 
 def storable(text: str) -> str:
-    """Lone surrogates (half characters, which no UTF-8 file can hold) become U+FFFD."""
+    """Replace lone surrogates, which no UTF-8 file can hold, by U+FFFD."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def text_hash(text: str) -> str:
-    """The name of a text: 16 hex digits of SHA-256 of its UTF-8 bytes."""
+    """The identifier of a text: 16 hex digits of the SHA-256 of its UTF-8 bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def ascii_phrase(text: str) -> str:
-    """Phrase identity of the released HippoRAG 2: lower case, everything but A-Z a-z 0-9 a space, ends stripped.
+    """Phrase identity of the released HippoRAG 2: lower case, everything but A-Z a-z 0-9 becomes a space, ends
+    stripped.
 
-    Inner runs of spaces stay, as they do there: `S.O.B.` → `s o b`, `Râul` → `r ul`, any other script → the empty
-    string."""
+    Inner runs of spaces stay, as in the released code: `S.O.B.` → `s o b`, `Râul` → `r ul`, any other script → the
+    empty string.
+    """
     return _NOT_ASCII_WORD.sub(" ", text.lower()).strip()
 
 
 def unicode_phrase(text: str) -> str:
-    """The same idea for every script: compose, fold case, keep letters, marks and digits, one space between words.
+    """The same for every script: compose, fold case, keep letters, marks and digits, one space between words.
 
-    What holds marks alone, as an emoji's invisible selector does, is no word.
+    A run of marks alone, such as an emoji's invisible selector, is not a word.
     """
-    folded = _composed(_composed(text).casefold())  # folding takes some letters apart again
+    folded = _composed(_composed(text).casefold())  # case folding decomposes some letters again
     kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded)
     return " ".join(word for word in kept.split() if any(map(str.isalnum, word)))
 

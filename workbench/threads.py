@@ -1,8 +1,9 @@
-"""One thread policy for the process: torch gets the cores, every other pool gets one thread.
+"""The thread policy of the process: torch gets the cores, every other pool gets one thread.
 
-Left alone, torch, OpenBLAS and llama.cpp each start a thread per core and then wait for each other by spinning. Here
+By default, torch, OpenBLAS and llama.cpp each start a thread per core and then wait for each other by spinning. Here
 the large matrix products (encoding, nearest neighbours) go through torch; the small ones, one question at a time, are
-faster on one thread anyway. Set `WORKBENCH_THREADS` to give torch another number."""
+faster on one thread anyway. `WORKBENCH_THREADS` sets another number for torch.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from functools import cache
 
 
 def cores() -> int:
-    """Cores this process may use, or what `WORKBENCH_THREADS` says."""
+    """The number of cores that this process may use, or the value of `WORKBENCH_THREADS`."""
     wanted = os.environ.get("WORKBENCH_THREADS", "")
     if wanted:
         if not wanted.isdigit() or int(wanted) < 1:
@@ -24,7 +25,7 @@ def cores() -> int:
 
 @cache
 def settle() -> None:
-    """Apply the policy, once. Called where torch is first needed and before the first question."""
+    """Apply the policy once. Called where torch is first needed and before the first question."""
     import numpy  # noqa: F401  (its BLAS must be loaded before it can be limited)
     from threadpoolctl import threadpool_limits
 
@@ -33,7 +34,7 @@ def settle() -> None:
 
 
 def lend(threads: int) -> None:
-    """Give torch so many threads for what this thread of Python computes from now on."""
+    """Set the number of torch threads for computations of the current Python thread."""
     import torch
 
     torch.set_num_threads(threads)
@@ -41,8 +42,8 @@ def lend(threads: int) -> None:
 
 @contextmanager
 def lent(threads: int) -> Iterator[None]:
-    """Other threads for torch than the cores, within. Ask for `cores()` where the bits hang on it: a thread of Python
-    that first uses torch while another one holds fewer would keep those."""
+    """Use another number of torch threads inside the block. Pass `cores()` if the bits of the result depend on it: a
+    Python thread that first uses torch while another one has fewer would keep that number."""
     lend(threads)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Counting tokens of cl100k_base, the unit of every budget. The tokenizer's tables come with a package."""
+"""Counts of cl100k_base tokens, the unit of every budget. The tokenizer's tables come with a package."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def count(text: str) -> int:
 
 
 def cut(text: str, budget: int) -> str:
-    """The longest beginning of a text that has at most `budget` tokens."""
+    """The longest prefix of a text with at most `budget` tokens."""
     tokens = _tokenizer().encode_ordinary(storable(text))
     return text if len(tokens) <= budget else _tokenizer().decode(tokens[: max(0, budget)]).rstrip("\ufffd")
 
 
 def starts(text: str) -> list[int]:
-    """Where each token of a text begins, in characters, then the length of the text: `text[starts[a]:starts[b]]` are
-    the tokens from a to b. A border within a character stands before it, so slices that meet give back the text."""
+    """The character offset of each token of a text, then the length of the text: `text[starts[a]:starts[b]]` are the
+    tokens from a to b. A border inside a character moves before it, so adjacent slices concatenate to the text."""
     encoding = _tokenizer()
     text, offsets = encoding.decode_with_offsets(encoding.encode_ordinary(storable(text)))
     return [*offsets, len(text)]

@@ -1,6 +1,6 @@
 """The trace: one event record for everything that happens between a question and its answer.
 
-A stage opens a *span*, says what went in, and sets what came out; spans nest. Kinds are those of OpenInference
+A stage opens a *span*, states its inputs, and sets its outputs; spans nest. Kinds are those of OpenInference
 (https://arize-ai.github.io/openinference/spec/), in upper case.
 
     trace = Trace()
@@ -37,7 +37,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Event(Record):
-    """One thing that happened. `scores` are (id, score) best first; `seconds` takes no part in comparison."""
+    """One event. `scores` are (id, score), best first; `seconds` does not take part in comparison."""
 
     id: int
     parent: int | None
@@ -73,7 +73,7 @@ class Span:
 
 
 class _NoSpan:
-    """What a trace that is off hands out."""
+    """The span of a trace that is off."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ _NO_SPAN = _NoSpan()
 class Trace(Record):
     """The events of one question, in the order in which they began.
 
-    A trace belongs to one call and is written by one thread at a time; calls that run side by side have a trace each.
+    A trace belongs to one call, and one thread at a time writes it; concurrent calls have a trace each.
     """
 
     def __init__(self, level: str = "full", events: Iterable[Event] = ()):
@@ -105,18 +105,18 @@ class Trace(Record):
     # -- writing ------------------------------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        """Whether anything is recorded; guards the making of costly inputs, not the span itself."""
+        """Whether anything is recorded; guards the computation of expensive inputs, not the span itself."""
         return self.level != "off"
 
     def span(self, kind: str, step: str, **inputs: Any):
-        """Open an event as a child of the one now open. An exception inside is recorded as its failure and goes
-        on."""
+        """Open an event as a child of the currently open one. An exception inside is recorded as its failure and
+        propagates."""
         return self._span(kind, step, inputs) if self else _NO_SPAN
 
     @contextmanager
     def _span(self, kind: str, step: str, inputs: dict) -> Iterator[Span]:
         event = Event(len(self._events), self._parent, kind, step, self._keep(inputs))
-        self._events.append(event)  # its place is where it began, and a trace can be looked at while it is written
+        self._events.append(event)  # its position is where it began, so a trace can be read while it is written
         self._parent = event.id
         span, started = Span(), time.perf_counter()
         try:
@@ -127,7 +127,7 @@ class Trace(Record):
         finally:
             seconds = time.perf_counter() - started
             self._parent = event.parent
-            scores = span._scores  # plain already
+            scores = span._scores  # already plain
             if self.level != "full":
                 scores = tuple((_hashed(name), score) for name, score in scores)
             outputs = self._keep(span._outputs)
@@ -136,15 +136,15 @@ class Trace(Record):
             )
 
     def graft(self, branch: Trace) -> None:
-        """Append the events of another trace, below the event that is now open: what was done side by side, each with a
-        trace of its own, stands in one order then."""
+        """Append the events of another trace below the currently open event. Concurrent work with one trace per task
+        thus gets a fixed order."""
         first = len(self._events)
         for event in branch:
             parent = self._parent if event.parent is None else event.parent + first
             self._events.append(replace(event, id=event.id + first, parent=parent))
 
     def _keep(self, value: Any) -> Any:
-        """Plain values, copied: what the caller changes later stays out of the trace."""
+        """Copy to plain values, so that later changes by the caller have no effect."""
         plain = _jsonable(value)
         return plain if self.level == "full" else _hashed(plain)
 
@@ -176,8 +176,7 @@ class Trace(Record):
         return [event for event in self if event.parent == parent]
 
     def step_paths(self) -> dict[int, str]:
-        """Event id → its place, such as `hipporag2 / filter facts`, numbered (`#2`) from the second of the same name
-        on."""
+        """Event id → its path, such as `hipporag2 / filter facts`, numbered (`#2`) from the second of the same name."""
         paths: dict[int, str] = {}
         seen: dict[str, int] = {}
         for event in self:
@@ -203,12 +202,12 @@ class Trace(Record):
         return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"parent": "Int64"})
 
     def seconds(self) -> dict[str, float]:
-        """Seconds per place (see `step_paths`): the part of a trace that differs from run to run."""
+        """Seconds per path (see `step_paths`): the part of a trace that differs between runs."""
         paths = self.step_paths()
         return {paths[event.id]: event.seconds for event in self if event.seconds is not None}
 
     def diff(self, other: Trace) -> TraceDiff:
-        """What differs between two traces, event by event; events are matched by their place."""
+        """The differences between two traces, event by event; events are matched by path."""
         left, right = (dict(zip(trace.step_paths().values(), trace)) for trace in (self, other))
         rows = []
         for path in dict.fromkeys([*left, *right]):
@@ -223,21 +222,21 @@ class Trace(Record):
     # -- disk ---------------------------------------------------------------------------------------------------
 
     def save(self, path: str | FilePath) -> FilePath:
-        """Write JSON Lines: a header, each long text once under its hash, the events; seconds are left out."""
+        """Write JSON Lines: a header, each long text once under its hash, the events without seconds."""
         texts: dict[str, str] = {}
         events = [json.dumps({"event": _stored(event, texts)}) for event in _plain(self.events)]
         header = {"trace": FORMAT, "level": self.level, "events": len(events)}
         lines = [json.dumps(header), *(json.dumps({"text": n, "value": t}) for n, t in texts.items()), *events]
         path = FilePath(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Every line is ASCII (json escapes the rest), so any text survives, lone surrogates and control characters
-        # included.
+        # Every line is ASCII (json escapes the rest), so any text survives, including lone surrogates and control
+        # characters.
         path.write_text("\n".join(lines) + "\n", encoding="ascii", newline="\n")
         return path
 
     @classmethod
     def open(cls, path: str | FilePath) -> Trace:
-        """Read a saved trace; it can be stepped through without any engine or index."""
+        """Read a saved trace; stepping through it needs neither engine nor index."""
         try:
             lines = [json.loads(line) for line in FilePath(path).read_text(encoding="ascii").splitlines()]
         except ValueError as error:
@@ -262,7 +261,7 @@ class Trace(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TraceDiff(Record):
-    """Rows (place, what, left, right); empty when the two traces tell the same story."""
+    """Rows (path, what, left, right); empty if the two traces are equal."""
 
     rows: tuple[tuple[str, str, Any, Any], ...]
 
@@ -290,7 +289,7 @@ def _changes(left: Event, right: Event) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Whether two values are saved as the same JSON; unlike `==`, this holds for NaN."""
+    """Whether two values have the same JSON; unlike `==`, this holds for NaN."""
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
@@ -312,8 +311,9 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 def _jsonable(value: Any) -> Any:
-    """Plain JSON values: mappings, lists, strings, numbers; arrays and their scalars become lists and numbers."""
-    if type(value) in _SCALARS:  # most are, and to ask whether one is a Mapping takes long
+    """Convert to plain JSON values: mappings, lists, strings, numbers; arrays and their scalars become lists and
+    numbers."""
+    if type(value) in _SCALARS:  # the common case; the check for Mapping is slow
         return value
     if isinstance(value, Mapping):
         return {str(key): _jsonable(item) for key, item in value.items()}
@@ -336,8 +336,7 @@ def _hashed(value: Any) -> Any:
 
 
 def _stored(value: Any, texts: dict[str, str]) -> Any:
-    """The value with each long text moved into `texts`. A key of the caller's that begins with `$` gets a second
-    one."""
+    """Move each long text of a value into `texts`. A caller's key that begins with `$` gets a second one."""
     if isinstance(value, str) and len(value) > LONG:
         texts[name := text_hash(value)] = value
         return {"$text": name}
