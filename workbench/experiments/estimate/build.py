@@ -26,7 +26,7 @@ from workbench.experiments.estimate.written import (
     of_skeleton,
     of_summaries,
 )
-from workbench.index import Index, communities, extractions, pieces, profiles, skeleton, summaries
+from workbench.index import Index, communities, extractions, journal, pieces, profiles, skeleton, summaries
 from workbench.index.facts import fact_text
 from workbench.index.index import DEFAULT_LAYERS, closure, tries
 from workbench.index.layer import Build
@@ -82,13 +82,13 @@ def estimate_build(
     encoder = encoder or (index.encoder if index else known_encoder())
     old = index.extractions if index and "extractions" in index.manifest["layers"] else None
     build = Build(data, encoder, engine)
-    attempt = _attempt(build, folder)
-    left = extractions.left(build, old, attempt) if "extractions" in kinds else []
+    answers = extractions.journal(_attempt(build, folder), build, old)
+    left = extractions.left(answers, build) if "extractions" in kinds else []
     chosen = spread(left, sample, lambda passage: (_size(passage), passage.id), seed)
     asked = _ask(engine, chosen)
     extracting = [_extracting(step, engine, left, asked, seed) for step in (named_entities.STEP, triples.STEP)]
-    stopped = [made.record for made in extractions.left_behind(attempt).values()]
-    records = [*(old.records if old else ()), *stopped, *(data.extractions or ())]
+    answered = [extracted.record for extracted in answers.known.values()]
+    records = [*(old.records if old else ()), *answered, *(data.extractions or ())]
     encoding, timed = _encoding(build, index, records, left, asked, seed)
     measured = [said_of(len(chosen), len(left), "passages without an extraction", "lengths", seed)] if chosen else []
     if left and not chosen:
@@ -187,7 +187,7 @@ def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Asked, 
 
     prompt = whole([usage.prompt_tokens for usage in usages], prompts) if told else exactly(sum(prompts.values()))
     completion = whole([usage.completion_tokens for usage in usages], sizes) if told else None
-    groups = [min(extractions.GROUP, len(left) - start) for start in range(0, len(left), extractions.GROUP)]
+    groups = [min(journal.GROUP, len(left) - start) for start in range(0, len(left), journal.GROUP)]
     rounds = sum(math.ceil(group / getattr(engine, "concurrency", 1)) for group in groups)
     latency = latency_of(usages, seed)
     return Cost(
