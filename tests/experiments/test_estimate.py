@@ -25,8 +25,9 @@ from workbench.experiments.estimate import (
     extrapolated,
     spread,
 )
-from workbench.experiments.estimate.written import FACTS, REPORTS
 from workbench.index import communities, journal, leiden
+from workbench.index.communities import REPORTS
+from workbench.index.extractions import FACTS
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine, Recorded
 from workbench.llm.record import Recording

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import tokens
+from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import IndexFault
+from workbench.index.forecast import GLEANED, RECORDS, Forecast, Requests, exactly, prompt_tokens
 from workbench.index.journal import Answer, StepJournal, by_rules, counts, is_rules, request_key
 from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build
@@ -49,7 +51,7 @@ def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | N
     counted; the next build that requests the layer retries them.
 
     Raises :class:`IndexFault` if a passage needs a request and there is no engine."""
-    types = _types(build, settings)
+    types = _types(build.data, settings)
     records = StepJournal(folder, "records.jsonl", build.engine, entity_relations.STEP, old, build.progress)
     found = _records(records, build, settings, types)
     written = [name for name, _ in types or entity_relations.TYPES]
@@ -81,13 +83,28 @@ def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | N
     return Written(profiles, _schema(profiles, records, types, description), summary)
 
 
+def forecast(data: Dataset, settings: Settings) -> Forecast:
+    """What a model would be asked about all passages. Fused descriptions are few, and not in it."""
+    step, rounds = entity_relations.STEP, 1 + settings.gleanings
+    inputs = _inputs(data.passages, _types(data, settings) or entity_relations.TYPES)
+    first = sum(prompt_tokens(step, value) for value in inputs)
+    records = exactly(sum(tokens.count(passage.content) for passage in data.passages)).times(RECORDS)
+    completion = records + records.times(GLEANED).times(settings.gleanings)
+    basis = (
+        f"profiles: each passage is asked about {rounds} times; {RECORDS.words} tokens per token of it, and "
+        f"{GLEANED.words} of that in a further round, assumed"
+    )
+    calls = exactly(len(inputs) * rounds)
+    return Forecast((Requests(step, calls, exactly(first * rounds), completion),), basis)
+
+
 # -- requests --------------------------------------------------------------------------------------------------------
 
 
-def _types(build: Build, settings: Settings) -> tuple[tuple[str, str], ...]:
+def _types(data: Dataset, settings: Settings) -> tuple[tuple[str, str], ...]:
     """The types to look for, (name, definition), as the settings or the data name them. Without any, a model is given
     LightRAG's types and the rules use their own."""
-    given = [(found.name, found.definition) for found in build.data.schema.entity_types] if build.data.schema else []
+    given = [(found.name, found.definition) for found in data.schema.entity_types] if data.schema else []
     if settings.types is None:
         return tuple(given)
     known = {**KINDS, **dict(entity_relations.TYPES), **dict(given)}
@@ -108,12 +125,15 @@ def _records(
     looked_for = types if types or is_rules(build.engine) else entity_relations.TYPES
 
     def extract(group: Sequence[Passage]) -> list[Result]:
-        inputs = [entity_relations.Input(passage.title, passage.text, looked_for) for passage in group]
-        return entity_relations.extract(build.engine, inputs, rounds=settings.gleanings)
+        return entity_relations.extract(build.engine, _inputs(group, looked_for), rounds=settings.gleanings)
 
     answers = journal.run(passages, extract, "profile passages")
     outputs = {key: entity_relations.Output(**answer.output) for key, answer in answers.items() if answer.output}
     return [(passage.id, outputs[key]) for key, passage in zip(keys, build.data.passages) if key in outputs]
+
+
+def _inputs(passages: Sequence[Passage], types: tuple[tuple[str, str], ...]) -> list[entity_relations.Input]:
+    return [entity_relations.Input(passage.title, passage.text, types) for passage in passages]
 
 
 def _fused(things: Sequence[fuse_descriptions.Input], journal: StepJournal, settings: Settings) -> list[str]:
