@@ -25,8 +25,9 @@ from workbench.experiments.estimate import (
     extrapolated,
     spread,
 )
-from workbench.experiments.estimate.written import FACTS, REPORTS
-from workbench.index import communities, extractions, leiden
+from workbench.index import communities, journal, leiden
+from workbench.index.communities import REPORTS
+from workbench.index.extractions import FACTS
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine, Recorded
 from workbench.llm.record import Recording
@@ -128,7 +129,7 @@ def test_what_has_an_extraction_is_not_asked_for(tmp_path, monkeypatch):
     given = replace(tiny_dataset(), extractions=tiny_dataset().extractions[:6])
     assert build_costs(chat(), data=given)[1]["triples"].calls == exactly(2)
     assert "triples" not in build_costs(chat(), data=tiny_dataset())[1]
-    monkeypatch.setattr(extractions, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
     with pytest.raises(RuntimeError, match="injected"):
         wb.Index.build(DATA, TinyEngine(fail_at=6), tmp_path / "stopped", encoder=TinyEncoder(), progress=False)
     files = sorted((tmp_path / "stopped").rglob("*"))
@@ -282,7 +283,7 @@ def test_what_the_rules_write_costs_no_money_and_a_time_that_is_not_known():
 
 
 def test_a_retry_that_was_stopped_counts_as_done(tmp_path, monkeypatch):
-    monkeypatch.setattr(extractions, "GROUP", 1)
+    monkeypatch.setattr(journal, "GROUP", 1)
     titles = [passage.title for passage in DATA.passages]
     wb.Index.build(DATA, TinyEngine(fails_on=titles[:3]), tmp_path, encoder=TinyEncoder(), progress=False)
     assert build_costs(TinyEngine(), 0, folder=tmp_path)[1]["triples"].calls == exactly(3)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import pytest
 from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
 
-from workbench.index import Index, extractions
+from workbench.index import Index, journal
 from workbench.index.index import versions
 from workbench.records import Passage
 
@@ -54,7 +54,7 @@ def test_a_passage_that_stands_twice_counts_twice(tmp_path):
 
 
 def test_a_build_that_was_stopped_counts_what_it_did_before(tmp_path, monkeypatch):
-    monkeypatch.setattr(extractions, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
     build(tmp_path / "whole", Flawed())
     with pytest.raises(RuntimeError, match="injected"):
         build(tmp_path / "stopped", Flawed(fail_at=6))

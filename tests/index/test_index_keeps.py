@@ -204,7 +204,7 @@ def test_the_rules_are_not_asked_for_what_they_failed_at(tmp_path):
 
 @pytest.mark.parametrize("kind", ["extractions", "summaries"])
 def test_a_retry_that_is_stopped_leaves_the_index_and_goes_on(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr(f"workbench.index.{kind}.GROUP", 2)
+    monkeypatch.setattr("workbench.index.journal.GROUP", 2)
     whole = Model()
     build(tmp_path, Model(fails=(STEPS[kind],)))
     before = Index.open(tmp_path, TinyEncoder()).manifest

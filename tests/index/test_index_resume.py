@@ -21,7 +21,7 @@ import pytest
 from tiny import CountingEncoder, TinyEngine, files, same_content, tiny_dataset
 
 from workbench.errors import IndexFault
-from workbench.index import Index, extractions, vectors
+from workbench.index import Index, journal, vectors
 
 DATA = replace(tiny_dataset(), extractions=None)
 SMALLER = replace(DATA, passages=DATA.passages[:2])
@@ -32,7 +32,7 @@ BLOCK = 50  # characters
 def small_pieces(monkeypatch):
     """Many blocks and groups even in a tiny corpus, so that there are many places to stop at."""
     monkeypatch.setattr(vectors, "BLOCK_CHARACTERS", BLOCK)
-    monkeypatch.setattr(extractions, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
 
 
 def build(folder, data=DATA, engine=None, encoder=None) -> Index:
@@ -167,9 +167,9 @@ def test_stopped_before_any_step_on_the_disk(tmp_path, undisturbed, monkeypatch)
 SLOW_BUILD = """
     import dataclasses, sys, time
     from tiny import *
-    from workbench.index import Index, extractions, vectors
+    from workbench.index import Index, journal, vectors
 
-    vectors.BLOCK_CHARACTERS, extractions.GROUP = 50, 2
+    vectors.BLOCK_CHARACTERS, journal.GROUP = 50, 2
 
     class SlowEncoder(TinyEncoder):
         def encode(self, texts):

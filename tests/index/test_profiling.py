@@ -25,7 +25,7 @@ from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import IndexFault
-from workbench.index import Index, kept, profiling
+from workbench.index import Index, journal, profiling
 from workbench.llm.call import Reply
 from workbench.llm.meter import Meter
 from workbench.llm.parse import parse
@@ -39,7 +39,7 @@ END = entity_relations.END
 
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
-    monkeypatch.setattr(kept, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
 
 
 class Model:
@@ -332,7 +332,7 @@ SLOW_BUILD = """
             time.sleep(0.3)
             return super().run(*args, **options)
 
-    made.kept.GROUP = 2
+    made.journal.GROUP = 2
     made.build(sys.argv[1], Slow(), fragments=2)
 """
 
@@ -379,7 +379,7 @@ def test_what_failed_is_asked_for_again_and_what_succeeded_is_kept(tmp_path):
 
 def test_the_order_of_the_answers_does_not_matter(tmp_path, monkeypatch):
     build(tmp_path / "whole", Model())
-    monkeypatch.setattr(kept, "GROUP", 3)
+    monkeypatch.setattr(journal, "GROUP", 3)
     with pytest.raises(KeyboardInterrupt):
         build(tmp_path / "other", Model(fail_at=2))
     build(tmp_path / "other", Model(fails_on=["Lake Mira", "Orsby"]))

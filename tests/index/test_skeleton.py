@@ -19,7 +19,7 @@ import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.errors import SettingError
-from workbench.index import Index, kept
+from workbench.index import Index, journal
 from workbench.index.skeleton import Settings, core, knn, merging, writing
 from workbench.index.words import sentences, stop_words
 from workbench.llm.call import Reply
@@ -303,11 +303,11 @@ def test_the_prompt_shows_the_chunk_as_it_is(tmp_path):
 
 def test_long_descriptions_are_fused_in_batches_that_take_up_what_came_of_the_last(monkeypatch, tmp_path):
     monkeypatch.setattr(writing, "WINDOW", 3)
-    model, line = Model(), kept.Kept("fused.jsonl", tmp_path, Model(), fuse_descriptions.STEP, None)
-    line.engine = model
+    model = Model()
+    fused = journal.StepJournal(tmp_path, "fused.jsonl", model, fuse_descriptions.STEP, None)
     things = [("X", "entity", ("a", "b", "c", "d", "e")), ("Y", "entity", ())]
-    told = writing.descriptions(line, [fuse_descriptions.Input(*thing) for thing in things], False)
-    assert told == ["2 of X", ""]
+    described = writing.descriptions(fused, [fuse_descriptions.Input(*thing) for thing in things])
+    assert described == ["2 of X", ""]
     batches = [value.fragments for value in model.fused]
     assert batches[:2] == [("a", "b", "c"), ("3 of X", "d")] and batches[-1] == ("2 of X", "e")
 
@@ -381,7 +381,7 @@ def written(folder) -> dict[str, bytes]:
 
 
 def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
     chosen = {"beta": 1, "merge_tokens": 20}
     whole = Model()
     build(tmp_path / "whole", whole, **chosen)
@@ -399,7 +399,7 @@ def test_a_build_that_is_stopped_anywhere_loses_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("cut", [1, 40, 400])
 def test_a_torn_last_line_costs_one_chunk(tmp_path, monkeypatch, cut):
-    monkeypatch.setattr(kept, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
     chosen = {"beta": 1, "merge_tokens": 20}
     with pytest.raises(KeyboardInterrupt):
         build(tmp_path / "torn", Model(fail_at=4), **chosen)

@@ -15,7 +15,7 @@ import workbench as wb
 from workbench import tokens
 from workbench.data import Dataset
 from workbench.errors import IndexFault, SettingError
-from workbench.index import Index, clustering, summaries
+from workbench.index import Index, clustering, journal, summaries
 from workbench.index.clustering import Clustering, sizes, soft_clusters
 from workbench.records import Passage
 
@@ -225,7 +225,7 @@ def test_an_answer_that_was_cut_is_counted(tmp_path):
 
 
 def test_a_build_that_was_stopped_asks_for_nothing_twice(tmp_path, monkeypatch):
-    monkeypatch.setattr(summaries, "GROUP", 4)
+    monkeypatch.setattr(journal, "GROUP", 4)
     whole, encoder = Summariser(), CountingEncoder()
     build(tmp_path / "whole", engine=whole, encoder=encoder, **DEEP)
     expected = files(tmp_path / "whole")
@@ -245,7 +245,7 @@ def test_a_build_that_was_stopped_asks_for_nothing_twice(tmp_path, monkeypatch):
 
 
 def test_a_torn_last_line_costs_one_summary(tmp_path, monkeypatch):
-    monkeypatch.setattr(summaries, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
     whole, engine = Summariser(), Summariser()
     build(tmp_path / "whole", engine=whole)
     with pytest.raises(RuntimeError):
@@ -258,7 +258,7 @@ def test_a_torn_last_line_costs_one_summary(tmp_path, monkeypatch):
 
 def test_a_failure_of_a_stopped_build_is_tried_again(tmp_path, monkeypatch):
     """The vectors of a level that the stopped build had encoded are then those of other texts."""
-    monkeypatch.setattr(summaries, "GROUP", 2)
+    monkeypatch.setattr(journal, "GROUP", 2)
     build(tmp_path / "whole", **DEEP)
     fails = Summariser(fails=lambda texts: "harbour" in texts[0])
     with pytest.raises(RuntimeError, match="injected"):

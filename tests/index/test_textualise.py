@@ -15,8 +15,8 @@ import workbench as wb
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, RelationProfile
 from workbench.errors import DataError, IndexFault, SettingError
-from workbench.index import Index
-from workbench.index.textualise import induced, log, textualise
+from workbench.index import Index, journal
+from workbench.index.textualise import induced, textualise
 from workbench.index.textualise.markup import mentions, plain, safe, topics, without_strangers
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
@@ -335,14 +335,14 @@ def test_texts_of_something_else_are_not_gone_on_with(tmp_path, change):
 
 
 def test_a_full_disk_is_said_so_and_costs_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(log.Log, "add", _full)
+    monkeypatch.setattr(journal, "lines", _full)
     with pytest.raises(IndexFault, match=r"No space left.*what is done is kept"):
         rules(graph(), tmp_path)
     monkeypatch.undo()
     assert len(rules(graph(), tmp_path).passages) == 7
 
 
-def _full(self, rows):
+def _full(rows):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from workbench import measures, source
 from workbench.index import Index
-from workbench.index.kept import is_rules
+from workbench.index.journal import is_rules
 from workbench.index.store import key_of
 from workbench.llm import parse
 from workbench.llm.engine import Engine

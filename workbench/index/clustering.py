@@ -34,21 +34,25 @@ class Clustering:
     components: Positive = 49
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 224
 
+    def enough(self, n: int) -> bool:
+        """Whether n vectors are enough to be clustered."""
+        return n > self.dimension + 1
+
 
 def soft_clusters(vectors: np.ndarray, how: Clustering, *, label: str = "", progress: bool = False) -> list[np.ndarray]:
     """Rows of each cluster, ascending; the clusters sorted by their rows. Every row is in one at least.
 
-    `vectors`: float32, shape (n, d), unit rows, of which there have to be more than `how.dimension` + 1.
+    `vectors`: float32, shape (n, d), unit rows, as many as are `enough`.
     """
     with threadpool_limits(limits=1):  # sums of several threads come in any order, and the last bits decide clusters
         parts = _memberships(_reduced(vectors, int((len(vectors) - 1) ** 0.5), how), how)
         found: set[tuple[int, ...]] = set()
         for rows in tqdm(parts, desc=f"cluster {label}", unit="part", disable=not progress):
-            if len(rows) <= how.dimension + 1:
-                found.add(tuple(rows.tolist()))
-            else:
+            if how.enough(len(rows)):
                 local = _memberships(_reduced(vectors[rows], NEIGHBOURS, how), how)
                 found.update(tuple(rows[cluster].tolist()) for cluster in local)
+            else:
+                found.add(tuple(rows.tolist()))
     return [np.array(cluster) for cluster in sorted(found)]
 
 

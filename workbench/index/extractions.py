@@ -1,7 +1,7 @@
 """Layer `extractions`: entities and triples of each passage as they were extracted, un-normalised.
 
-It costs the money, so it is kept apart from what is made of it, and every finished passage is on disk before the next
-group is asked for. Records come from the data folder's `openie.jsonl` where it has them, from the engine otherwise.
+Records come from the data folder's `openie.jsonl` where it has them, from the engine otherwise. They cost money, so
+they are a layer of their own, apart from the facts made of them.
 """
 
 from __future__ import annotations
@@ -10,21 +10,26 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
-
-from tqdm.auto import tqdm
+from typing import Any, NamedTuple
 
 from workbench.data import Extraction
 from workbench.data.folder import fingerprint
 from workbench.errors import IndexFault
+from workbench.index.forecast import Range
+from workbench.index.journal import Journal, counts, defect, read, reusable
+from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build, Layer
-from workbench.index.store import cut_torn_line
+from workbench.llm.engine import Engine
+from workbench.llm.step import Step
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.steps import named_entities, triples
 from workbench.text import text_hash
 
-GROUP = 64  # passages asked for together
+# Completion tokens per token of the passage, with the 5th and 95th percentile of single passages: what
+# gpt-3.5-turbo-1106 wrote for 1,500 passages of MuSiQue, in HippoRAG's released extractions, as cl100k tokens of JSON.
+ASSUMED = {named_entities.STEP.name: Range(0.49, 0.21, 0.87), triples.STEP.name: Range(1.41, 0.81, 2.36)}
+FACTS = Range(9, 3, 12)  # per passage, where none was extracted yet: 9 in MuSiQue's, 9 to 12 in published graphs
 
 
 @validated
@@ -32,11 +37,34 @@ class Settings:
     """None yet: prompts and rule bodies have their versions in the Steps."""
 
 
-class Made(NamedTuple):
-    """A record, and which of the answers behind it are less than whole: Step → `cut` (for length) or `repaired`."""
+class Extracted(NamedTuple):
+    """The record of a passage. `key` hashes the passage's title and text; `flaws` names the Steps whose reply was less
+    than whole: Step → `cut` (for length) or `repaired`."""
 
+    key: str
     record: Extraction
     flaws: dict[str, str]
+
+    @property
+    def made_by(self) -> str:
+        return self.record.made_by
+
+    @property
+    def failure(self) -> str | None:
+        return self.record.failure
+
+    @property
+    def defects(self) -> tuple[str, ...]:
+        return tuple(self.flaws.values())
+
+    def row(self) -> dict[str, Any]:
+        return {"content": self.key, **asdict(self.record)} | ({"flaws": self.flaws} if self.flaws else {})
+
+    @classmethod
+    def of_row(cls, row: dict[str, Any]) -> Extracted:
+        entities, triples = tuple(row["entities"]), tuple(map(tuple, row["triples"]))
+        record = Extraction(row["passage_id"], entities, triples, row["made_by"], row["failure"])
+        return cls(row["content"], record, row.get("flaws", {}))
 
 
 class ExtractionsLayer(Layer):
@@ -51,66 +79,104 @@ class ExtractionsLayer(Layer):
         return {
             "passages": fingerprint(build.data.passages),
             "given": key_of_given(given) if given is not None else None,
-            "maker": maker(build) if _to_extract(build) else None,
+            "maker": maker(build.engine) if _needs_engine(build) else None,
         }
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
-        given = {record.passage_id: record for record in build.data.extractions or ()}
-        new = _wanting(build, old)
-        done = left_behind(folder)
-        missing = _missing(build, new, done)
-        if missing and build.engine is None:
+        answers, unextracted = journal(folder, build, old), _unextracted(build)
+        if build.engine is None and (missing := answers.missing(unextracted)):
             raise IndexFault(
-                f"{len(missing)} passages have no extraction (the first is {missing[0].id!r}) and no engine was given "
-                "to make one; pass engine=wb.engine('rules'), or put the records into openie.jsonl"
+                f"{len(missing)} passages have no extraction (the first is {unextracted[missing[0]].id!r}) and no "
+                "engine was given to make one; pass engine=wb.engine('rules'), or put the records into openie.jsonl"
             )
-        if (torn := folder / "table.jsonl.part").exists():
-            cut_torn_line(torn)
-        with (folder / "table.jsonl.part").open("a", encoding="ascii") as out:
-            for passage, made in _extract(missing, build):
-                done[_content(passage)] = made
-                out.write(_line(passage, made))
-                out.flush()
-        found = {**(old.made if old else {}), **done}
-        table = [_of(passage, given.get(passage.id), found.get(_content(passage))) for passage in build.data.passages]
-        records, flaws = [made.record for made in table], [flaw for made in table for flaw in made.flaws.values()]
-        lines = [_line(passage, made) for passage, made in zip(build.data.passages, table)]
-        (folder / "table.jsonl").write_text("".join(lines), encoding="ascii")
-        (folder / "table.jsonl.part").unlink()
+        answers.ask(
+            unextracted, lambda group: extract(build.engine, list(group.values())), "extract facts", unit="passage"
+        )
+        given = {record.passage_id: record for record in build.data.extractions or ()}
+        known = {**(old.extracted if old else {}), **answers.known}
+        table = [_of_passage(p, given.get(p.id), known.get(_key(p))) for p in build.data.passages]
+        text = answers.settle(extracted.row() for extracted in table)
         return {
-            "content": text_hash("".join(lines)),  # what the layers above depend on, however the records were come by
-            "extracted": len(new),
-            "made_by": sorted({record.made_by for record in records}),
-            "failures": sum(record.failure is not None for record in records),
-            "cut": flaws.count("cut"),
-            "repaired": flaws.count("repaired"),
-            "entities": sum(len(record.entities) for record in records),
-            "triples": sum(len(record.triples) for record in records),
+            "content": text_hash(text),  # what the layers above depend on, however the records came about
+            "extracted": answers.asked,
+            **counts(table),
+            "entities": sum(len(extracted.record.entities) for extracted in table),
+            "triples": sum(len(extracted.record.triples) for extracted in table),
         }
 
     def __init__(self, folder: Path):
         super().__init__(folder)
         if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != self.said["content"]:
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
-        rows = _read(folder / "table.jsonl")
-        self.records = [made.record for _, made in rows]
-        self.made = dict(rows)  # see `_content` -> Made
+        table = read(folder / "table.jsonl", Extracted.of_row)
+        self.records = [extracted.record for extracted in table]
+        self.extracted = {extracted.key: extracted for extracted in table}
 
     def __repr__(self) -> str:
         return f"ExtractionsLayer({len(self.records):,} passages)"
 
 
-def maker(build: Build) -> str:
-    """Who makes the records, with the versions of what it is asked."""
-    return f"{build.engine.name} ({named_entities.STEP.identity}, {triples.STEP.identity})"
+def maker(engine: Engine) -> str:
+    """Who makes the records, with the versions of the Steps."""
+    return maker_of(engine, named_entities.STEP, triples.STEP)
+
+
+def extract(engine: Engine, passages: Sequence[Passage]) -> Iterator[Extracted]:
+    """Named entities first, then triples given the entities (HippoRAG 2, spec A2). A Step that fails leaves its list
+    empty, and the record names the failure."""
+    named = engine.run(named_entities.STEP, [inputs(passage)[named_entities.STEP] for passage in passages])
+    entities = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in named]
+    stated = engine.run(triples.STEP, [inputs(*pair)[triples.STEP] for pair in zip(passages, entities)])
+    for passage, names, ner, openie in zip(passages, entities, named, stated):
+        facts = tuple(dict.fromkeys(tuple(t) for t in openie.value.triples)) if openie.value else ()
+        flaws = {named_entities.STEP.name: defect(ner), triples.STEP.name: defect(openie)}
+        record = Extraction(passage.id, names, facts, maker(engine), ner.failure or openie.failure)
+        yield Extracted(_key(passage), record, {step: flaw for step, flaw in flaws.items() if flaw})
+
+
+def inputs(passage: Passage, names: tuple[str, ...] = ()) -> dict[Step, named_entities.Input | triples.Input]:
+    """What each Step is given of a passage; `names` are the answer of the first."""
+    return {
+        named_entities.STEP: named_entities.Input(passage.title, passage.text),
+        triples.STEP: triples.Input(passage.title, passage.text, names),
+    }
+
+
+def journal(folder: Path, build: Build, old: ExtractionsLayer | None) -> Journal[Extracted]:
+    """The extractions of a layer's `folder`, finished or not, and of the layer that stood before."""
+    return Journal(
+        folder / "table.jsonl",
+        Extracted.of_row,
+        build.engine and maker(build.engine),
+        old=old.extracted.values() if old else (),
+        reusable=_reusable,
+        progress=build.progress,
+    )
+
+
+def left(answers: Journal[Extracted], build: Build) -> list[Passage]:
+    """The passages that a build would extract, one of each content."""
+    unextracted = _unextracted(build)
+    return [unextracted[key] for key in answers.missing(unextracted)]
+
+
+def _reusable(extracted: Extracted, made_by: str | None) -> bool:
+    """The engine's own alone: extractions requested of the rules replace those of a model."""
+    return reusable(extracted, made_by) and made_by in (None, extracted.made_by)
+
+
+def _unextracted(build: Build) -> dict[str, Passage]:
+    """Key → passage, of those that the data have no record for."""
+    given = {record.passage_id for record in build.data.extractions or ()}
+    return {_key(passage): passage for passage in build.data.passages if passage.id not in given}
 
 
 def key_of_given(given: Sequence[Extraction]) -> str:
     return text_hash(json.dumps([asdict(record) for record in given]))
 
 
-def _to_extract(build: Build) -> bool:
+def _needs_engine(build: Build) -> bool:
     """Whether anything is left for the engine once the given records are used."""
     if build.engine is None or build.data.extractions is None:
         return build.engine is not None
@@ -118,79 +184,13 @@ def _to_extract(build: Build) -> bool:
     return any(passage.id not in given for passage in build.data.passages)
 
 
-def left(build: Build, old: ExtractionsLayer | None, attempt: Path) -> list[Passage]:
-    """The passages that the engine is yet to be asked about, one of each content: without a record in the data, in the
-    layer that stands, or in the folder `attempt` of a build that was stopped."""
-    return _missing(build, _wanting(build, old), left_behind(attempt))
+def _of_passage(passage: Passage, given: Extraction | None, known: Extracted | None) -> Extracted:
+    """The record of a passage. An insert passes back records that this layer has made: their flaws are still known."""
+    record = replace(given or known.record, passage_id=passage.id)
+    same = known is not None and replace(known.record, passage_id=passage.id) == record
+    return Extracted(_key(passage), record, known.flaws if same else {})
 
 
-def _missing(build: Build, new: dict[str, Passage], done: dict[str, Made]) -> list[Passage]:
-    wanted = maker(build) if build.engine else None
-    return [passage for content, passage in new.items() if not _good(done.get(content), wanted)]
-
-
-def _wanting(build: Build, old: ExtractionsLayer | None) -> dict[str, Passage]:
-    """Content → passage, of those which neither the data nor the layer that stands have a record for."""
-    wanted, known = maker(build) if build.engine else None, old.made if old else {}
-    given = {record.passage_id for record in build.data.extractions or ()}
-    passages = {_content(passage): passage for passage in build.data.passages if passage.id not in given}
-    return {content: passage for content, passage in passages.items() if not _good(known.get(content), wanted)}
-
-
-def left_behind(attempt: Path) -> dict[str, Made]:
-    """What a build that was stopped has written; if it was stopped at the very end, only the first file is there."""
-    return dict(_read(attempt / "table.jsonl") + _read(attempt / "table.jsonl.part"))
-
-
-def _of(passage: Passage, given: Extraction | None, found: Made | None) -> Made:
-    """What stands for a passage. An insert gives records back that this layer has made: their flaws are still known."""
-    record = replace(given or found.record, passage_id=passage.id)
-    same = found is not None and replace(found.record, passage_id=passage.id) == record
-    return Made(record, found.flaws if same else {})
-
-
-def _extract(passages: list[Passage], build: Build) -> Iterator[tuple[Passage, Made]]:
-    """HippoRAG 2, spec A2: named entities first, then triples given the entities. Either may fail for a passage; then
-    its list is empty, the failure is named in the record, and a later build asks again."""
-    hidden = not build.progress or not passages
-    with tqdm(total=len(passages), desc="extract facts", unit="passage", disable=hidden) as bar:
-        for start in range(0, len(passages), GROUP):
-            group = passages[start : start + GROUP]
-            found = build.engine.run(named_entities.STEP, [named_entities.Input(p.title, p.text) for p in group])
-            entities = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in found]
-            inputs = [triples.Input(p.title, p.text, names) for p, names in zip(group, entities)]
-            stated = build.engine.run(triples.STEP, inputs)
-            for passage, names, ner, openie in zip(group, entities, found, stated):
-                facts = tuple(dict.fromkeys(tuple(t) for t in openie.value.triples)) if openie.value else ()
-                levels = {named_entities.STEP.name: ner.parse, triples.STEP.name: openie.parse}
-                flaws = {step: level for step, level in levels.items() if level in ("cut", "repaired")}
-                record = Extraction(passage.id, names, facts, maker(build), ner.failure or openie.failure)
-                yield passage, Made(record, flaws)
-            bar.update(len(group))
-
-
-def _content(passage: Passage) -> str:
-    """What an extraction was made from; title and text apart, because the same words read otherwise in the other."""
+def _key(passage: Passage) -> str:
+    """Title and text apart, because the same words are read differently in the other."""
     return text_hash(json.dumps([passage.title, passage.text]))
-
-
-def _good(made: Made | None, wanted: str | None) -> bool:
-    """Whether a record can be used: it did not fail, and it was made by the engine at hand, if there is one."""
-    return made is not None and made.record.failure is None and wanted in (None, made.record.made_by)
-
-
-def _line(passage: Passage, made: Made) -> str:
-    flaws = {"flaws": made.flaws} if made.flaws else {}
-    return json.dumps({"content": _content(passage), **asdict(made.record), **flaws}) + "\n"
-
-
-def _read(path: Path) -> list[tuple[str, Made]]:
-    """(content, what was made) per line; a last line that a killed process left unfinished does not count."""
-    raw = path.read_bytes() if path.exists() else b""
-    return [_row(json.loads(line)) for line in raw[: raw.rfind(b"\n") + 1].splitlines()]
-
-
-def _row(row: dict) -> tuple[str, Made]:
-    entities, triples = tuple(row["entities"]), tuple(map(tuple, row["triples"]))
-    record = Extraction(row["passage_id"], entities, triples, row["made_by"], row["failure"])
-    return row["content"], Made(record, row.get("flaws", {}))

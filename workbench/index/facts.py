@@ -8,7 +8,7 @@ normalised fact several times counts once, as in the released code.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -53,16 +53,12 @@ class FactsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: FactsLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
         extractions: ExtractionsLayer = build.layers["extractions"]
-        normalise, keep_empty = PHRASE_RULES[settings.normalise], settings.normalise == "ascii"
         stated: set[tuple[int, tuple[str, str, str]]] = set()
         dropped = 0
         for record in extractions.records:
-            for triple in record.triples:
-                subject, relation, obj = map(normalise, triple)
-                if keep_empty or (subject and obj):
-                    stated.add((passages.row[record.passage_id], (subject, relation, obj)))
-                else:
-                    dropped += 1
+            found = normalised(record.triples, settings)
+            stated.update((passages.row[record.passage_id], fact) for fact in found)
+            dropped += len(record.triples) - len(found)
         facts = sorted({fact for _, fact in stated})
         phrases = sorted({phrase for fact in facts for phrase in (fact[0], fact[2])})
         fact_row = {fact: row for row, fact in enumerate(facts)}
@@ -130,6 +126,12 @@ class FactsLayer(Layer):
 
     def __repr__(self) -> str:
         return f"FactsLayer({len(self.facts):,} facts, {len(self.phrases):,} phrases)"
+
+
+def normalised(triples: Iterable[Sequence[str]], settings: Settings) -> list[tuple[str, str, str]]:
+    """Triples as facts, without those that the settings drop."""
+    facts = [tuple(map(PHRASE_RULES[settings.normalise], triple)) for triple in triples]
+    return facts if settings.normalise == "ascii" else [fact for fact in facts if fact[0] and fact[2]]
 
 
 def fact_text(fact: tuple[str, str, str]) -> str:

@@ -417,13 +417,11 @@ def _write(
     """Bring every layer up to date, then name them all in the manifest, in one step."""
     written = {}
     for kind in kinds:
-        layer, settings_class = LAYERS[kind]
-        settings = _settings(kind, settings_class, chosen.get(kind, {}))
+        settings = _settings(kind, LAYERS[kind][1], chosen.get(kind, {}))
         if kind not in asked and _unchanged(store, manifest, kind, build, _plain(settings)):
             key = manifest["layers"][kind]["key"]
         else:
-            below = {needed: build.keys[needed] for needed in layer.needs}
-            key = key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
+            key = _key(kind, build, settings)
             key = _made(store, manifest, kind, key, build, settings, kind in asked)
         build.layers[kind] = _open(store, kind, key)
         written[kind] = {"key": key, **build.layers[kind].said}
@@ -442,6 +440,20 @@ def _write(
     if named != manifest:
         store.write_manifest(named)
     store.prune(named)
+
+
+def _key(kind: str, build: Build, settings: Any) -> str:
+    """The key of a layer over those that `build` has."""
+    layer = LAYERS[kind][0]
+    below = {needed: build.keys[needed] for needed in layer.needs}
+    return key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
+
+
+def resumed(store: Store, kind: str, build: Build, settings: Any) -> Path:
+    """The folder whose files a build of the layer would go on from: a stopped build's, or else the layer's own."""
+    stands, following = tries(store, kind, _key(kind, build, settings))
+    part = store.path(kind, f"{following}.part")
+    return part if part.is_dir() or stands is None else store.path(kind, stands)
 
 
 def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, settings: Any, asked: bool) -> str:

@@ -21,11 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
+from workbench.data import Dataset
 from workbench.data.graph import Schema, read_schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
 from workbench.index import profiling
 from workbench.index.facts import FactsLayer
+from workbench.index.forecast import Forecast, Range
 from workbench.index.layer import Build, Layer
 from workbench.index.store import write_table
 from workbench.llm.engine import RulesEngine
@@ -82,6 +84,10 @@ class ProfilesLayer(Layer):
         (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
         content = _hash(entities, relations, text)  # what the layers above depend on, however it was come by
         return {"content": content, **said, "entities": len(entities), "relations": len(relations)}
+
+    @classmethod
+    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast | None:
+        return None if data.profiles is not None else profiling.forecast(data, settings)
 
     def __init__(self, folder: Path):
         super().__init__(folder)

@@ -1,24 +1,24 @@
 """Profiles written by an engine from passages (LightRAG's extraction and merging, spec A4): what the layer `profiles`
 holds where the data bring none.
 
-Two files keep what the engine said, a line each: `records.jsonl` by passage, `fused.jsonl` the descriptions that it put
-together. They cost the money: every finished group is on disk before the next is asked for, and a line of the layer
-that stood is taken over if the engine at hand wrote it; without an engine, whoever wrote it; with the engine `rules`,
-if a model did. All else is merged anew, in the order of the corpus, so an insert or a delete gives what a fresh build
-gives.
+Two journals (`journal.py`) keep the engine's answers: `records.jsonl` by passage, `fused.jsonl` the fused descriptions.
+Everything else is merged anew, in the order of the corpus, so an insert or a delete gives what a fresh build gives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench import tokens
+from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import IndexFault
-from workbench.index.kept import Kept, by_rules, is_rules, key_of, said_of
+from workbench.index.forecast import GLEANED, RECORDS, Forecast, Requests, exactly, prompt_tokens
+from workbench.index.journal import Answer, StepJournal, by_rules, counts, is_rules, request_key
+from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build
 from workbench.language.entity_types import KINDS, UNKNOWN
 from workbench.llm.engine import RulesEngine
@@ -33,61 +33,78 @@ WINDOW = 12_000  # cl100k tokens of fragments that are fused at once (spec A3)
 
 
 class Written(NamedTuple):
-    """The profiles, the types they speak of, and what is worth saying of how they came about."""
+    """The profiles, the types that they name, and what the manifest says of how they came about."""
 
     profiles: Profiles
     schema: Schema
-    said: dict
+    summary: dict
 
 
 def maker(build: Build) -> str:
-    """Who writes profiles, with the versions of what it is asked."""
-    return f"{build.engine.name} ({entity_relations.STEP.identity}, {fuse_descriptions.STEP.identity})"
+    return maker_of(build.engine, entity_relations.STEP, fuse_descriptions.STEP)
 
 
 def write(folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> Written:
-    """Ask for what is missing, write both files into `folder`, and merge.
+    """Request what is missing, write both files into `folder`, and merge.
 
-    Raises :class:`IndexFault` if a passage is still to be asked about and there is no engine. A passage that failed
-    adds nothing, and a description that could not be fused stays a row of its fragments; both are counted, and asked
-    for again by the next build that is asked for the layer."""
-    types = _types(build, settings)
-    records = Kept("records.jsonl", folder, build.engine, entity_relations.STEP, old)
+    A passage that failed adds nothing, and a description that could not be fused stays one line per fragment. Both are
+    counted; the next build that requests the layer retries them.
+
+    Raises :class:`IndexFault` if a passage needs a request and there is no engine."""
+    types = _types(build.data, settings)
+    records = StepJournal(folder, "records.jsonl", build.engine, entity_relations.STEP, old, build.progress)
     found = _records(records, build, settings, types)
     written = [name for name, _ in types or entity_relations.TYPES]
     nodes, edges = entity_relations.merged(found, written)
-    fused = Kept("fused.jsonl", folder, build.engine or RulesEngine(), fuse_descriptions.STEP, old)
-    told = _fused(
+    engine = build.engine or RulesEngine()
+    fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
+    described = _fused(
         [fuse_descriptions.Input(node.name, "entity", node.fragments) for node in nodes]
         + [fuse_descriptions.Input(f"{edge.source} – {edge.target}", "relation", edge.fragments) for edge in edges],
         fused,
         settings,
-        build.progress,
     )
     profiles = Profiles(
-        tuple(EntityProfile(n.name, n.type, text, n.passages) for n, text in zip(nodes, told)),
+        tuple(EntityProfile(n.name, n.type, text, n.passages) for n, text in zip(nodes, described)),
         tuple(
             RelationProfile(e.source, e.target, text, e.keywords, float(e.weight), e.passages, e.label)
-            for e, text in zip(edges, told[len(nodes) :])
+            for e, text in zip(edges, described[len(nodes) :])
         ),
     )
-    said = {
-        **said_of(records, fused),
-        "skipped": sum(line.output["skipped"] for line in records.used.values() if line.output),
+    for journal in (records, fused):
+        journal.settle()
+    summary = {
+        **counts([*records.used.values(), *fused.used.values()]),
+        "skipped": sum(answer.output["skipped"] for answer in records.used.values() if answer.output),
         "extracted": records.asked,
         "fused": fused.asked,
     }
     description = build.data.schema.description if build.data.schema else ""
-    return Written(profiles, _schema(profiles, records, types, description), said)
+    return Written(profiles, _schema(profiles, records, types, description), summary)
 
 
-# -- what is asked ----------------------------------------------------------------------------------------------------
+def forecast(data: Dataset, settings: Settings) -> Forecast:
+    """What a model would be asked about all passages. Fused descriptions are few, and not in it."""
+    step, rounds = entity_relations.STEP, 1 + settings.gleanings
+    inputs = _inputs(data.passages, _types(data, settings) or entity_relations.TYPES)
+    first = sum(prompt_tokens(step, value) for value in inputs)
+    records = exactly(sum(tokens.count(passage.content) for passage in data.passages)).times(RECORDS)
+    completion = records + records.times(GLEANED).times(settings.gleanings)
+    basis = (
+        f"profiles: each passage is asked about {rounds} times; {RECORDS.words} tokens per token of it, and "
+        f"{GLEANED.words} of that in a further round, assumed"
+    )
+    calls = exactly(len(inputs) * rounds)
+    return Forecast((Requests(step, calls, exactly(first * rounds), completion),), basis)
 
 
-def _types(build: Build, settings: Settings) -> tuple[tuple[str, str], ...]:
-    """The types to look for, (name, definition), as the settings or the data name them; none leaves them to the
-    engine: a model is then given LightRAG's, the rules have their own."""
-    given = [(found.name, found.definition) for found in build.data.schema.entity_types] if build.data.schema else []
+# -- requests --------------------------------------------------------------------------------------------------------
+
+
+def _types(data: Dataset, settings: Settings) -> tuple[tuple[str, str], ...]:
+    """The types to look for, (name, definition), as the settings or the data name them. Without any, a model is given
+    LightRAG's types and the rules use their own."""
+    given = [(found.name, found.definition) for found in data.schema.entity_types] if data.schema else []
     if settings.types is None:
         return tuple(given)
     known = {**KINDS, **dict(entity_relations.TYPES), **dict(given)}
@@ -95,30 +112,33 @@ def _types(build: Build, settings: Settings) -> tuple[tuple[str, str], ...]:
 
 
 def _records(
-    kept: Kept, build: Build, settings: Settings, types: tuple[tuple[str, str], ...]
+    journal: StepJournal, build: Build, settings: Settings, types: tuple[tuple[str, str], ...]
 ) -> list[tuple[str, entity_relations.Output]]:
-    """(id, what was read) of each passage that did not fail, in the order of the corpus."""
-    keys = [key_of(passage.title, passage.text, types, settings.gleanings) for passage in build.data.passages]
+    """(id, records) of each passage that did not fail, in the order of the corpus."""
+    keys = [request_key(passage.title, passage.text, types, settings.gleanings) for passage in build.data.passages]
     passages = dict(zip(keys, build.data.passages))
-    if build.engine is None and (missing := kept.missing(passages)):
+    if build.engine is None and (missing := journal.missing(passages)):
         raise IndexFault(
             f"{len(missing)} passages have no profiles (the first is {passages[missing[0]].id!r}) and no engine was "
             "given to write them; pass engine=wb.engine('rules'), or a model"
         )
     looked_for = types if types or is_rules(build.engine) else entity_relations.TYPES
 
-    def ask(group: Sequence[Passage]) -> list[Result]:
-        inputs = [entity_relations.Input(passage.title, passage.text, looked_for) for passage in group]
-        return entity_relations.extract(build.engine, inputs, rounds=settings.gleanings)
+    def extract(group: Sequence[Passage]) -> list[Result]:
+        return entity_relations.extract(build.engine, _inputs(group, looked_for), rounds=settings.gleanings)
 
-    kept.ask(passages, ask, "profile passages" if build.progress else None)
-    outputs = {key: entity_relations.Output(**line.output) for key, line in kept.used.items() if line.output}
+    answers = journal.run(passages, extract, "profile passages")
+    outputs = {key: entity_relations.Output(**answer.output) for key, answer in answers.items() if answer.output}
     return [(passage.id, outputs[key]) for key, passage in zip(keys, build.data.passages) if key in outputs]
 
 
-def _fused(things: Sequence[fuse_descriptions.Input], kept: Kept, settings: Settings, progress: bool) -> list[str]:
-    """A description per thing: its fragments, a line each; or one that is put together from them, where they are many
-    or long. Where they do not fit into one request, groups are fused first, then what came of these."""
+def _inputs(passages: Sequence[Passage], types: tuple[tuple[str, str], ...]) -> list[entity_relations.Input]:
+    return [entity_relations.Input(passage.title, passage.text, types) for passage in passages]
+
+
+def _fused(things: Sequence[fuse_descriptions.Input], journal: StepJournal, settings: Settings) -> list[str]:
+    """A description per thing: one line per fragment or, where these are many or long, one text fused from them.
+    Fragments that do not fit into one request are fused in groups first, then the results of these."""
     texts = ["\n".join(thing.fragments) for thing in things]
     left = {
         at: thing.fragments
@@ -132,13 +152,13 @@ def _fused(things: Sequence[fuse_descriptions.Input], kept: Kept, settings: Sett
             for at, fragments in left.items()
         }
         several = (value for values in inputs.values() for value in values if len(value.fragments) > 1)
-        kept.ask(
+        answers = journal.run(
             {_key(value): value for value in several},
-            lambda group: kept.engine.run(fuse_descriptions.STEP, group),
-            "fuse descriptions" if progress else None,
+            lambda group: journal.engine.run(fuse_descriptions.STEP, group),
+            "fuse descriptions",
         )
         for at, values in inputs.items():
-            parts = [value.fragments[0] if len(value.fragments) == 1 else _description(kept, value) for value in values]
+            parts = [_description(answers, value) for value in values]
             if None not in parts and len(parts) > 1:
                 left[at] = tuple(parts)
                 continue
@@ -149,11 +169,14 @@ def _fused(things: Sequence[fuse_descriptions.Input], kept: Kept, settings: Sett
 
 def _key(value: fuse_descriptions.Input) -> str:
     """Without the limit, which is always the same: files that stand have keys without it."""
-    return key_of({"name": value.name, "kind": value.kind, "fragments": value.fragments})
+    return request_key({"name": value.name, "kind": value.kind, "fragments": value.fragments})
 
 
-def _description(kept: Kept, value: fuse_descriptions.Input) -> str | None:
-    output = kept.used[_key(value)].output
+def _description(answers: Mapping[str, Answer], value: fuse_descriptions.Input) -> str | None:
+    """The fused text, None where that failed; a single fragment stays as it is."""
+    if len(value.fragments) == 1:
+        return value.fragments[0]
+    output = answers[_key(value)].output
     return output and output["description"]
 
 
@@ -173,12 +196,12 @@ def _groups(fragments: tuple[str, ...]) -> list[tuple[str, ...]]:
 # -- the schema -------------------------------------------------------------------------------------------------------
 
 
-def _schema(profiles: Profiles, kept: Kept, types: Sequence[tuple[str, str]], description: str) -> Schema:
-    """The types that were looked for, and those that occur beside them; of the rules, which look for none, only those
-    that occur. Relations are told in free words and have no list."""
+def _schema(profiles: Profiles, records: StepJournal, types: Sequence[tuple[str, str]], description: str) -> Schema:
+    """The types that were looked for, then the others that occur. The rules look for none, so a type is listed only if
+    it occurs. Relations are described in free words and have no list."""
     occurring = {entity.type for entity in profiles.entities}
     looked_for = types or entity_relations.TYPES
-    if all(map(by_rules, kept.used.values())):
+    if all(by_rules(answer.made_by) for answer in records.used.values()):
         looked_for = [(name, definition) for name, definition in types if name in occurring]
     more = sorted(occurring - {name for name, _ in looked_for} - {UNKNOWN})
     found = [*looked_for, *((name, KINDS.get(name, "")) for name in more)]

@@ -1,10 +1,11 @@
 """What a build or a run will take, before it is started: calls, tokens, money and seconds, per Step, from a sample."""
 
-from workbench.experiments.estimate.build import ASSUMED, estimate_build
+from workbench.experiments.estimate.build import estimate_build
 from workbench.experiments.estimate.ranges import Range, exactly, extrapolated, spread
 from workbench.experiments.estimate.record import Cost, Estimate
 from workbench.experiments.estimate.run import estimate_run
 from workbench.experiments.estimate.unasked import Unasked
+from workbench.index.extractions import ASSUMED
 
 __all__ = [
     "ASSUMED",

@@ -1,11 +1,15 @@
-"""What building an index will take."""
+"""What building an index will take. Layers say what they would request (`Layer.forecast`); it is priced here.
+
+Extraction alone is sampled: some of the passages are extracted for real, by the layer's own code.
+"""
 
 from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,30 +22,21 @@ from workbench.encoding import encoder as known_encoder
 from workbench.experiments.estimate.ranges import Range, check_sample, exactly, extrapolated, latency_of, priced, spread
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
 from workbench.experiments.estimate.unasked import Unasked
-from workbench.experiments.estimate.written import (
-    FACTS,
-    of_articles,
-    of_profiles,
-    of_reports,
-    of_skeleton,
-    of_summaries,
-)
-from workbench.index import Index, communities, extractions, pieces, profiles, skeleton, summaries
+from workbench.index import Index, extractions, facts, journal
+from workbench.index.extractions import ASSUMED, FACTS
 from workbench.index.facts import fact_text
-from workbench.index.index import DEFAULT_LAYERS, closure, tries
+from workbench.index.forecast import Forecast, Requests, prompt_tokens
+from workbench.index.index import DEFAULT_LAYERS, LAYERS, closure, resumed
 from workbench.index.layer import Build
-from workbench.index.store import Store, key_of
+from workbench.index.store import Store
+from workbench.index.textualise import forecast as forecast_of_articles
 from workbench.llm.engine import Engine
 from workbench.llm.engine import engine as known_engine
-from workbench.llm.step import Step, Usage
+from workbench.llm.step import Result, Step, Usage
 from workbench.places import home
 from workbench.records import Passage
 from workbench.steps import named_entities, triples
-from workbench.text import PHRASE_RULES
 
-# Completion tokens per token of the passage, with the 5th and 95th percentile of single passages: what
-# gpt-3.5-turbo-1106 wrote for 1,500 passages of MuSiQue, in HippoRAG's released extractions, as cl100k tokens of JSON.
-ASSUMED = {named_entities.STEP.name: (0.49, 0.21, 0.87), triples.STEP.name: (1.41, 0.81, 2.36)}
 TIMED = {"passages": 32, "phrases and facts": 256}  # texts that the encoder is timed with, so often:
 TIMES = 3
 
@@ -70,11 +65,10 @@ def estimate_build(
     check_sample(sample=sample, least=0)
     sample = 0 if isinstance(engine, Unasked) else sample
     if data.triples and not data.passages:
-        costs, said = of_articles(data, engine)
+        articles = forecast_of_articles(data)
+        what = f"articles on the {len(data.triples):,} triples of {data.name}"
         unknown = ["not in it: encoding, and what is written already"]
-        return estimate_of(
-            f"articles on the {len(data.triples):,} triples of {data.name}", [engine], costs, [said], unknown, []
-        )
+        return estimate_of(what, [engine], _costs("articles", articles, engine), [articles.basis], unknown, [])
     kinds = closure(set(layers or DEFAULT_LAYERS))
     folder = Path(folder or home() / "indexes" / data.name)
     index = Index.open(folder) if (folder / "manifest.json").exists() else None
@@ -82,13 +76,13 @@ def estimate_build(
     encoder = encoder or (index.encoder if index else known_encoder())
     old = index.extractions if index and "extractions" in index.manifest["layers"] else None
     build = Build(data, encoder, engine)
-    attempt = _attempt(build, folder)
-    left = extractions.left(build, old, attempt) if "extractions" in kinds else []
+    answers = extractions.journal(resumed(Store(folder), "extractions", build, extractions.Settings()), build, old)
+    left = extractions.left(answers, build) if "extractions" in kinds else []
     chosen = spread(left, sample, lambda passage: (_size(passage), passage.id), seed)
-    asked = _ask(engine, chosen)
+    asked = _sample(engine, chosen)
     extracting = [_extracting(step, engine, left, asked, seed) for step in (named_entities.STEP, triples.STEP)]
-    stopped = [made.record for made in extractions.left_behind(attempt).values()]
-    records = [*(old.records if old else ()), *stopped, *(data.extractions or ())]
+    answered = [extracted.record for extracted in answers.known.values()]
+    records = [*(old.records if old else ()), *answered, *(data.extractions or ())]
     encoding, timed = _encoding(build, index, records, left, asked, seed)
     measured = [said_of(len(chosen), len(left), "passages without an extraction", "lengths", seed)] if chosen else []
     if left and not chosen:
@@ -98,27 +92,36 @@ def estimate_build(
             + " per token of the passage for names and facts, as gpt-3.5-turbo-1106's of MuSiQue have"
         )
     unknown = ["not in it: loading the models, the search for synonyms, writing to the disk"]
-    written = []
-    if "summaries" in kinds:
-        written.append(of_summaries(data.passages, engine, summaries.Settings()))
-    if "profiles" in kinds and data.profiles is None:
-        written.append(of_profiles(data.passages, engine, profiles.Settings()))
-    if "communities" in kinds:
-        written.append(of_reports(_facts(data, records, left, asked, seed), engine, communities.Settings()))
-    if "skeleton" in kinds:
-        written.append(of_skeleton(data.passages, engine, pieces.Settings(), skeleton.Settings()))
-    if written:
+    forecasts = _forecasts(kinds, data, _facts(data, records, left, asked, seed))
+    if forecasts:
         unknown.append("not in it: clustering, encoding what is written, and that some of it may stand already")
     if left and not chosen:
         unknown.append("not known: how long an answer takes, and how many facts there will be to encode; ask a sample")
     what = f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted"
-    costs = [*(extracting if left else ()), *encoding, *(cost for cost, _ in written)]
-    return estimate_of(
-        what, [engine], costs, [*measured, *timed, *(said for _, said in written)], unknown, asked.usages
-    )
+    writing = [cost for kind, forecast in forecasts.items() for cost in _costs(kind, forecast, engine)]
+    costs = [*(extracting if left else ()), *encoding, *writing]
+    basis = [*measured, *timed, *(forecast.basis for forecast in forecasts.values())]
+    return estimate_of(what, [engine], costs, basis, unknown, asked.usages)
 
 
-def _facts(data: Dataset, records: list[Extraction], left: list[Passage], asked: _Asked, seed: int) -> Range:
+def _forecasts(kinds: Iterable[str], data: Dataset, facts: Range) -> dict[str, Forecast]:
+    """What the layers say that they would request, by kind, with their default settings."""
+    found = {kind: LAYERS[kind][0].forecast(data, LAYERS[kind][1](), facts) for kind in kinds}
+    return {kind: forecast for kind, forecast in found.items() if forecast is not None}
+
+
+def _costs(part: str, forecast: Forecast, engine: Engine) -> list[Cost]:
+    return [_cost(part, requests, engine) for requests in forecast.requests]
+
+
+def _cost(part: str, requests: Requests, engine: Engine) -> Cost:
+    step, calls, prompt, completion = requests
+    if engine.name == "rules":
+        return Cost(part, step.name, seconds=None)
+    return Cost(part, step.name, calls, prompt, completion, priced(engine.name, prompt, completion), None)
+
+
+def _facts(data: Dataset, records: list[Extraction], left: list[Passage], asked: _Sample, seed: int) -> Range:
     """How many facts the graph will have: of known records they are counted, of the rest expected by the sample."""
     standing = {passage.id for passage in data.passages} - {passage.id for passage in left}
     known = exactly(len(_distinct(record.triples for record in records if record.passage_id in standing)))
@@ -128,42 +131,45 @@ def _facts(data: Dataset, records: list[Extraction], left: list[Passage], asked:
     return known + extrapolated(found, sizes, sum(map(_size, left)) - sum(sizes), seed)
 
 
-class _Asked(NamedTuple):
-    """The sampled passages, and what came of each: usage per Step, and the triples."""
+class _Sample(NamedTuple):
+    """The sampled passages with what extracting them took and gave: usage per Step, and the triples."""
 
     passages: list[Passage]
     by_step: dict[str, list[Usage]]
-    triples: list[list[list[str]]]
+    triples: list[tuple[tuple[str, ...], ...]]
 
     @property
     def usages(self) -> list[Usage]:
         return [usage for usages in self.by_step.values() for usage in usages]
 
 
-def _ask(engine: Engine, chosen: list[Passage]) -> _Asked:
-    """As the build asks: names first, then facts given the names."""
+class _Metered:
+    """An engine that notes the usage of each input. The rules work on a whole batch at once, so each input gets its
+    share of the time."""
+
+    def __init__(self, engine: Engine):
+        self.engine, self.name, self.by_step = engine, engine.name, defaultdict(list)
+
+    def run(self, step: Step, inputs: Sequence) -> list[Result]:
+        started = time.perf_counter()
+        results = self.engine.run(step, inputs)
+        each = (time.perf_counter() - started) / len(inputs)
+        usages = [result.usage for result in results]
+        self.by_step[step.name] += [replace(u, seconds=each) for u in usages] if self.name == "rules" else usages
+        return results
+
+
+def _sample(engine: Engine, chosen: list[Passage]) -> _Sample:
     if not chosen:
-        return _Asked([], {}, [])
+        return _Sample([], {}, [])
     if engine.name == "rules":
         engine.run(named_entities.STEP, [named_entities.Input("", "Warm.")])  # loads the pipeline
-    found, first = _timed(engine, named_entities.STEP, [named_entities.Input(p.title, p.text) for p in chosen])
-    names = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in found]
-    inputs = [triples.Input(p.title, p.text, entities) for p, entities in zip(chosen, names)]
-    stated, second = _timed(engine, triples.STEP, inputs)
-    by_step = {named_entities.STEP.name: first, triples.STEP.name: second}
-    return _Asked(chosen, by_step, [result.value.triples if result.value else [] for result in stated])
+    metered = _Metered(engine)
+    records = [extracted.record for extracted in extractions.extract(metered, chosen)]
+    return _Sample(chosen, metered.by_step, [record.triples for record in records])
 
 
-def _timed(engine: Engine, step: Step, inputs: list) -> tuple[list, list[Usage]]:
-    """Results and their usage; the rules work on all of them at once, so each gets its part of the time."""
-    started = time.perf_counter()
-    results = engine.run(step, inputs)
-    each = (time.perf_counter() - started) / len(inputs)
-    usages = [result.usage for result in results]
-    return results, [replace(usage, seconds=each) for usage in usages] if engine.name == "rules" else usages
-
-
-def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Asked, seed: int) -> Cost:
+def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Sample, seed: int) -> Cost:
     if engine.name == "rules":
         if not asked.passages:
             return Cost("extraction", step.name, seconds=None)
@@ -187,7 +193,7 @@ def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Asked, 
 
     prompt = whole([usage.prompt_tokens for usage in usages], prompts) if told else exactly(sum(prompts.values()))
     completion = whole([usage.completion_tokens for usage in usages], sizes) if told else None
-    groups = [min(extractions.GROUP, len(left) - start) for start in range(0, len(left), extractions.GROUP)]
+    groups = [min(journal.GROUP, len(left) - start) for start in range(0, len(left), journal.GROUP)]
     rounds = sum(math.ceil(group / getattr(engine, "concurrency", 1)) for group in groups)
     latency = latency_of(usages, seed)
     return Cost(
@@ -197,7 +203,7 @@ def _extracting(step: Step, engine: Engine, left: list[Passage], asked: _Asked, 
 
 
 def _encoding(
-    build: Build, index: Index | None, records: list[Extraction], left: list[Passage], asked: _Asked, seed: int
+    build: Build, index: Index | None, records: list[Extraction], left: list[Passage], asked: _Sample, seed: int
 ) -> tuple[list[Cost], list[str]]:  # fmt: skip
     """The time for passages, and for phrases and facts: of known records they are counted, of the rest extrapolated.
     What recurs in several passages is encoded once, which a sample does not show."""
@@ -238,25 +244,13 @@ def _encoder_seconds(encoder: Encoder, what: str, texts: set[str], characters: f
 
 
 def _short_texts(found: Iterable[Iterable[Sequence[str]]]) -> set[str]:
-    """The phrases and facts of triples, as the layer `facts` encodes them by its default settings."""
+    """The phrases and facts of triples, as the layer `facts` encodes them."""
     return {text for fact in _distinct(found) for text in (fact[0], fact[2], fact_text(fact))}
 
 
 def _distinct(found: Iterable[Iterable[Sequence[str]]]) -> set[tuple[str, str, str]]:
     """The facts of triples by the default settings of the layer `facts`."""
-    normalise = PHRASE_RULES["unicode"]
-    facts = {tuple(map(normalise, triple)) for stated in found for triple in stated}
-    return {fact for fact in facts if fact[0] and fact[2]}
-
-
-def _attempt(build: Build, folder: Path) -> Path:
-    """Where a stopped build of this layer has left what it extracted."""
-    settings, store = extractions.Settings(), Store(folder)
-    identity = extractions.ExtractionsLayer.identity(build, settings)
-    key = key_of(kind="extractions", settings=asdict(settings), below={}, **identity)
-    stands, following = tries(store, "extractions", key)
-    part = store.path("extractions", f"{following}.part")
-    return part if part.is_dir() or stands is None else store.path("extractions", stands)
+    return {fact for stated in found for fact in facts.normalised(stated, facts.Settings())}
 
 
 def _size(passage: Passage) -> int:
@@ -265,6 +259,4 @@ def _size(passage: Passage) -> int:
 
 def _prompt(step: Step, passage: Passage) -> int:
     """Tokens of the prompt, for `triples` without the names."""
-    names = ((),) if step is triples.STEP else ()
-    value = (triples if step is triples.STEP else named_entities).Input(passage.title, passage.text, *names)
-    return sum(tokens.count(message["content"]) for message in step.prompt(value))
+    return prompt_tokens(step, extractions.inputs(passage)[step])

@@ -10,36 +10,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from workbench.errors import SettingError
+from workbench.index.forecast import Range, exactly
 from workbench.llm.meter import money
 from workbench.llm.step import Usage
 
 T = TypeVar("T")
 RESAMPLES = 1_000
-
-
-class Range(NamedTuple):
-    """A number, and where it may lie; `low` and `high` are None where one sample cannot tell."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-    def __add__(self, other: Range) -> Range:
-        """Ends are added, so that a sum's range is wide rather than narrow."""
-        return Range(*(None if a is None or b is None else a + b for a, b in zip(self, other)))
-
-    def times(self, factor: float | Range) -> Range:
-        factor = factor if isinstance(factor, Range) else exactly(factor)
-        return Range(*(None if a is None or b is None else a * b for a, b in zip(self, factor)))
-
-
-def exactly(value: float) -> Range:
-    return Range(value, value, value)
 
 
 NOTHING = exactly(0)

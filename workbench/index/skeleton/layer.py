@@ -13,9 +13,12 @@ import pyarrow as pa
 import scipy.sparse as sp
 from pydantic import Field
 
-from workbench.index.kept import Kept, said_of
+from workbench.data import Dataset
+from workbench.index.forecast import GLEANED, RECORDS, Forecast, Range, Requests, prompt_tokens
+from workbench.index.journal import StepJournal, counts, maker
 from workbench.index.layer import Build, Layer
-from workbench.index.pieces import PiecesLayer
+from workbench.index.pieces import PiecesLayer, cut
+from workbench.index.pieces import Settings as CutSettings
 from workbench.index.skeleton import core, knn, merging, writing
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
@@ -59,38 +62,41 @@ class SkeletonLayer(Layer):
 
     kind = "skeleton"
     needs = ("pieces",)
-    old_must_share = ()  # lines say themselves what they were made of
+    old_must_share = ()  # the keys of a journal say what each answer was made from
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"encoder": build.encoder.name, "maker": _maker(build)}
+        steps = graph_records.STEP, fuse_descriptions.STEP
+        return {"encoder": build.encoder.name, "maker": maker(build.engine or RulesEngine(), *steps)}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SkeletonLayer | None) -> dict:
         pieces, passages = build.layers["pieces"], build.layers["passages"].passages
         chosen = _core(pieces, settings)
-        held = core.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
-        chunks = [core.chunk_of(number, rows, pieces) for number, rows in enumerate(held)]
-        parts = [core.runs(rows, pieces, passages) for rows in held]
-        units = [core.units_of(chunk, rows, pieces, settings.unit_tokens) for chunk, rows in zip(chunks, held)]
+        rows = core.merged(chosen, pieces.tokens.tolist(), 0 if pieces.whole else settings.merge_tokens)
+        chunks = [core.chunk_of(number, row, pieces) for number, row in enumerate(rows)]
+        parts = [core.runs(row, pieces, passages) for row in rows]
+        units = [core.units_of(chunk, row, pieces, settings.unit_tokens) for chunk, row in zip(chunks, rows)]
 
         engine = build.engine or RulesEngine()
-        records = Kept("records.jsonl", folder, engine, graph_records.STEP, old)
-        fused = Kept("fused.jsonl", folder, engine, fuse_descriptions.STEP, old)
+        records = StepJournal(folder, "records.jsonl", engine, graph_records.STEP, old, build.progress)
+        fused = StepJournal(folder, "fused.jsonl", engine, fuse_descriptions.STEP, old, build.progress)
         inputs = [graph_records.Input("", c.text, settings.types, parts=p) for c, p in zip(chunks, parts)]
-        found = writing.records(records, inputs, settings.gleanings, build.progress)
+        found = writing.records(records, inputs, settings.gleanings)
         nodes, edges = merging.merge(found)
-        told = writing.descriptions(fused, [*map(_thing, nodes), *map(_thing, edges)], build.progress)
+        described = writing.descriptions(fused, [*map(_thing, nodes), *map(_thing, edges)])
 
-        _write(folder, chosen, chunks, units, nodes, edges, told, core.Stating(held, pieces, passages))
-        texts = [entity_text(node.name, text) for node, text in zip(nodes, told)]
+        _write(folder, chosen, chunks, units, nodes, edges, described, core.Stating(rows, pieces, passages))
+        texts = [entity_text(node.name, text) for node, text in zip(nodes, described)]
         same_encoder = old is not None and old.said["encoder"] == build.encoder.name
         known = Known(list(map(_entity_text, old.entities)), old.entity_vectors) if same_encoder else Known()
         encoded = encode_to(
             folder / "entities.npy", texts, build.encoder, known, label="entities", progress=build.progress
         )
+        for journal in (records, fused):
+            journal.settle()
         return {
-            **said_of(records, fused),
+            **counts([*records.used.values(), *fused.used.values()]),
             "skipped": sum(output.skipped for _, output in found),
             "extracted": records.asked,
             "fused": fused.asked,
@@ -101,6 +107,27 @@ class SkeletonLayer(Layer):
             "entities": len(nodes),
             "relations": len(edges),
         }
+
+    @classmethod
+    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
+        """Which pieces are central is not known before they have vectors, so as many are drawn by lot: these have 3 %
+        fewer tokens on MuSiQue, 10 % on Meridian. The shortest and the longest pieces are low and high. Fused
+        descriptions are not in it."""
+        sizes = [size for _, size, _, _ in cut(data.passages, CutSettings())]
+        count, ranked = math.floor(settings.beta * len(sizes)), sorted(range(len(sizes)), key=sizes.__getitem__)
+        cores = (core.at_random(len(sizes), count, settings.seed), ranked[:count], ranked[len(sizes) - count :])
+        calls = Range(*(len(core.merged(rows, sizes, settings.merge_tokens)) for rows in cores))
+        text = Range(*(sum(sizes[row] for row in rows) for rows in cores))
+        rounds, step = 1 + settings.gleanings, graph_records.STEP
+        own = prompt_tokens(step, graph_records.Input("", "", settings.types))
+        records = text.times(RECORDS)
+        completion = records + records.times(GLEANED).times(settings.gleanings)
+        basis = (
+            f"skeleton: {calls.words} chunks of {count:,} pieces, as of pieces drawn by lot, each asked about {rounds} "
+            f"times; {RECORDS.words} tokens per token of it, and {GLEANED.words} of that in a further round, assumed"
+        )
+        prompt = (calls.times(own) + text).times(rounds)
+        return Forecast((Requests(step, calls.times(rounds), prompt, completion),), basis)
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -131,12 +158,12 @@ class SkeletonLayer(Layer):
 
     @cached_property
     def relations(self) -> list[ContextRelation]:
-        names, told = self._entities["name"], self._relations
+        names, table = self._entities["name"], self._relations
         ranks = self.degrees[self.ends].sum(axis=1).tolist()
         return [
             ContextRelation(names[source], names[target], text, weight, at, ranks[at], None, tuple(passages))
             for at, ((source, target), text, weight, passages) in enumerate(
-                zip(self.ends.tolist(), told["description"], told["weight"].tolist(), told["passages"])
+                zip(self.ends.tolist(), table["description"], table["weight"].tolist(), table["passages"])
             )
         ]
 
@@ -180,11 +207,6 @@ def _thing(item: merging.Node | merging.Edge) -> fuse_descriptions.Input:
     return fuse_descriptions.Input(*named, tuple(sorted(item.told)), LONGEST)
 
 
-def _maker(build: Build) -> str:
-    engine = build.engine or RulesEngine()
-    return f"{engine.name} ({graph_records.STEP.identity}, {fuse_descriptions.STEP.identity})"
-
-
 def _ones(lengths: Sequence[int], columns: Sequence[int], width: int) -> sp.csr_array:
     """1 in the columns of each row, whose numbers are `lengths`."""
     starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
@@ -198,7 +220,7 @@ def _units(table: dict) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(text, "", tuple(passages)) for text, passages in zip(table["text"], table["passages"])]
 
 
-def _write(folder, chosen, chunks, units, nodes, edges, told, stating) -> None:
+def _write(folder, chosen, chunks, units, nodes, edges, described, stating) -> None:
     def strings(values) -> pa.Array:
         return pa.array(list(values), pa.string())
 
@@ -224,14 +246,14 @@ def _write(folder, chosen, chunks, units, nodes, edges, told, stating) -> None:
         folder / "entities.parquet",
         name=strings(node.name for node in nodes),
         type=strings(node.type for node in nodes),
-        description=strings(told[: len(nodes)]),
+        description=strings(described[: len(nodes)]),
         chunks=lists((node.chunks for node in nodes), pa.int32()),
     )
     write_table(
         folder / "relations.parquet",
         source=np.array([row[edge.source] for edge in edges], dtype=np.int32),
         target=np.array([row[edge.target] for edge in edges], dtype=np.int32),
-        description=strings(told[len(nodes) :]),
+        description=strings(described[len(nodes) :]),
         weight=np.array([edge.weight for edge in edges], dtype=np.float64),
         chunks=lists((edge.chunks for edge in edges), pa.int32()),
         passages=lists(map(stating, edges), pa.string()),

@@ -1,5 +1,5 @@
-"""What an engine says of the chunks of the skeleton: records of entities and relationships, and one description of what
-several describe (KET-RAG, spec 3.4). `kept.py` keeps it on disk while it is said."""
+"""What an engine writes about the chunks of the skeleton: records of entities and relationships, and one description of
+what several chunks describe (KET-RAG, spec 3.4)."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from workbench import tokens
-from workbench.index.kept import Kept, key_of
+from workbench.index.journal import StepJournal, request_key
 from workbench.steps import fuse_descriptions, graph_records
 
 WINDOW = 4000  # cl100k tokens of fragments that are fused at once
 
 
 def records(
-    kept: Kept, inputs: Sequence[graph_records.Input], gleanings: int, progress: bool
+    journal: StepJournal, inputs: Sequence[graph_records.Input], gleanings: int
 ) -> list[tuple[int, graph_records.Output]]:
-    """(number, what was read) of each chunk that did not fail."""
-    keys = [key_of(asdict(value), gleanings) for value in inputs]
-    kept.ask(
+    """(number, records) of each chunk that did not fail."""
+    keys = [request_key(asdict(value), gleanings) for value in inputs]
+    answers = journal.run(
         dict(zip(keys, inputs)),
-        lambda group: graph_records.extract(kept.engine, group, rounds=gleanings),
-        "extract the skeleton" if progress else None,
+        lambda group: graph_records.extract(journal.engine, group, rounds=gleanings),
+        "extract the skeleton",
     )
-    outputs = [kept.used[key].output for key in keys]
+    outputs = [answers[key].output for key in keys]
     return [(at, graph_records.Output(**output)) for at, output in enumerate(outputs) if output is not None]
 
 
-def descriptions(kept: Kept, things: Sequence[fuse_descriptions.Input], progress: bool) -> list[str]:
-    """A description per thing: of several fragments one that is put together from them, in their order; what does not
-    fit into a request joins what came of it in the next. What cannot be fused stays a line for each."""
+def descriptions(journal: StepJournal, things: Sequence[fuse_descriptions.Input]) -> list[str]:
+    """A description per thing. Several fragments are fused, in their order; those that do not fit into a request join
+    its result in the next one. What cannot be fused stays one line per fragment."""
     left = {at: thing.fragments for at, thing in enumerate(things)}
     failed = set()
-    while open := {at: told for at, told in left.items() if len(told) > 1 and at not in failed}:
-        sizes = {at: _fitting(told) for at, told in open.items()}
-        inputs = {at: replace(things[at], fragments=told[: sizes[at]]) for at, told in open.items()}
-        keys = {at: key_of(asdict(value)) for at, value in inputs.items()}
-        kept.ask(
+    while open := {at: texts for at, texts in left.items() if len(texts) > 1 and at not in failed}:
+        sizes = {at: _fitting(texts) for at, texts in open.items()}
+        inputs = {at: replace(things[at], fragments=texts[: sizes[at]]) for at, texts in open.items()}
+        keys = {at: request_key(asdict(value)) for at, value in inputs.items()}
+        answers = journal.run(
             {keys[at]: value for at, value in inputs.items()},
-            lambda group: kept.engine.run(fuse_descriptions.STEP, group),
-            "fuse descriptions" if progress else None,
+            lambda group: journal.engine.run(fuse_descriptions.STEP, group),
+            "fuse descriptions",
         )
         for at, key in keys.items():
-            output = kept.used[key].output
+            output = answers[key].output
             if output is None:
                 failed.add(at)
             else:

@@ -3,9 +3,9 @@
     data = textualise(wb.load("metaqa"), wb.engine("rules"), "texts/metaqa")
 
 Each entity gets an article, or several where it has many relations; then a type and a description; then each triple
-gets a sentence, from the article of its subject. What an engine writes is checked name by name and asked for again with
-what it lacks; what it lacks in the end is added by the template writer, which is the rule body of the same Steps and
-writes everything with `rules`.
+gets a sentence, from the article of its subject. The engine's texts are checked name by name and requested again with
+the names that they lack. The template writer, which is the rule body of the same Steps, adds what is still missing;
+with `rules` it writes everything.
 """
 
 from __future__ import annotations
@@ -17,29 +17,33 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-from tqdm.auto import tqdm
-
+from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.graph import Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.data.schemas import bare, covering
 from workbench.errors import DataError, SettingError
+from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
+from workbench.index.journal import Journal
 from workbench.index.store import Store
 from workbench.index.textualise.facts import Facts, Shard
+from workbench.index.textualise.folder import same_work, writable
 from workbench.index.textualise.induced import induced
-from workbench.index.textualise.log import Log, same_work, writable
 from workbench.index.textualise.markup import plain
-from workbench.index.textualise.writers import Row, Writers
+from workbench.index.textualise.writers import Row, Text, Writers
 from workbench.language.verbalisation import words
 from workbench.llm.engine import Engine
 from workbench.records import Passage
 from workbench.steps import describe_entity, describe_relations, write_article
 from workbench.text import text_hash
 
-__all__ = ["induced", "textualise"]
+__all__ = ["forecast", "induced", "textualise"]
 
-GROUP = 64  # texts asked for together
 SHARD, HUB, ATTEMPTS = 25, 500, 4  # triples of an article; above so many the template writes; articles asked for
+ARTICLE = Range(400, 100, 700)  # tokens of an article: 300 to 500 words are asked for, fewer where little is known
+ATTEMPTS_NEEDED = Range(1.3, 1, ATTEMPTS)  # until an article mentions all neighbours: assumed
+DESCRIPTION = Range(60, 20, 120)  # tokens of an entity's description: assumed
+SENTENCE = Range(25, 15, 40)  # tokens of a relation's sentence: assumed
 STEPS = (write_article.STEP, describe_entity.STEP, describe_relations.STEP)
 
 
@@ -59,7 +63,7 @@ def textualise(
     An article tells at most `shard` triples. Entities with more than `template_above` of them are written about by the
     template; of others the engine is asked up to `attempts` times for a text. In `folder`, `marked.jsonl` keeps the
     articles with their marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`; the last line
-    of an id counts). Texts are kept as they are written, so a run that was stopped goes on; what failed is asked again.
+    of an id counts). Texts are on disk as soon as they are written, so a stopped run resumes; failures are retried.
 
     Raises :class:`DataError` for data without triples or with passages of its own, and for names that cannot be marked;
     :class:`IndexFault` where the folder cannot be written, or holds texts that were made of something else.
@@ -78,15 +82,15 @@ def textualise(
     }
 
     def written(name: str, wanted: Sequence[Shard], write: Callable[[Sequence[Shard]], Iterable[Row]]) -> dict:
-        """Rows by id: those that are kept, and what `write` gives for the others, kept as it comes."""
-        log = Log(folder / f"{name}.jsonl", "id")
-        left = [one for one in wanted if "failure" in log.rows.get(one.id, {"failure": "not asked"})]
-        with tqdm(total=len(left), desc=f"write {name}", disable=not progress or not left) as bar:
-            for start in range(0, len(left), GROUP):
-                group = left[start : start + GROUP]
-                log.add(write(group))
-                bar.update(len(group))
-        return log.rows
+        """Rows by id: those on disk, and what `write` gives for the others."""
+        path = folder / f"{name}.jsonl"
+        journal = Journal(path, partial(Text, engine.name), engine.name, part=path, progress=progress)
+
+        def texts(group: dict[str, Shard]) -> Iterable[Text]:
+            return (Text(engine.name, row) for row in write(list(group.values())))
+
+        answers = journal.ask({shard.id: shard for shard in wanted}, texts, f"write {name}")
+        return {id: text.fields for id, text in answers.items()}
 
     with writable(folder), Store(folder).lock():
         same_work(folder, made_of)
@@ -110,6 +114,34 @@ def facts_of(data: Dataset) -> tuple[Facts, Schema]:
     labels = {triple.relation for triple in data.triples}
     schema = data.schema or covering(labels) or bare(labels)
     return Facts.of(data.triples, schema), schema
+
+
+def forecast(data: Dataset) -> Forecast:
+    """What a model would be asked for articles and descriptions of a graph of triples, with the default settings."""
+    facts, _ = facts_of(data)
+    shards = [shard for shard in facts.shards(SHARD) if len(facts.rows[shard.central]) <= HUB]
+    articles = exactly(len(shards)).times(ATTEMPTS_NEEDED)
+    entities = exactly(sum(shard.number == 1 for shard in shards))
+    subjects = exactly(sum(bool(facts.told_by(shard)) for shard in shards))
+    triples = exactly(sum(tokens.count(" ".join(triple)) for triple in facts.triples))
+    sentences = exactly(len(facts.triples)).times(SENTENCE)
+    shown = {  # tokens in the prompts besides their own
+        write_article.STEP: (articles, triples.times(2).times(ATTEMPTS_NEEDED), articles.times(ARTICLE)),
+        describe_entity.STEP: (entities, entities.times(ARTICLE), entities.times(DESCRIPTION)),
+        describe_relations.STEP: (subjects, subjects.times(ARTICLE) + triples, sentences),
+    }
+    empty = (
+        write_article.Input("", "", ()), describe_entity.Input("", "", "", ()), describe_relations.Input("", "", ()),
+    )  # fmt: skip
+    basis = (
+        f"articles: {len(shards):,} are wanted, each written {ATTEMPTS_NEEDED.words} times, with {ARTICLE.words} "
+        f"tokens; {DESCRIPTION.words} of a description, {SENTENCE.words} of a relation's sentence; all assumed"
+    )
+    requests = (
+        Requests(step, calls, calls.times(prompt_tokens(step, value)) + texts, completion)
+        for (step, (calls, texts, completion)), value in zip(shown.items(), empty)
+    )
+    return Forecast(tuple(requests), basis)
 
 
 def _check(data: Dataset, settings: dict[str, int]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.data.graph import Schema
 from workbench.index.textualise.facts import UNKNOWN, Facts, Shard
@@ -19,9 +19,31 @@ TEMPLATE = "template"
 Row = dict[str, Any]
 
 
+class Text(NamedTuple):
+    """A row in a journal. All rows of a folder come from one engine (`folder.same_work`)."""
+
+    made_by: str
+    fields: Row
+
+    @property
+    def key(self) -> str:
+        return self.fields["id"]
+
+    @property
+    def failure(self) -> str | None:
+        return self.fields.get("failure")
+
+    @property
+    def defects(self) -> tuple[str, ...]:
+        return ()
+
+    def row(self) -> Row:
+        return self.fields
+
+
 class Writers:
-    """`articles`, `entities` and `relations` take a group of shards and give a row for each, to be kept under its id.
-    A row with a `failure` holds what the template wrote instead."""
+    """`articles`, `entities` and `relations` take a group of shards and yield a row with its id for each. A row with a
+    `failure` holds what the template wrote instead."""
 
     def __init__(self, facts: Facts, schema: Schema, engine: Engine, template_above: int, attempts: int):
         self.facts, self.schema, self.engine = facts, schema, engine

@@ -1,38 +1,20 @@
-"""Work that is kept as it is done: JSON Lines that a stopped process leaves behind and the next one goes on from."""
+"""The folder that articles and descriptions are written into: what they are made of, and what to say if it is full."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from workbench.data import lines
 from workbench.errors import IndexFault
-from workbench.index.store import cut_torn_line, write_atomically
-
-
-class Log:
-    """Rows by the value of one field. The last row of a value counts."""
-
-    def __init__(self, path: Path, key: str):
-        self.path, self.key = path, key
-        self.rows: dict[str, dict[str, Any]] = {}
-        if path.exists():
-            cut_torn_line(path)
-            self.rows = {lines.string(row, key, where): row for where, row in lines.rows(path)}
-
-    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        rows = [dict(row) for row in rows]
-        with self.path.open("a", encoding="ascii") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-        self.rows.update((row[self.key], row) for row in rows)
+from workbench.index.store import write_atomically
 
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """A disk that is full or may not be written is said so, with what is kept."""
+    """Explains a full or write-protected disk, and that nothing paid for is lost."""
     try:
         yield
     except OSError as error:
@@ -43,7 +25,7 @@ def writable(folder: Path) -> Iterator[None]:
 
 
 def same_work(folder: Path, made_of: Mapping[str, Any]) -> None:
-    """Remember what the work in a folder is made of; work that was made of something else is not gone on with."""
+    """Record what the texts in a folder are made of. Texts made of something else are refused, not continued."""
     path = folder / "made_of.json"
     wanted = json.loads(json.dumps(made_of))
     if path.exists():

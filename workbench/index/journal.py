@@ -1,0 +1,229 @@
+"""The journal of a layer: every answer that an engine was paid for, on disk before the next group is requested.
+
+`extractions`, `profiles`, `summaries`, `communities`, `skeleton` and `textualise` share it. They differ in the line
+that an answer becomes on disk and in the key by which it is found again. `extractions` and `communities` narrow the
+rule by which a standing answer is reused (`reusable`), each for a reason stated there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from tqdm.auto import tqdm
+
+from workbench.errors import DataError
+from workbench.index.layer import Layer
+from workbench.index.store import cut_torn_line, write_atomically
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.step import Result, Step
+from workbench.text import text_hash
+
+GROUP = 64  # inputs requested together: the most that a killed build loses
+
+
+class Entry(Protocol):
+    """One answer. `key` identifies what was requested, whatever the layer around it; `made_by` is the `maker`."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def made_by(self) -> str: ...
+
+    @property
+    def failure(self) -> str | None: ...
+
+    @property
+    def defects(self) -> Sequence[str]:
+        """`cut` or `repaired`, for each reply behind the answer that was less than whole."""
+
+    def row(self) -> dict[str, Any]:
+        """The line on disk."""
+
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entry)
+
+
+def reusable(entry: Entry, made_by: str | None) -> bool:
+    """Whether an entry saves a request to the engine that signs as `made_by` (`maker`).
+
+    It must have succeeded, and come from the same engine and Step version; the rules also accept what a model wrote.
+    Without an engine (None) any entry counts, even a failure: nobody could retry it."""
+    if made_by is None:
+        return True
+    same_maker = entry.made_by == made_by or (by_rules(made_by) and not by_rules(entry.made_by))
+    return same_maker and entry.failure is None
+
+
+class Journal(Generic[E]):
+    """Answers by key, appended to the file `part` while they arrive and settled into `path` at the end.
+
+    `parse` turns a line on disk into an entry; `old` are the entries of the layer that stood before. A journal touches
+    the disk only in `ask` and `settle`. `known` are the entries that need no request; `used` those that were asked for,
+    in that order. With `part` equal to `path`, the file grows in place and is never settled; its last line for a key
+    counts."""
+
+    def __init__(
+        self,
+        path: Path,
+        parse: Callable[[dict[str, Any]], E],
+        made_by: str | None,
+        *,
+        old: Iterable[E] = (),
+        part: Path | None = None,
+        reusable: Callable[[E, str | None], bool] = reusable,
+        progress: bool = False,
+    ):
+        self.path, self.part = path, part or path.with_name(f"{path.name}.part")
+        self.made_by, self.progress, self.used = made_by, progress, {}
+        previous = {entry.key: entry for entry in old if reusable(entry, made_by)}
+        # A build that was stopped at the very end has settled the file, but the layer does not stand yet.
+        written = (entry for file in dict.fromkeys((path, self.part)) for entry in read(file, parse))
+        self.known: dict[str, E] = previous | {e.key: e for e in written if reusable(e, made_by)}
+        self._previous = previous.keys()
+
+    @property
+    def asked(self) -> int:
+        """How many of the entries used the previous layer did not have: the same however often a build was stopped."""
+        return len(self.used.keys() - self._previous)
+
+    def missing(self, keys: Iterable[str]) -> list[str]:
+        """The keys that need a request, in their order."""
+        return [key for key in keys if key not in self.known]
+
+    def ask(
+        self, inputs: Mapping[str, T], answer: Callable[[dict[str, T]], Iterable[E]], label: str = "", unit: str = "it"
+    ) -> dict[str, E]:
+        """An entry per input. What is not known is requested: `answer` gives one entry per input of a group."""
+        if missing := self.missing(inputs):
+            self._request({key: inputs[key] for key in missing}, answer, label, unit)
+        found = {key: self.known[key] for key in inputs}
+        self.used |= found
+        return found
+
+    def settle(self, rows: Iterable[dict[str, Any]] | None = None) -> str:
+        """Replace the file by `rows`, the entries used by default, and give its text."""
+        text = lines((entry.row() for entry in self.used.values()) if rows is None else rows)
+        write_atomically(self.path, text)
+        self.part.unlink(missing_ok=True)
+        return text
+
+    def _request(self, inputs: dict[str, T], answer: Callable, label: str, unit: str) -> None:
+        if self.part.exists():
+            cut_torn_line(self.part)
+        with (
+            self.part.open("a", encoding="ascii") as out,
+            tqdm(total=len(inputs), desc=label, unit=unit, disable=not self.progress) as bar,
+        ):
+            for group in _groups(inputs):
+                entries = list(answer(group))
+                out.write(lines(entry.row() for entry in entries))
+                out.flush()
+                self.known.update((entry.key, entry) for entry in entries)
+                bar.update(len(group))
+
+
+class Answer(NamedTuple):
+    """The output of one Step, as a line has it: `output` is None with a `failure`; `flaw` is `cut` or `repaired`."""
+
+    key: str
+    made_by: str
+    failure: str | None
+    flaw: str | None
+    output: dict[str, Any] | None
+
+    @property
+    def defects(self) -> tuple[str, ...]:
+        return (self.flaw,) if self.flaw else ()
+
+    def row(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+class StepJournal(Journal[Answer]):
+    """The answers of one Step, in the file `name` of a layer's folder and of the folder of `old`."""
+
+    def __init__(
+        self, folder: Path, name: str, engine: Engine | None, step: Step, old: Layer | None, progress: bool = False
+    ):
+        before = read(old.folder / name, _answer) if old else ()
+        super().__init__(folder / name, _answer, engine and maker(engine, step), old=before, progress=progress)
+        self.engine = engine
+
+    def run(self, inputs: Mapping[str, T], run: Callable[[list[T]], Sequence[Result]], label: str) -> dict[str, Answer]:
+        """`ask`, where `run` gives a Result per input."""
+
+        def answer(group: dict[str, T]) -> Iterator[Answer]:
+            for key, result in zip(group, run(list(group.values()))):
+                output = result.value.model_dump() if result.value else None
+                yield Answer(key, self.made_by, result.failure, defect(result), output)
+
+        return self.ask(inputs, answer, label)
+
+
+def counts(entries: Iterable[Entry]) -> dict[str, Any]:
+    """Who made the entries, and how many are not what was wanted: what a manifest says of a layer."""
+    entries = list(entries)
+    defects = [defect for entry in entries for defect in entry.defects]
+    return {
+        "made_by": sorted({entry.made_by for entry in entries}),
+        "failures": sum(entry.failure is not None for entry in entries),
+        "cut": defects.count("cut"),
+        "repaired": defects.count("repaired"),
+    }
+
+
+def read(path: Path, parse: Callable[[dict[str, Any]], E]) -> list[E]:
+    """The entries of a file, none if there is no file; a last line that a killed process left unfinished is ignored."""
+    raw = path.read_bytes() if path.exists() else b""
+    whole = raw[: raw.rfind(b"\n") + 1].splitlines()
+    return [_parsed(line, parse, f"{path}, line {number}") for number, line in enumerate(whole, 1)]
+
+
+def lines(rows: Iterable[dict[str, Any]]) -> str:
+    """JSON Lines, in ASCII."""
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def maker(engine: Engine, *steps: Step) -> str:
+    """How an engine signs its answers: its name, and the Steps with their versions."""
+    return f"{engine.name} ({', '.join(step.identity for step in steps)})"
+
+
+def by_rules(made_by: str) -> bool:
+    return made_by.startswith(f"{RulesEngine.name} (")
+
+
+def is_rules(engine: Engine | None) -> bool:
+    return engine is not None and engine.name == RulesEngine.name
+
+
+def defect(result: Result) -> str | None:
+    """`cut` or `repaired`, if the reply was less than whole."""
+    return result.parse if result.parse in ("cut", "repaired") else None
+
+
+def request_key(*parts: Any) -> str:
+    """A key for what is requested."""
+    return text_hash(json.dumps(parts))
+
+
+def _answer(row: dict[str, Any]) -> Answer:
+    return Answer(**row)
+
+
+def _groups(inputs: dict[str, T]) -> Iterator[dict[str, T]]:
+    items = list(inputs.items())
+    return (dict(items[start : start + GROUP]) for start in range(0, len(items), GROUP))
+
+
+def _parsed(line: bytes, parse: Callable[[dict[str, Any]], E], place: str) -> E:
+    try:
+        return parse(json.loads(line))
+    except (ValueError, TypeError, KeyError) as error:
+        wrong = f"not JSON ({error})" if isinstance(error, ValueError) else f"no line of this file ({error!r})"
+        raise DataError(f"{place} is {wrong}; delete this line: the next build requests its content again") from None
