@@ -23,7 +23,7 @@ from workbench.layouts import ket_rag as layout
 from workbench.methods.base import Method
 from workbench.methods.ket_rag import entity, keyword
 from workbench.methods.ket_rag.bridges import Bridges
-from workbench.methods.ket_rag.rows import EMPTY_REPORTS, STUB, Rows, head_tokens, leading
+from workbench.methods.ket_rag.rows import Rows, head_tokens, leading, reports_tokens, stub_tokens
 from workbench.ranking.similarity import top
 from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
 from workbench.spec import check_whole
@@ -100,7 +100,7 @@ class KETRAG(Method):
         empty_reports: bool = False
 
         def __post_init__(self):
-            check_whole(self, "tokens", least=STUB + EMPTY_REPORTS, what="number of tokens")
+            check_whole(self, "tokens", least=stub_tokens() + reports_tokens(), what="number of tokens")
             check_whole(self, "entities", "keywords")
             check_whole(self, "per_entity", least=0)
             for name, choice in (("strategy", STRATEGIES), ("sources", SOURCES)):
@@ -132,7 +132,7 @@ class KETRAG(Method):
         with trace.span("EMBEDDING", "encode question", text=question):
             query = self.index.encode_query(question, "passages")
         chunks = self.chunks(query, trace)
-        left = chosen.tokens - chunks.tokens - EMPTY_REPORTS * self._empty_reports
+        left = chosen.tokens - chunks.tokens - reports_tokens() * self._empty_reports
         matched, cosines = self.match(query, trace)
         tables = self.tables(matched, int(left * (1 - chosen.text_share)), trace)
         sources = self.sources(matched, chunks.pieces, int(left * chosen.text_share), trace)
@@ -163,7 +163,7 @@ class KETRAG(Method):
         chosen = self.settings
         cap = int(chosen.tokens * (1 - chosen.theta))
         if cap == 0 or chosen.strategy == "skeleton":
-            return Chunks([], STUB)
+            return Chunks([], stub_tokens())
         cosines = self._piece_vectors @ query
         found: list[int] = []
         if chosen.strategy in ("keyword", "three"):
@@ -175,7 +175,7 @@ class KETRAG(Method):
                 found += [row for row in top(cosines, CLOSEST).tolist() if row not in known]
                 span.score((self._pieces.pieces[row].id, cosines[row]) for row in found[:TRACED])
         kept, used = leading(found, self._rows.chunk_tokens, head_tokens("chunks"), cap)
-        return Chunks(kept, used or STUB)
+        return Chunks(kept, used or stub_tokens())
 
     def by_keywords(self, query: np.ndarray, cosines: np.ndarray, cap: int, trace: Trace) -> list[int]:
         """The keyword channel: pieces that fit under a cap, the closest to the question first."""
