@@ -42,12 +42,12 @@ def gold() -> None:
     facts = [Triple(t.head, t.relation, t.tail, t.passages) for t in data.graph.triples]
     names = {entity.name for entity in data.graph.entities}
     aliases = {a: e.name for e in data.graph.entities for a in (*e.aliases, *e.mentions) if a not in names}
-    likeness = NameSimilarity(cached(wb.encoder()).encode, aliases)
+    similarity = NameSimilarity(cached(wb.encoder()).encode, aliases)
     asked = [question for question in data.questions if question.answers]
     right, exact, seconds = [], 0, []
     for question in asked:
         started = time.perf_counter()
-        proof = execute(gold_query(question), facts, likeness)
+        proof = execute(gold_query(question), facts, similarity)
         seconds.append(time.perf_counter() - started)
         said = proof.answers[0].item if proof.answers else ""
         right.append((accuracy(said, question.answers), exact_match(said, question.answers)))

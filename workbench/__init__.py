@@ -6,62 +6,50 @@ index = wb.Index.build(data, wb.engine("rules"))
 wb.method("hipporag2", index).retrieve("Which river …?")
 """
 
-from workbench import methods
-from workbench.data import datasets, load, write_folder
-from workbench.encoding import encoder
-from workbench.experiments import Grid, Run, Verdict, diagnose, evaluate, grid
-from workbench.experiments.checkup import checkup
-from workbench.experiments.estimate import estimate_build, estimate_run
-from workbench.experiments.runs import between, runs
-from workbench.experiments.tables import compare, tables
-from workbench.graph.neighbourhood import complete, neighbourhood
-from workbench.graph.node_details import card
-from workbench.index import Index
-from workbench.llm import engine
-from workbench.methods import method
-from workbench.places import home
-from workbench.reading import reader
-from workbench.reading.compression import GraphWalk, Similarity
-from workbench.sparql import verify
-from workbench.trace import Trace
+from importlib import import_module
+from importlib.util import find_spec
 
 __version__ = "0.1.0"
-__all__ = [
-    "GraphWalk",
-    "Grid",
-    "Index",
-    "Run",
-    "Similarity",
-    "Trace",
-    "Verdict",
-    "ablate",
-    "between",
-    "card",
-    "checkup",
-    "compare",
-    "complete",
-    "datasets",
-    "diagnose",
-    "encoder",
-    "engine",
-    "estimate_build",
-    "estimate_run",
-    "evaluate",
-    "explore",
-    "grid",
-    "home",
-    "load",
-    "method",
-    "methods",
-    "neighbourhood",
-    "reader",
-    "replay",
-    "runs",
-    "tables",
-    "trace_dots",
-    "verify",
-    "write_folder",
-]
+
+# Module → the public names that it defines. Each is imported when it is first asked for: loading a data set needs
+# neither the methods nor the libraries behind them.
+_DEFINED_IN = {
+    "data": ("datasets", "load", "write_folder"),
+    "encoding": ("encoder",),
+    "experiments": ("Grid", "Run", "Verdict", "diagnose", "evaluate", "grid"),
+    "experiments.checkup": ("checkup",),
+    "experiments.estimate": ("estimate_build", "estimate_run"),
+    "experiments.runs": ("between", "runs"),
+    "experiments.tables": ("compare", "tables"),
+    "graph.neighbourhood": ("complete", "neighbourhood"),
+    "graph.node_details": ("card",),
+    "index": ("Index",),
+    "llm": ("engine",),
+    "methods": ("method",),
+    "places": ("home",),
+    "reading": ("reader",),
+    "reading.compression": ("GraphWalk", "Similarity"),
+    "sparql": ("verify",),
+    "trace": ("Trace",),
+}
+_MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
+
+__all__ = sorted([*_MODULE_OF, "ablate", "explore", "methods", "replay", "trace_dots"])
+
+
+def __getattr__(name):
+    if name in _MODULE_OF:
+        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
 
 
 def ablate(source, questions=(), **settings):

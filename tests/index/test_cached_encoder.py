@@ -20,7 +20,7 @@ from workbench import threads
 from workbench.encoding import CachedEncoder, Encoder, SentenceEncoder, cached, encoder
 from workbench.index import Index
 from workbench.reading.compression.similarity import Similarity
-from workbench.sparql.proof import likeness_of
+from workbench.sparql.proof import similarity_of
 
 QUESTIONS = [question.question for question in wb.load("meridian").questions[::11]]
 TEXTS = [*QUESTIONS, "Orsby", "the River Aldra", "東京", "", wb.load("meridian").passages[0].content]
@@ -228,7 +228,7 @@ def test_all_that_hold_an_encoder_share_one_cache(tmp_path):
     compressor = Similarity(encoder=inner)
     inner.calls.clear()
     one.encode(["Which lake?"])
-    other.encode(["Which lake?"]), likeness_of(other).vectors(["Which lake?", "Orsby"])
+    other.encode(["Which lake?"]), similarity_of(other).vectors(["Which lake?", "Orsby"])
     compressor._likeness("Why?", ["Which lake?"])
     assert inner.texts == ["Which lake?", "Why?"]  # Orsby is a phrase of the index
     assert cached(cached(inner)) is cached(inner) is not cached(CountingEncoder())

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.language.questions import Hop
-from workbench.language.relations import kind_of, likeness, stem
+from workbench.language.relations import kind_of, relatedness, stem
 from workbench.language.spans import about, mentioned, pages, same
 from workbench.rules import answering
 from workbench.rules.answering import short_answer as answer
@@ -241,7 +241,7 @@ def test_names_in_a_sentence():
 
 @pytest.mark.parametrize(("asked", "said"), [("founder", "establish"), ("author", "written"), ("wife", "married")])
 def test_words_of_like_meaning(asked, said):
-    assert likeness(stem(asked), stem("write" if said == "written" else said)) >= 0.8
+    assert relatedness(stem(asked), stem("write" if said == "written" else said)) >= 0.8
 
 
 def test_a_name_is_said_without_its_rank():
@@ -255,7 +255,7 @@ def test_a_flat_reading_needs_the_relation_asked_for():
 
 
 def test_words_of_unlike_meaning():
-    assert likeness(stem("founder"), stem("river")) == 0
+    assert relatedness(stem("founder"), stem("river")) == 0
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_each_passage_carries_the_chain_one_hop_further(passages, grounded, quer
 
 def test_a_link_says_where_it_was_read():
     founder, _, _ = links(MAYOR, [STATION])
-    assert founder.found[0].said == (STATION[1],)
+    assert founder.candidates[0].sentences == (STATION[1],)
     assert (founder.asked, founder.names) == ("founder", ("Kestrel FM",))
 
 

@@ -9,7 +9,7 @@ from invented_schemas import COMPANIES, FILMS, MUSEUMS
 
 from workbench.rules import schema_walks
 from workbench.rules.schema_walks import walks
-from workbench.rules.walk_lines import Walk, parsed, spelled, told
+from workbench.rules.walk_lines import Walk, hop_in_words, parse_walk, spelled
 from workbench.steps import dot_rules
 
 ADA, FEVER, ORVANE, ILSE, GATE = "Ada Lind", "Dune Fever", "Orvane Systems", "Ilse Varn", "The Amber Gate"
@@ -161,14 +161,14 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1
 def test_a_line_is_read_back_whatever_the_names_are(hops, start):
     walk = Walk((start, *(type_ for _, _, type_ in hops)), tuple((label, on) for label, on, _ in hops))
     plain = Walk(tuple(map(spelled, walk.types)), tuple((spelled(label), on) for label, on in walk.hops))
-    assert parsed(str(walk)) == plain
+    assert parse_walk(str(walk)) == plain
 
 
 @pytest.mark.parametrize("line", ["", "names a writer", "a -[b]- c", "a <-[b]-> c", "film -> person", "x" * 9999])
 def test_prose_is_no_walk(line):
-    assert parsed(line) is None
+    assert parse_walk(line) is None
 
 
 def test_hops_are_told_in_both_directions():
-    assert told(ADA, ("directed_by", False), "film") == "film directed by Ada Lind"
-    assert told(FEVER, ("release_year", True), "year") == "year (release year) of Dune Fever"
+    assert hop_in_words(ADA, ("directed_by", False), "film") == "film directed by Ada Lind"
+    assert hop_in_words(FEVER, ("release_year", True), "year") == "year (release year) of Dune Fever"

@@ -185,8 +185,8 @@ def test_names_that_are_near_for_an_encoder_are_not_one():
 
 
 def test_aliases():
-    likeness = NameSimilarity(aliases={"the Thin Man": "Bo Marr"})
-    assert values(execute(asked(("The Thin Man", "born in", "?x")), FILMS, likeness)) == ["Tessel"]
+    similarity = NameSimilarity(aliases={"the Thin Man": "Bo Marr"})
+    assert values(execute(asked(("The Thin Man", "born in", "?x")), FILMS, similarity)) == ["Tessel"]
 
 
 def test_relations():

@@ -27,7 +27,7 @@ from workbench.records import (
 )
 from workbench.sparql import NameSimilarity, check, execute, facts_of, parse, verify
 from workbench.sparql.proof import agrees
-from workbench.sparql.statements import says
+from workbench.sparql.statements import states
 from workbench.trace import Trace
 
 PASSAGES = {
@@ -138,10 +138,10 @@ def test_agreement(one, other, same):
 
 def test_a_hop_is_told_where_its_words_stand_near_its_value():
     match = Match(Pattern("?d", "born in", "?x"), Triple("Ada Lindqvist", "born in", "Orsk", ("ada",)), 1.0, True)
-    assert says(match, PASSAGES["ada"])
-    assert not says(match, Passage("ada", "Ada Lindqvist", "Ada Lindqvist knew Orsk."))
-    assert not says(match, Passage("x", "Bo Marr", "He was born in Orsk."))
-    assert not says(match, Passage("x", "Ada Lindqvist", "Orsk " + "and so on " * 50 + "she was born."))
+    assert states(match, PASSAGES["ada"])
+    assert not states(match, Passage("ada", "Ada Lindqvist", "Ada Lindqvist knew Orsk."))
+    assert not states(match, Passage("x", "Bo Marr", "He was born in Orsk."))
+    assert not states(match, Passage("x", "Ada Lindqvist", "Orsk " + "and so on " * 50 + "she was born."))
 
 
 def test_facts_of_evidence_are_those_its_passages_state(index):

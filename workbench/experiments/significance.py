@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 RESAMPLES = 9_999
 
@@ -37,6 +36,8 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> float:
     >>> mcnemar([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]), mcnemar([1, 0], [1, 0])
     (0.0625, 1.0)
     """
+    from scipy.stats import binomtest  # takes longer to import than all of workbench
+
     only_a, only_b = (sum(x > y for x, y in zip(*pair, strict=True)) for pair in ((a, b), (b, a)))
     return float(binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
 

@@ -1,1 +1,13 @@
-"""English as spaCy reads it: parses, names, spans, quantities, families of relations. No Step has its rule here."""
+"""English as spaCy reads it, shared by methods, readers, layers and rules; no Step has its rule here.
+
+    pipeline        the pipeline and its last parses; content words
+    ner             spaCy's entity decoder in numpy
+    spans           pages, their sentences and spans; when two names are one
+    quantities      dates, numbers, lives, measures
+    relations       families of words, words of like meaning, kin, kinds of answer
+    questions       what a question asks: names, kind of answer, nested hops, comparisons
+    schema_terms    what the words of a question evoke in a schema
+    entity_types    the type of an entity from the noun that describes it
+    verbalisation   triples as sentences, articles and descriptions
+
+Importing a module does not load spaCy; the first parse does."""

@@ -1,4 +1,4 @@
-"""Which type an entity of a text has, for rules that know a noun it is said to be, or what kind of name it is."""
+"""Which type an entity of a text has, from the noun that describes it or from the kind of its name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _YEARS = re.compile(r"(?:\d{1,2} \w+ )?\d{4}s?(?:\s*[-–—]\s*\d{2,4})?")
 def type_of(name: str, noun: str, types: Sequence[tuple[str, str]] = ()) -> str:
     """The type of a name: one of `types` (name, definition) where one fits, else one of `KINDS`.
 
-    `noun` is what the name is said to be, or a kind of names; it may be empty. Words fit a type by its name, or by a
+    `noun` describes the name, or is a kind of names; it may be empty. Words fit a type by its name, or by a
     noun that its definition equals it with. What the name itself says ("River Tavrel", "Steadfast (ship)") comes before
     the kind that a recogniser gives it.
 
@@ -40,8 +40,8 @@ def type_of(name: str, noun: str, types: Sequence[tuple[str, str]] = ()) -> str:
     """
     noun = noun.casefold()
     named = _heads(name, person=noun == "person")
-    said = [noun, _kind(noun)] if noun not in KINDS else []
-    words = [*said, *named, *(kind for kind in map(_kind, named) if kind != "person"), noun, _figure(name)]
+    nouns = [noun, _kind(noun)] if noun not in KINDS else []
+    words = [*nouns, *named, *(kind for kind in map(_kind, named) if kind != "person"), noun, _figure(name)]
     fitting = (_fit(word, types) for word in words if word)
     own = (word for word in words if word in KINDS)
     return next(filter(None, fitting), None) or next(own, UNKNOWN)
@@ -70,7 +70,7 @@ def _kind(noun: str) -> str:
 
 
 def _heads(name: str, person: bool = False) -> list[str]:
-    """The words of a name that may say what it is: the last in a bracket at its end; and, of what is not taken for a
+    """The words of a name that may describe it: the last in a bracket at its end; and, of what is not taken for a
     person (Lake is a surname too), the last before "of" and the first.
 
     >>> _heads("Steadfast (expedition ship)"), _heads("University of Vennick"), _heads("Vennick")

@@ -36,7 +36,7 @@ _DASH = r"\s*(?:–|—|-|to|until)\s*"
 
 
 class Date(NamedTuple):
-    """`when` is (year, month, day), 0 where not said; it sorts."""
+    """`when` is (year, month, day), 0 where missing; it sorts."""
 
     start: int
     end: int
@@ -106,12 +106,12 @@ def life(text: str) -> Life:
     for bracket in re.finditer(r"\(([^()]*)\)", text[:400]):
         inside = [date._replace(start=date.start + bracket.start(1), end=date.end + bracket.start(1))
                   for date in dates(bracket[1]) if date.when[0]]  # fmt: skip
-        said = bracket[1].lower()
+        inner = bracket[1].lower()
         if not inside:
             continue
-        if re.search(r"\bdied\b|\bd\.", said) and not re.search(r"\bborn\b|\bb\.", said):
+        if re.search(r"\bdied\b|\bd\.", inner) and not re.search(r"\bborn\b|\bb\.", inner):
             return Life(None, inside[0])
-        if re.search(r"\bborn\b|\bb\.", said):
+        if re.search(r"\bborn\b|\bb\.", inner):
             return Life(inside[0], inside[1] if len(inside) > 1 else None)
         between = text[inside[0].end : inside[1].start] if len(inside) > 1 else ""
         if len(inside) > 1 and (re.search(r"[–—-]", between) or re.fullmatch(_DASH, between)):

@@ -130,11 +130,11 @@ def _names(question: str, known: Iterable[str]) -> Iterator[tuple[int, int]]:
         for second in found
         if question[first[1] : second[0]] == ", " and question[second[0] :].split()[0] in RANKS
     ]
-    taken: list[tuple[int, int]] = []
+    accepted: list[tuple[int, int]] = []
     for start, end in sorted(found, key=lambda span: (span[0] - span[1], span[0])):
-        if all(end <= other or start >= last for other, last in taken):
-            taken.append((start, end))
-    return iter(sorted(taken))
+        if all(end <= other or start >= last for other, last in accepted):
+            accepted.append((start, end))
+    return iter(sorted(accepted))
 
 
 def _known(question: str, name: str) -> Iterator[tuple[int, int]]:
@@ -336,10 +336,10 @@ def _asked_noun(wh) -> tuple:
 def _grow(start, names: dict[int, str], seen: set[int], heads: frozenset[int], depth: int) -> Hop:
     """The hop around a token: what can be reached in the parse without going into or out of a description."""
     seen.add(start.i)
-    stack, kept, inner = [start], [], []
+    stack, own, inner = [start], [], []
     while stack:
         token = stack.pop()
-        kept.append(token)
+        own.append(token)
         ways = [(child, False) for child in token.children]
         if token.head is not token:
             ways.append((token.head, True))
@@ -352,7 +352,7 @@ def _grow(start, names: dict[int, str], seen: set[int], heads: frozenset[int], d
             else:
                 seen.add(other.i)
                 stack.append(other)
-    hop = _collect(sorted(kept, key=lambda token: token.i), names)
+    hop = _collect(sorted(own, key=lambda token: token.i), names)
     head = start.lemma_.lower() if start.pos_ == "NOUN" and start.i not in names else ""
     found = tuple(
         _kin(_grow(token, names, seen, heads, depth + 1)) for token in sorted(inner, key=lambda token: token.i)
@@ -426,8 +426,8 @@ def _kin(hop: Hop) -> Hop:
 
 def kin_of(hop: Hop) -> tuple[str, str] | None:
     """(relation, gender) if the hop asks for kin and for nothing else."""
-    told = [word for word in hop.words if word in KIN]
-    return KIN[told[0]] if len(told) == len(hop.words) == 1 and hop.wants in ("person", "other") else None
+    kin = [word for word in hop.words if word in KIN]
+    return KIN[kin[0]] if len(kin) == len(hop.words) == 1 and hop.wants in ("person", "other") else None
 
 
 def _wants(wh, noun) -> tuple[str, str]:
@@ -468,38 +468,38 @@ _STARTS = re.compile(
 
 
 def _comparison(masked: str, candidates: tuple, asked: Hop) -> tuple[str, str, str, tuple]:
-    """(kind of answer if the form of the question tells it, direction, dimension, candidates)."""
-    said = masked.lower()
-    yes_no = said.split()[0].strip(",") in _AUXILIARY and not any(
-        f" {word} " in f" {said}" for word in ("which", "whose")
+    """(kind of answer if the form of the question says it, direction, dimension, candidates)."""
+    lowered = masked.lower()
+    yes_no = lowered.split()[0].strip(",") in _AUXILIARY and not any(
+        f" {word} " in f" {lowered}" for word in ("which", "whose")
     )
     wants = "yes-no" if yes_no else ""
-    told = re.findall(r"[a-z-]+", said)
-    turned = [word for word in told if word in _MORE or word in _LESS]
+    tokens = re.findall(r"[a-z-]+", lowered)
+    turned = [word for word in tokens if word in _MORE or word in _LESS]
     if len(candidates) < 2:
         return wants, "", "", ()
-    if "common" in told or "same" in told or "both" in told:
-        shared = re.search(r"\bsame (?:\w+ )?(\w+)", said)
+    if "common" in tokens or "same" in tokens or "both" in tokens:
+        shared = re.search(r"\bsame (?:\w+ )?(\w+)", lowered)
         return wants, "same", shared[1] if shared else "", candidates
-    if not turned or not (yes_no or " or " in said or asked.wants == "number" or turned[-1] not in _LOOSE):
+    if not turned or not (yes_no or " or " in lowered or asked.wants == "number" or turned[-1] not in _LOOSE):
         return wants, "", "", ()
     direction, word = "more" if turned[-1] in _MORE else "less", turned[-1]
-    dimension = _dimension(said, word)
+    dimension = _dimension(lowered, word)
     if re.search(
-        r"\bby how (many|much)\b|\bhow (many|much) \w+ (older|younger|longer|more|taller|later|earlier)", said
+        r"\bby how (many|much)\b|\bhow (many|much) \w+ (older|younger|longer|more|taller|later|earlier)", lowered
     ):
         return "number", "difference", dimension, candidates
     return wants or "choice", direction, dimension, candidates
 
 
-def _dimension(said: str, word: str) -> str:
-    if re.search(r"\b(die|died|dies|death|outlive|outlived)\b", said):
+def _dimension(lowered: str, word: str) -> str:
+    if re.search(r"\b(die|died|dies|death|outlive|outlived)\b", lowered):
         return "death"
-    if re.search(r"\b(born|birth)\b", said):
+    if re.search(r"\b(born|birth)\b", lowered):
         return "birth"
-    if re.search(r"\b(live|lived|life)\b", said) and word in ("longer", "longest", "shorter", "shortest"):
+    if re.search(r"\b(live|lived|life)\b", lowered) and word in ("longer", "longest", "shorter", "shortest"):
         return "life"
-    if _STARTS.search(said):
+    if _STARTS.search(lowered):
         return "start"
     return "age" if word in _IN_TIME else _MEASURED.get(word, "number")
 

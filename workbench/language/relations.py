@@ -18,7 +18,7 @@ _SUFFIXES = (
     "ers", "er", "ors", "or", "ed", "es", "al", "ive", "e", "s",
 )  # fmt: skip
 
-# Words of like meaning, as they are said of people, works, places and institutions.
+# Groups of words of like meaning, for people, works, places and institutions.
 _GROUPS = (
     "born birth birthplace native bear birthday",
     "die death dead decease perish kill",
@@ -84,7 +84,7 @@ _THINGS = (
 )  # end so and are no agents
 _PERSON_ENDINGS = ("er", "or", "ist", "ian", "ess", "man", "woman", "eer", "ant", "oet", "star")
 
-KIN = {  # word -> (relation as told from the child or the spouse, gender)
+KIN = {  # word -> (relation seen from the child or the spouse, gender)
     "father": ("parent", "m"), "mother": ("parent", "f"), "parent": ("parent", ""),
     "son": ("child", "m"), "daughter": ("child", "f"), "child": ("child", ""),
     "husband": ("spouse", "m"), "wife": ("spouse", "f"), "spouse": ("spouse", ""),
@@ -135,16 +135,16 @@ def _groups() -> dict[str, frozenset[int]]:
 
 
 @cache
-def likeness(asked: str, said: str) -> float:
+def relatedness(one: str, other: str) -> float:
     """1 for one family of words, 0.8 for one group of like meaning, else 0. Both are stems.
 
-    >>> likeness(stem("founder"), stem("establish")), likeness(stem("founder"), stem("bridge"))
+    >>> relatedness(stem("founder"), stem("establish")), relatedness(stem("founder"), stem("bridge"))
     (0.8, 0.0)
     """
-    if asked == said:
+    if one == other:
         return 1.0
     groups = _groups()
-    return 0.8 if groups.get(asked, frozenset()) & groups.get(said, frozenset()) else 0.0
+    return 0.8 if groups.get(one, frozenset()) & groups.get(other, frozenset()) else 0.0
 
 
 @cache

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from workbench.language.pipeline import parse
-from workbench.language.relations import kind_of, likeness, spoken, stem
+from workbench.language.relations import kind_of, relatedness, spoken, stem
 
 LONGEST = 2_000  # characters of a question that are read
 _PART = 4  # letters of a stem that is looked for inside a longer word
@@ -31,7 +31,7 @@ class SchemaTerms:
         return [
             label
             for label, stems in self._labels.items()
-            if any(likeness(asked, other) or (len(other) >= _PART and asked.endswith(other)) for other in stems)
+            if any(relatedness(asked, other) or (len(other) >= _PART and asked.endswith(other)) for other in stems)
         ]
 
     def types(self, word: str) -> list[str]:

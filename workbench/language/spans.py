@@ -64,7 +64,7 @@ class Page:
     @cached_property
     def families(self) -> frozenset[str]:
         """The stems of all words."""
-        return frozenset(said for sentence in self.sentences for said, _ in sentence.stems)
+        return frozenset(word_stem for sentence in self.sentences for word_stem, _ in sentence.stems)
 
 
 class Pages(tuple[Page, ...]):
@@ -74,15 +74,16 @@ class Pages(tuple[Page, ...]):
         self._found: dict[str, list[Page]] = {}
         self._ends: dict[tuple[int, str], list[Page]] = {}  # by the first and the last word of a title, or of its town
         for page in self:
-            for told in {plain(page.title), plain(page.title.split(", ")[0])} - {()}:
+            for name_words in {plain(page.title), plain(page.title.split(", ")[0])} - {()}:
                 for at in (0, -1):
-                    self._ends.setdefault((at, told[at]), []).append(page)
+                    self._ends.setdefault((at, name_words[at]), []).append(page)
 
     def about(self, name: str) -> list[Page]:
         """Those that are surely about a name; one name begins or ends the other, or it is another's."""
         if name not in self._found:
-            told = plain(name)
-            near = {page.number: page for at in (0, -1) for page in self._ends.get((at, told[at]), ())} if told else {}
+            name_words = plain(name)
+            ends = [self._ends.get((at, name_words[at]), ()) for at in (0, -1)] if name_words else []
+            near = {page.number: page for pages_of_end in ends for page in pages_of_end}
             self._found[name] = [near[at] for at in sorted(near) if about(near[at], name) >= SURE]
         return self._found[name]
 
@@ -101,16 +102,16 @@ def _pages(passages: tuple[tuple[str, str], ...]) -> Pages:
 
 
 def _page(number: int, title: str, doc) -> Page:
-    """What a text alone says is kept with its parse; labels are the page's own, because they are settled."""
-    told = doc.user_data.setdefault("told", {})
-    if title not in told:
-        told[title] = title or _topic(doc), f" {' '.join(plain(f'{title} {doc.text}'))} "
+    """What depends on the text alone is cached with its parse; labels are the page's own, because they are settled."""
+    titles = doc.user_data.setdefault("titles", {})
+    if title not in titles:
+        titles[title] = title or _topic(doc), f" {' '.join(plain(f'{title} {doc.text}'))} "
     if "sentences" not in doc.user_data:
         doc.user_data["sentences"] = list(_sentences(doc))
-    page = Page(number, told[title][0], doc, plain=told[title][1])
-    for tokens, spans, stems, said in doc.user_data["sentences"]:
+    page = Page(number, titles[title][0], doc, plain=titles[title][1])
+    for tokens, spans, stems, plain_words in doc.user_data["sentences"]:
         own = [Span(span.text, span.label, span.start, span.end, span.root) for span in spans]
-        page.sentences.append(Sentence(page, tokens, own, stems, said))
+        page.sentences.append(Sentence(page, tokens, own, stems, plain_words))
     return page
 
 
@@ -144,8 +145,8 @@ def _settle_labels(found: list[Page]) -> None:
 
 
 def _kind(page: Page) -> str:
-    said = page.plain.split()
-    if page.life.born or sum(word in ("he", "she", "his", "her") for word in said) > max(2, len(said) / 40):
+    page_words = page.plain.split()
+    if page.life.born or sum(word in ("he", "she", "his", "her") for word in page_words) > max(2, len(page_words) / 40):
         return "person"
     for sentence in page.sentences[:1]:
         for token in sentence.tokens:

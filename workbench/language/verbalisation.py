@@ -1,4 +1,4 @@
-"""Rule bodies of `write_article`, `describe_entity` and `describe_relations`: facts of a graph told in sentences.
+"""Facts of a graph as English sentences: articles and descriptions from templates.
 
 A relation is worded by its definition, if that is a sentence about its ends: from "The bridge was built by the person."
 comes "Lanthorn Bridge was built by Ilse Varn". Otherwise the words of its name stand between the two ends.
@@ -28,7 +28,7 @@ class Wording(NamedTuple):
     it: str = "It"
     them: str = "it"
 
-    def told(self, tails: str) -> str:
+    def phrase(self, tails: str) -> str:
         return " ".join(filter(None, (self.verb, self.kind, tails, self.rest)))
 
     def of_several(self) -> Wording:
@@ -44,7 +44,7 @@ def words(label: str) -> str:
 
 @lru_cache(maxsize=64)
 def wordings(relations: Relations) -> dict[str, Wording]:
-    return {label: _wording(words(label), heads, tails, told) for label, heads, tails, told in relations}
+    return {label: _wording(words(label), heads, tails, definition) for label, heads, tails, definition in relations}
 
 
 def _wording(label: str, heads: tuple[str, ...], tails: tuple[str, ...], definition: str) -> Wording:
@@ -54,7 +54,7 @@ def _wording(label: str, heads: tuple[str, ...], tails: tuple[str, ...], definit
     if not found:
         return Wording(label)
     it, verb, them, tail, rest = found.groups()
-    # `in_language` leads to a value, which is said with its type: "in the language French"; `directed_by` to a name.
+    # `in_language` leads to a value, which is named with its type: "in the language French"; `directed_by` to a name.
     kind = them if label.rstrip("s").endswith(tail.rstrip("s")) else ""
     return Wording(verb, kind, rest, it, them)
 
@@ -62,15 +62,15 @@ def _wording(label: str, heads: tuple[str, ...], tails: tuple[str, ...], definit
 def article(topic: str, triples: Sequence[Triple], relations: Relations) -> str:
     """Every triple once, `<topic>` and `[name]` marked; those of one relation and direction in one sentence."""
     worded = wordings(relations)
-    said, outward, inward = [], *_sides(topic, triples)
+    sentences, outward, inward = [], *_sides(topic, triples)
     if outward:
-        parts = [_of(worded, label).told(_listed(names)) for label, names in outward.items()]
-        said.append(f"<{topic}> {'; '.join(parts)}.")
+        parts = [_of(worded, label).phrase(_listed(names)) for label, names in outward.items()]
+        sentences.append(f"<{topic}> {'; '.join(parts)}.")
     for label, names in inward.items():
         wording = _of(worded, label)
         wording = wording if len(names) == 1 else wording.of_several()
-        said.append(f"{_listed(names)} {wording.told(f'<{topic}>')}.")
-    return " ".join(said)
+        sentences.append(f"{_listed(names)} {wording.phrase(f'<{topic}>')}.")
+    return " ".join(sentences)
 
 
 def description(name: str, triples: Sequence[Triple], relations: Relations) -> str:
@@ -81,29 +81,29 @@ def description(name: str, triples: Sequence[Triple], relations: Relations) -> s
         dict(sorted(side.items(), key=lambda item: (order.get(item[0], len(order)), item[0])))
         for side in _sides(name, triples)
     )
-    shown = iter(_shared_out([len(names) for names in (*outward.values(), *inward.values())], NAMED))
-    said, it = [], ""
+    counts = iter(_shared_out([len(names) for names in (*outward.values(), *inward.values())], NAMED))
+    sentences, it = [], ""
     parts = []
     for label, names in outward.items():
         wording = _of(worded, label)
         it = it or wording.it
-        if listed := _cut(names, next(shown)):
-            parts.append(wording.told(listed))
+        if listed := _cut(names, next(counts)):
+            parts.append(wording.phrase(listed))
     if parts:
-        said.append(f"{it} {'; '.join(parts)}.")
+        sentences.append(f"{it} {'; '.join(parts)}.")
     for label, names in inward.items():
         wording = _of(worded, label)
         wording = wording if len(names) == 1 else wording.of_several()
-        if listed := _cut(names, next(shown)):
-            said.append(f"{listed} {wording._replace(kind='').told(wording.them)}.")
-    return " ".join(said)
+        if listed := _cut(names, next(counts)):
+            sentences.append(f"{listed} {wording._replace(kind='').phrase(wording.them)}.")
+    return " ".join(sentences)
 
 
 def sentence(triple: Triple, relations: Relations, topic: str | None = None) -> str:
     """A triple as a sentence, both ends marked; as `<…>` the one that is the topic."""
     subject, label, obj = triple
     head, tail = (f"<{end}>" if end == topic else f"[{end}]" for end in (subject, obj))
-    return f"{head} {_of(wordings(relations), label).told(tail)}."
+    return f"{head} {_of(wordings(relations), label).phrase(tail)}."
 
 
 def _of(worded: dict[str, Wording], label: str) -> Wording:
@@ -125,11 +125,11 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"[{name}]" for name in names)
 
 
-def _cut(names: Sequence[str], shown: int) -> str:
-    if not shown:
+def _cut(names: Sequence[str], count: int) -> str:
+    if not count:
         return ""
-    more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more:,} more" if more else "")
+    more = len(names) - count
+    return ", ".join(names[:count]) + (f" and {more:,} more" if more else "")
 
 
 def _shared_out(sizes: Sequence[int], total: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 What is read of a reply that was cut for length has the level `cut`, unless it is whole JSON all the same.
 
-Nothing is ever evaluated as code (traps T17, T18).
+Nothing is ever evaluated as code, as released programs do with a model's reply.
 """
 
 from __future__ import annotations

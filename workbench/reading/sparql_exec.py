@@ -19,7 +19,7 @@ from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Proof, Reading
 from workbench.settings import validated
-from workbench.sparql.proof import carried_out, written
+from workbench.sparql.proof import executed, query_for
 from workbench.steps import write_patterns
 from workbench.steps.answer import Input
 from workbench.trace import Trace
@@ -89,10 +89,10 @@ class SparqlExec(direct.Sparql):
 
     def _executed(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Proof:
         titles = [title for title, _ in context.texts if title]
-        query = written(question, context.text, titles, self.engine, trace)
+        query = query_for(question, context.text, titles, self.engine, trace)
         shown = replace(evidence, context=context.graph) if context.graph is not None else evidence
         kept = [passage.id for passage in context.passages]
-        return carried_out(query, shown, self.index, trace, passages=kept)
+        return executed(query, shown, self.index, trace, passages=kept)
 
     @classmethod
     def asked(cls, settings: Settings) -> Iterator[str]:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from workbench.language.questions import Hop, analyse, kin_of
 from workbench.language.spans import Pages, pages
 from workbench.rules import comparing
-from workbench.rules.hops import Found, candidates
+from workbench.rules.hops import Candidate, candidates
 from workbench.steps import answer as asked
 from workbench.steps import global_reduce as points
 from workbench.steps.final_answer import UNKNOWN
@@ -56,14 +56,14 @@ def short_answer(question: str, passages: Passages) -> asked.Output:
     best = _best(question, tuple((title, text) for title, text in passages))
     if isinstance(best, str):
         return _abstain(best)
-    thought = " → ".join(dict.fromkeys(best.said))
-    if best.ground < ENOUGH:
+    thought = " → ".join(dict.fromkeys(best.sentences))
+    if best.confidence < ENOUGH:
         return _abstain(f"too little ground for “{best.text}” in: {thought}")
     return asked.Output(thought=f"read in: {thought}", answer=best.text, abstained=False)
 
 
 @lru_cache(KEPT)
-def _best(question: str, passages: tuple[tuple[str, str], ...]) -> Found | str:
+def _best(question: str, passages: tuple[tuple[str, str], ...]) -> Candidate | str:
     """The best candidate, however low its confidence, or why there is none."""
     analysis = analyse(question, [title for title, _ in passages])
     if analysis.kind == "none" or not passages:
@@ -75,12 +75,12 @@ def _best(question: str, passages: tuple[tuple[str, str], ...]) -> Found | str:
         best = None
     else:
         best = next(iter(chain(analysis.asked, read, analysis.names)), None)
-    return replace(best, where=None) if best else "no span of the kind asked for stands near the question's words"
+    return replace(best, page=None) if best else "no span of the kind asked for stands near the question's words"
 
 
-def chain(hop: Hop, read: Pages, barred: Sequence[str], depth: int = 0) -> list[Found]:
+def chain(hop: Hop, read: Pages, barred: Sequence[str], depth: int = 0) -> list[Candidate]:
     """What a hop and the hops inside it find, best first."""
-    ways: list[tuple[Hop, tuple[str, ...], Found]] = [(hop, (), Found("", 1.0, 1.0, (), steps=0.0))]
+    ways: list[tuple[Hop, tuple[str, ...], Candidate]] = [(hop, (), Candidate("", 1.0, 1.0, (), steps=0.0))]
     flat = None
     for inner in hop.inner:
         values = chain(inner, read, barred, depth + 1)[:BREADTH]
@@ -89,7 +89,7 @@ def chain(hop: Hop, read: Pages, barred: Sequence[str], depth: int = 0) -> list[
         ways = sorted(ways, key=lambda way: -way[2].worth)[: BREADTH**2]  # many descriptions beside each other
     if hop.inner and not any(map(kin_of, (hop, *hop.inner))):  # the father of the mother is never the father
         flat = _flat(hop)
-        ways.append((flat, (), Found("", FLAT, 1.0, (), steps=0.0)))
+        ways.append((flat, (), Candidate("", FLAT, 1.0, (), steps=0.0)))
     found = [
         _joined(one, before)
         for way, names, before in ways
@@ -98,11 +98,11 @@ def chain(hop: Hop, read: Pages, barred: Sequence[str], depth: int = 0) -> list[
     return sorted(found, key=lambda one: -one.worth)
 
 
-def _joined(one: Found, before: Found, inner: bool = False) -> Found:
+def _joined(one: Candidate, before: Candidate, inner: bool = False) -> Candidate:
     """A hop after what was found before it. An inner hop counts half: what it found shows again in the outer one."""
     half = 0.5 if inner else 1.0
     worth, steps = before.worth * one.worth**half, before.steps + one.steps * half
-    return replace(one, worth=worth, steps=steps, said=(*before.said, *one.said))
+    return replace(one, worth=worth, steps=steps, sentences=(*before.sentences, *one.sentences))
 
 
 def _flat(hop: Hop) -> Hop:

@@ -25,7 +25,7 @@ def dual_thoughts(value: thoughts.Input) -> thoughts.Output:
 def reasoning_chain(value: reasoning.Input) -> reasoning.Output:
     """The sentences in which the hops were read, as far as they are grounded, and what links them."""
     grounded = [link for link in links(value.question, value.passages) if link.grounded]
-    steps = list(dict.fromkeys(sentence for link in grounded for sentence in link.found[0].said))
+    steps = list(dict.fromkeys(sentence for link in grounded for sentence in link.candidates[0].sentences))
     bridges = list(dict.fromkeys(link.value for link in grounded if not link.last))
     chain = "; ".join(f"{link.query}: {link.value}" for link in grounded)
     return reasoning.Output(
@@ -35,10 +35,10 @@ def reasoning_chain(value: reasoning.Input) -> reasoning.Output:
 
 def verify(value: verification.Input) -> verification.Output:
     """The passages that hold most words of a step; one is enough for a step."""
-    held = [content_words(f"{title} {text}") for title, text in value.passages]
+    words_of = [content_words(f"{title} {text}") for title, text in value.passages]
     supporting = set()
     for wanted in map(content_words, value.steps):
-        shares = [len(wanted & words) / len(wanted) if wanted else 0.0 for words in held]
+        shares = [len(wanted & words) / len(wanted) if wanted else 0.0 for words in words_of]
         if shares and max(shares) >= SUPPORTS:
             supporting.add(shares.index(max(shares)) + 1)
     return verification.Output(documents=sorted(supporting))
@@ -46,7 +46,7 @@ def verify(value: verification.Input) -> verification.Output:
 
 def _bridged(question: str, chain: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The question with what was found for its inner hops, the best of each first; then with titles."""
-    values = [[one.text for one in link.found] for link in chain if not link.last]
+    values = [[one.text for one in link.candidates] for link in chain if not link.last]
     for rank in range(3):
         bridges = [names[rank] for names in values if rank < len(names)]
         if bridges:

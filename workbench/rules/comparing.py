@@ -7,45 +7,45 @@ from collections.abc import Callable, Sequence
 
 from workbench.language.quantities import dates, numbers
 from workbench.language.questions import Analysis, Hop
-from workbench.language.relations import kind_of, likeness, stem, words
+from workbench.language.relations import kind_of, relatedness, stem, words
 from workbench.language.spans import Page, Pages, about, plain
-from workbench.rules.hops import Found, candidates, measures
+from workbench.rules.hops import Candidate, candidates, measures
 
 _START = frozenset(map(stem, words("release publish found form establish open start create premiere build debut")))
 _PLACES = ("GPE", "NORP", "LOC")
 
 
-Resolve = Callable[[Hop, Pages, Sequence[str]], list[Found]]
+Resolve = Callable[[Hop, Pages, Sequence[str]], list[Candidate]]
 
 
-def compare(asked: Analysis, pages: Pages, resolve: Resolve) -> Found | None:
+def compare(asked: Analysis, pages: Pages, resolve: Resolve) -> Candidate | None:
     """The answer to a comparison; None where a side cannot be read. `resolve` finds what a side describes."""
     named, sides = [], []
     for candidate, hop in zip(asked.candidates, asked.sides):
         described = bool(hop.words or hop.inner)
-        found = resolve(hop, pages, ())[:3] if described else [Found(candidate, 1.0, 1.0, ())]
+        found = resolve(hop, pages, ())[:3] if described else [Candidate(candidate, 1.0, 1.0, ())]
         found = [one for one in found if _page(one.text, pages) is not None]
         if not found:
             return None
         named.append(found[0].text)
-        page, said = (_page(named[-1], pages), ()) if described else _side(candidate, asked, pages)
-        sides.append((page, (*found[0].said, *said)))
+        page, sentences = (_page(named[-1], pages), ()) if described else _side(candidate, asked, pages)
+        sides.append((page, (*found[0].sentences, *sentences)))
     if any(page is None for page, _ in sides):
         return None
     if asked.direction == "same":
-        return _shared(asked, pages, [page for page, _ in sides], [said for _, said in sides])
+        return _shared(asked, pages, [page for page, _ in sides], [sentences for _, sentences in sides])
     read = [_value(asked, page) for page, _ in sides]
     if any(value is None for value in read):
         return None
-    said = tuple(one for (_, via), (_, sentence) in zip(sides, read) for one in (*via, sentence))
+    sentences = tuple(one for (_, evidence), (_, sentence) in zip(sides, read) for one in (*evidence, sentence))
     values = [value for value, _ in read]
     if asked.direction == "difference":
-        return Found(f"{abs(_plain(values[0]) - _plain(values[1])):g}", 1.0, 1.0, said)
+        return Candidate(f"{abs(_plain(values[0]) - _plain(values[1])):g}", 1.0, 1.0, sentences)
     pick = max if asked.direction == "more" else min
     best = values.index(pick(values))
     if asked.wants == "yes-no":
-        return Found("yes" if best == 0 and values[0] != values[1] else "no", 1.0, 1.0, said)
-    return Found(named[best], 1.0, 1.0, said)
+        return Candidate("yes" if best == 0 and values[0] != values[1] else "no", 1.0, 1.0, sentences)
+    return Candidate(named[best], 1.0, 1.0, sentences)
 
 
 def _plain(value) -> float:
@@ -54,13 +54,13 @@ def _plain(value) -> float:
 
 def _side(candidate: str, asked: Analysis, pages: Pages) -> tuple[Page | None, tuple[str, ...]]:
     """The page about a candidate, or about the person the question reaches through it ("the director of …")."""
-    via = _via(asked)
-    if not via:
+    role = _via(asked)
+    if not role:
         return _page(candidate, pages), ()
-    for found in candidates(Hop((via,), "person", via, (candidate,)), (candidate,), pages, asked.candidates)[:3]:
+    for found in candidates(Hop((role,), "person", role, (candidate,)), (candidate,), pages, asked.candidates)[:3]:
         page = _page(found.text, pages)
         if page is not None:
-            return page, found.said
+            return page, found.sentences
     return None, ()
 
 
@@ -103,12 +103,11 @@ def _value(asked: Analysis, page: Page):
 
 
 def _day(page: Page, word: str):
-    told = page.life
-    date = told.born if word == "born" else told.died
+    date = page.life.born if word == "born" else page.life.died
     if date is not None:
         return date.when, page.sentences[0].text
     for sentence in page.sentences:
-        if any(likeness(stem(word), said) for said, _ in sentence.stems):
+        if any(relatedness(stem(word), word_stem) for word_stem, _ in sentence.stems):
             found = [date for date in dates(sentence.tokens.text) if date.when[0]]
             at = re.search(r"\bborn\b" if word == "born" else r"\b(died|death|killed|dead)\b", sentence.tokens.text)
             if found and at:
@@ -126,7 +125,7 @@ def _start(page: Page):
         if not found:
             continue
         first = first or (found[0].when, sentence.text)
-        starts = [token.idx - sentence.tokens.start_char for said, token in sentence.stems if said in _START]
+        starts = [token.idx - sentence.tokens.start_char for word_stem, token in sentence.stems if word_stem in _START]
         if starts:
             near = min(found, key=lambda date: min(abs(date.start - start) for start in starts))
             return near.when, sentence.text
@@ -144,8 +143,8 @@ def _number(asked: Analysis, page: Page):
                 continue
             near = [
                 abs(token.idx - sentence.tokens.start_char - number.start)
-                for said, token in sentence.stems
-                if any(likeness(word, said) for word in words)
+                for word_stem, token in sentence.stems
+                if any(relatedness(word, word_stem) for word in words)
             ]
             rank = (min(near, default=500), sentence.tokens.start)
             if best is None or rank < best[0]:
@@ -156,22 +155,22 @@ def _number(asked: Analysis, page: Page):
 # What is shared
 
 
-def _shared(asked: Analysis, pages: Pages, sides: Sequence[Page], via) -> Found | None:
-    said = tuple(sentence for one in via for sentence in one)
-    said += tuple(page.sentences[0].text for page in sides if page.sentences)
+def _shared(asked: Analysis, pages: Pages, sides: Sequence[Page], evidence) -> Candidate | None:
+    sentences = tuple(sentence for one in evidence for sentence in one)
+    sentences += tuple(page.sentences[0].text for page in sides if page.sentences)
     if asked.dimension and asked.wants == "yes-no":
         values = [_values(asked, page, pages) for page in sides]
         if not all(values):
             return None
-        return Found("yes" if _any_alike(values) else "no", 0.6, 1.0, said)
+        return Candidate("yes" if _any_alike(values) else "no", 0.6, 1.0, sentences)
     if asked.wants == "yes-no":
         words = [stem(word) for hop in _hops(asked.asked) for word in hop.words]
         if not words:
             return None
-        held = [all(any(likeness(word, told) for s in page.sentences[:2] for told, _ in s.stems) for word in words)
+        shared = [all(any(relatedness(word, one) for s in page.sentences[:2] for one, _ in s.stems) for word in words)
                 for page in sides]  # fmt: skip
-        return Found("yes" if all(held) else "no", 0.6, 1.0, said)
-    return _in_common(asked, sides, said)
+        return Candidate("yes" if all(shared) else "no", 0.6, 1.0, sentences)
+    return _in_common(asked, sides, sentences)
 
 
 def _values(asked: Analysis, page: Page, pages: Pages) -> list[str]:
@@ -179,11 +178,11 @@ def _values(asked: Analysis, page: Page, pages: Pages) -> list[str]:
     kind = kind_of(asked.dimension)
     if asked.dimension in ("country", "nationality", "state") or kind not in ("place", "organisation", "person"):
         return _places(page, asked.dimension)
-    said = [word for hop in _hops(asked.asked) for word in hop.words if word != asked.dimension] or ["born"]
-    if page.kind == "person" and kind == "place" and not {"live", "die", "study"} & set(said):
-        said = ["born"]  # to come from a place
-    found = candidates(Hop(tuple(said), kind, asked.dimension), (page.title,), pages, asked.candidates)
-    return [one.text for one in found if one.where is page][:1]
+    asked_words = [word for hop in _hops(asked.asked) for word in hop.words if word != asked.dimension] or ["born"]
+    if page.kind == "person" and kind == "place" and not {"live", "die", "study"} & set(asked_words):
+        asked_words = ["born"]  # to come from a place
+    found = candidates(Hop(tuple(asked_words), kind, asked.dimension), (page.title,), pages, asked.candidates)
+    return [one.text for one in found if one.page is page][:1]
 
 
 def _places(page: Page, dimension: str) -> list[str]:
@@ -214,7 +213,7 @@ def _any_alike(values: Sequence[list[str]]) -> bool:
     return any(all(any(alike(value, other) for other in side) for side in values[1:]) for value in values[0])
 
 
-def _in_common(asked: Analysis, sides: Sequence[Page], said: tuple[str, ...]) -> Found | None:
+def _in_common(asked: Analysis, sides: Sequence[Page], sentences: tuple[str, ...]) -> Candidate | None:
     """The name or noun that both first sentences hold."""
     firsts = [page.sentences[0] for page in sides if page.sentences]
     if len(firsts) < 2:
@@ -222,5 +221,5 @@ def _in_common(asked: Analysis, sides: Sequence[Page], said: tuple[str, ...]) ->
     for label in (("NORP",), ("noun",)):
         for span in firsts[0].spans:
             if span.label in label and all(f" {' '.join(plain(span.text))} " in other.plain for other in firsts[1:]):
-                return Found(span.text, 0.5, 1.0, said)
+                return Candidate(span.text, 0.5, 1.0, sentences)
     return None

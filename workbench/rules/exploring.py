@@ -1,8 +1,8 @@
 """Rule bodies of `choose_relations`, `choose_entities`, `enough` and `graph_action`: walking over a graph.
 
 A question is read as levels, the hop that stands next to its names first: a path of n facts looks for the words of
-level n. Relations are compared with them by `relations.likeness`; what no word tells is left to the similarity of the
-fact to the question."""
+level n. Relations are compared with them by `relations.relatedness`; where no word matches, the similarity of the fact
+to the question decides."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from functools import cache
 
 from workbench.language.pipeline import content_words, nlp
 from workbench.language.questions import Hop, analysis_of, start_names
-from workbench.language.relations import KIN, likeness, stem
+from workbench.language.relations import KIN, relatedness, stem
 from workbench.records import Triple
 from workbench.steps import choose_entities as entities
 from workbench.steps import choose_relations as relations
 from workbench.steps import enough as sufficiency
 from workbench.steps import graph_action as graph
 
-OTHER = 0.5  # worth of a word of another level: questions are not always told from the inside out
+OTHER = 0.5  # worth of a word of another level: questions do not always go from the inside out
 SIMILAR = 0.3  # worth of the similarity beside that of the words
 STRANGE = 0.5  # worth of an entity that is a number where none is asked for, and of any other where one is
 _TURNED = {"parent", "child"}  # a fact about a child tells the parent
@@ -44,8 +44,8 @@ def levels(question: str) -> tuple[frozenset[str], ...]:
 
 def share(asked: frozenset[str], relation: str) -> float:
     """The share of the words asked for that a relation tells, from 0 to 1."""
-    said = {_verb(word) for word in re.findall(r"\w+", relation.casefold())}
-    return sum(max((_alike(word, other) for other in said), default=0.0) for word in asked) / len(asked)
+    other_words = {_verb(word) for word in re.findall(r"\w+", relation.casefold())}
+    return sum(max((_alike(word, other) for other in other_words), default=0.0) for word in asked) / len(asked)
 
 
 def fit(question: str, walked: int, relation: str) -> float:
@@ -102,11 +102,11 @@ def _irregular() -> Mapping[str, Sequence[str]]:
     return nlp().get_pipe("lemmatizer").lookups.get_table("lemma_exc")["verb"]
 
 
-def _alike(asked: str, said: str) -> float:
-    if asked in KIN and said in KIN:
-        one, other = KIN[asked][0], KIN[said][0]
-        return 0.8 if one == other or {one, other} == _TURNED else 0.0
-    return likeness(stem(asked), stem(said))
+def _alike(asked: str, other: str) -> float:
+    if asked in KIN and other in KIN:
+        kin = {KIN[asked][0], KIN[other][0]}
+        return 0.8 if len(kin) == 1 or kin == _TURNED else 0.0
+    return relatedness(stem(asked), stem(other))
 
 
 # Acting

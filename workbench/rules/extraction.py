@@ -145,14 +145,14 @@ class _Passage:
         facts = list(dict.fromkeys((s, " ".join(r.split()) or "is", o) for s, r, o in self._facts()))
         if self.parts.topic and self.title:
             named = {mention.name for mention in self.mentions}
-            told = [
+            tied = [
                 (self.title, "has" if r == "is" else r, o)
                 for s, r, o in facts
                 if self.title not in (s, o) and o in named
             ]
             if not any(self.title in (s, o) for s, _, o in facts):  # tie it to what most is said of
-                told += [(self.title, "is about", s) for s, _ in Counter(s for s, _, _ in facts).most_common(1)]
-            facts = list(dict.fromkeys(facts + told))
+                tied += [(self.title, "is about", s) for s, _ in Counter(s for s, _, _ in facts).most_common(1)]
+            facts = list(dict.fromkeys(facts + tied))
         kept = [[s, r, o] for s, r, o in facts if s and o and s.casefold() != o.casefold()]
         names = dict.fromkeys(name for name in (self.title, *(m.name for m in self.mentions)) if name)
         return Reading(list(names), kept, self._types())
@@ -195,9 +195,10 @@ class _Passage:
         of_title, before_comma = plain.split(), plain.split(",")[0]
         people: list[str] = []
         for number, mention in enumerate(self.mentions):
-            name, said = mention.name, mention.name.casefold()
-            words = said.split()
-            if said in (plain, before_comma, self.title.casefold()) or self._short_for(words, of_title, mention.label):
+            name, folded = mention.name, mention.name.casefold()
+            words = folded.split()
+            whole = folded in (plain, before_comma, self.title.casefold())
+            if whole or self._short_for(words, of_title, mention.label):
                 name = self.title
             elif mention.label == "PERSON":
                 name = next((p for p in people if _ends_with(p.casefold().split(), words)), name)
@@ -370,9 +371,9 @@ class _Passage:
             if self._is_verb(above):
                 if dep in _SUBJECTS:
                     return _About(self.topic, (self.word[above], *words)) if words else None
-                said = sorted([above, *(child for child in self.below[above] if self._belongs(child, at))])
+                clause = sorted([above, *(child for child in self.below[above] if self._belongs(child, at))])
                 about = self._subject(above)
-                return _About(about.name, (*about.words, *(self.word[i] for i in said), *words))
+                return _About(about.name, (*about.words, *(self.word[i] for i in clause), *words))
             if self.tag[above] in ("IN", "TO") or self.tag[above].startswith("NN") or dep in ("poss", *_MODIFIERS):
                 words = (self.word[above], *words)
             at = above

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from workbench.language.questions import RANKS, Hop, kin_of
-from workbench.language.relations import KIN, kind_of, likeness, stem
+from workbench.language.relations import KIN, kind_of, relatedness, stem
 from workbench.language.spans import Page, Pages, Sentence, Span, about, mentioned, plain, same
 
 GROUND = 0.15  # what kind and names are worth together where no relation word stands near
@@ -33,19 +33,19 @@ _FITS = {  # kind asked for -> label -> fit; names of other labels fit by STRANG
 
 
 @dataclass(frozen=True)
-class Found:
-    """A span with its worth and the sentences that led to it."""
+class Candidate:
+    """A span that may be the answer of a hop, with its worth and the sentences that led to it."""
 
     text: str
     worth: float
     relation: float  # the share of the relation's words that stand near
-    said: tuple[str, ...]
-    where: Page | None = field(repr=False, compare=False, default=None)
+    sentences: tuple[str, ...]
+    page: Page | None = field(repr=False, compare=False, default=None)
     steps: float = 1.0  # how many worths are multiplied in `worth`; an inner hop counts half
 
     @property
-    def ground(self) -> float:
-        """How well founded the span is: the worth of one hop of its chain (the geometric mean, which long and short
+    def confidence(self) -> float:
+        """How well supported the span is: the worth of one hop of its chain (the geometric mean, which long and short
         chains have in common) and, as much, whether the last relation, the one asked for, is said at all."""
         return (self.worth ** (1 / self.steps) * self.relation) ** 0.5
 
@@ -57,17 +57,17 @@ def candidates(
     barred: Sequence[str] = (),
     named: bool = False,
     core: Sequence[str] = (),
-) -> list[Found]:
+) -> list[Candidate]:
     """The spans that may be what the hop asks for, best first, each name once; `named` leaves out common nouns, dates
     and numbers, which lead nowhere, and sentences without any of the `core` words, if there are such, are left out."""
     stems = [(stem(word), HEAD if word == hop.head and kind_of(word) not in ("other", "person") else 1.0)
              for word in hop.words]  # fmt: skip
-    best: list[Found] = []
-    found = sorted(
-        (found for page in pages for found in _on_page(hop, stems, names, page, pages, barred, named, core)),
-        key=lambda found: -found.worth,
+    best: list[Candidate] = []
+    ranked = sorted(
+        (one for page in pages for one in _on_page(hop, stems, names, page, pages, barred, named, core)),
+        key=lambda one: -one.worth,
     )
-    for one in found:
+    for one in ranked:
         if all(same(one.text, other.text) < 0.7 for other in best):
             best.append(one)
         if len(best) == 8:
@@ -75,14 +75,14 @@ def candidates(
     return best
 
 
-def _on_page(hop, stems, names, page: Page, pages, barred, named, core) -> Iterator[Found]:
+def _on_page(hop, stems, names, page: Page, pages, barred, named, core) -> Iterator[Candidate]:
     topical = {name: about(page, name) for name in names}
     on_page = {name: 0.35 * mentioned(page.plain, name) for name in names}
     if names and not any(topical.values()) and not any(on_page.values()):
         return
-    told = page.life if names and max(topical.values()) >= 0.7 else None
+    life = page.life if names and max(topical.values()) >= 0.7 else None
     for sentence in page.sentences:
-        if core and not any(likeness(stem(word), said) for word in core for said, _ in sentence.stems):
+        if core and not any(relatedness(stem(word), word_stem) for word in core for word_stem, _ in sentence.stems):
             continue
         strengths = [max(0.9 * topical[name], mentioned(sentence.plain, name), on_page[name]) for name in names]
         presence = 0.5 * max(strengths) + 0.5 * sum(strengths) / len(strengths) if names else 0.5
@@ -96,9 +96,9 @@ def _on_page(hop, stems, names, page: Page, pages, barred, named, core) -> Itera
             fit = _fit(hop, span, sentence, pages)
             if not fit:
                 continue
-            relation = _relation(hop, stems, span, sentence, page, pages, names, told)
+            relation = _relation(hop, stems, span, sentence, page, pages, names, life)
             worth = fit * presence * (GROUND + (1 - GROUND) * relation) * (0.98**page.number)
-            yield Found(_answer(hop, span, page), worth, relation, (sentence.text,), page)
+            yield Candidate(_answer(hop, span, page), worth, relation, (sentence.text,), page)
 
 
 def _title(page: Page, sentence: Sentence) -> Span:
@@ -108,16 +108,16 @@ def _title(page: Page, sentence: Sentence) -> Span:
 # Relation
 
 
-def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, pages, names, told) -> float:
+def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, pages, names, life) -> float:
     """The share of the hop's words that stand near the span, by weight."""
-    if told is not None and span.label == "date":  # the brackets behind a name: born – died
-        for date, word in ((told.born, "born"), (told.died, "die")):
-            is_asked = any(likeness(asked, stem(word)) for asked, _ in stems)
+    if life is not None and span.label == "date":  # the brackets behind a name: born – died
+        for date, word in ((life.born, "born"), (life.died, "die")):
+            is_asked = any(relatedness(asked, stem(word)) for asked, _ in stems)
             if is_asked and date is not None and date.text == span.text and sentence is page.sentences[0]:
                 return 1.0
     called = bool(hop.head) and hop.head not in KIN and _head_fit(hop.head, span, sentence, pages) > 1
     if all(weight == HEAD for _, weight in stems):  # only the kind is asked: the page's first sentence tells it
-        return 0.8 if called else 0.7 if told is not None and sentence is page.sentences[0] else 0.3
+        return 0.8 if called else 0.7 if life is not None and sentence is page.sentences[0] else 0.3
     kin = kin_of(hop)
     if kin:
         return _kinship(kin, span, sentence, page, names)
@@ -128,11 +128,11 @@ def _relation(hop, stems, span: Span, sentence: Sentence, page: Page, pages, nam
 
 def _nearest(asked: str, span: Span, sentence: Sentence, page: Page) -> float:
     best = 0.0
-    for said, token in sentence.stems:
-        alike = likeness(asked, said)
+    for word_stem, token in sentence.stems:
+        alike = relatedness(asked, word_stem)
         if alike:
             best = max(best, alike * (1 - min(0.75, NEAR * _distance(span, token))) * _role(span, token))
-    if best < ELSEWHERE and any(likeness(asked, said) for said in page.families):
+    if best < ELSEWHERE and any(relatedness(asked, word_stem) for word_stem in page.families):
         best = ELSEWHERE
     return best
 
@@ -170,9 +170,9 @@ def _kinship(kin: tuple[str, str], span: Span, sentence: Sentence, page: Page, n
     for token in sentence.tokens:
         word = token.lemma_.lower()
         if word in KIN:
-            said, said_gender = KIN[word]
+            kin_word, kin_gender = KIN[word]
         elif word in ("marry", "widow", "widower", "bear"):
-            said, said_gender = ("child", "") if word == "bear" else ("spouse", "")
+            kin_word, kin_gender = ("child", "") if word == "bear" else ("spouse", "")
         else:
             continue
         if word == "bear" and "to" not in [child.lower_ for child in token.children]:
@@ -182,15 +182,17 @@ def _kinship(kin: tuple[str, str], span: Span, sentence: Sentence, page: Page, n
             between = [t.lemma_.lower() for t in page.doc[token.i + 1 : span.start]]
             if any(t in KIN for t in between):  # another word of kinship is nearer
                 distance += 4
-        if said == relation and not (gender and said_gender and gender != said_gender):
+        if kin_word == relation and not (gender and kin_gender and gender != kin_gender):
             # the span is called so: "her father, X", "X, father of"
             worth = 0.9 if relation == "spouse" or span.label != "title" else 0.7
             if relation == "parent" and span.label != "title" and token.i < span.start and _of(token, span):
                 worth = 0.2  # "father of X": X is the child
-        elif {said, relation} == {"parent", "child"} and not (span.label == "title" and not _named(sentence, names)):
+        elif {kin_word, relation} == {"parent", "child"} and not (
+            span.label == "title" and not _named(sentence, names)
+        ):
             # the name is called so: "son of X"
-            told = _named(sentence, names) and not _of_whom(token) if span.label == "title" else _of(token, span)
-            worth = 1.0 if told and (span.label == "title" or _before(token, sentence, page, names)) else 0.2
+            directed = _named(sentence, names) and not _of_whom(token) if span.label == "title" else _of(token, span)
+            worth = 1.0 if directed and (span.label == "title" or _before(token, sentence, page, names)) else 0.2
         else:
             continue
         best = max(best, worth * (1 - min(0.75, NEAR * distance)))
@@ -219,7 +221,7 @@ def _before(token, sentence: Sentence, page: Page, names) -> bool:
 
 
 def _named(sentence: Sentence, names) -> bool:
-    """Is a name there, if only by its first word, as families are told?"""
+    """Is a name there, if only by its first word, as families are listed?"""
     firsts = {plain(name)[0] for name in names if plain(name)}
     return any(mentioned(sentence.plain, name) for name in names) or bool(firsts & set(sentence.plain.split()))
 
@@ -264,19 +266,19 @@ def _row_fit(head: str, span: Span, sentence: Sentence) -> float:
 def _head_fit(head: str, span: Span, sentence: Sentence, pages: Pages) -> float:
     """Is the span called what the question calls it: in its name, beside its name, or where its page begins?"""
     asked = stem(head)
-    if any(likeness(asked, stem(word)) == 1 for word in plain(span.text)):
+    if any(relatedness(asked, stem(word)) == 1 for word in plain(span.text)):
         return 0.6 if span.label == "noun" else 1.4
     if span.label != "title":
         doc = sentence.tokens.doc
         after = doc[span.end : span.end + 6]
-        told = after and (after[0].is_punct or after[0].pos_ == "AUX")  # "Euphoria, a band", "Euphoria is a band"
-        beside = [*doc[max(0, span.start - 1) : span.start], *(after if told else after[:1])]
+        described = after and (after[0].is_punct or after[0].pos_ == "AUX")  # "Euphoria, a band", "Euphoria is a band"
+        beside = [*doc[max(0, span.start - 1) : span.start], *(after if described else after[:1])]
         if any(token.is_alpha and stem(token.lemma_) == asked for token in beside):
             return 1.3
     for page in pages.about(span.text):
         if page.sentences:
             first = page.sentences[0]
-            return 1.35 if any(likeness(asked, said) for said, _ in first.stems) else 0.7
+            return 1.35 if any(relatedness(asked, word_stem) for word_stem, _ in first.stems) else 0.7
     return 0.85
 
 
@@ -290,7 +292,7 @@ def _gender_fit(hop: Hop, span: Span, sentence: Sentence, pages: Pages) -> float
     if not kin or not kin[1]:
         return 1.0
     gender = _gender(span, sentence, pages)
-    if not gender:  # "the son of A and B": he is told first
+    if not gender:  # "the son of A and B": he comes first
         return 0.95 if (kin[1] == "f") == (span.root is not None and span.root.dep_ == "conj") else 0.7
     return 1.0 if gender == kin[1] else 0.25
 
@@ -304,8 +306,8 @@ _TITLES = {"m": {"king", "prince", "duke", "sir", "lord", "emperor", "count", "b
 def _gender(span: Span, sentence: Sentence, pages: Pages) -> str:
     """m, f or "" as titles beside the name and the pronouns of its own page say."""
     for page in pages.about(span.text):
-        said = page.plain.split()
-        his, her = sum(w in ("he", "his", "him") for w in said), sum(w in ("she", "her", "hers") for w in said)
+        words = page.plain.split()
+        his, her = sum(w in ("he", "his", "him") for w in words), sum(w in ("she", "her", "hers") for w in words)
         if his != her:
             return "m" if his > her else "f"
     doc = sentence.tokens.doc
@@ -326,7 +328,7 @@ _MEASURES = {
 
 
 def measures(adjective: str, lasts: bool = True) -> list[str]:
-    """The units in which an adjective is told, none for one that is not measured; what `lasts` is long in time too."""
+    """The units of an adjective, none for one that is not measured; what `lasts` is long in time too."""
     kind = _UNITS.get(adjective)
     return (_MEASURES[kind].split() if kind else []) + (
         _MEASURES["time"].split() if adjective == "long" and lasts else []
@@ -363,6 +365,6 @@ def _answer(hop: Hop, span: Span, page: Page) -> str:
         return years[0] if years else text
     if hop.wants == "number" and hop.head in _UNITS:  # "how far in miles" has the unit already
         unit = page.doc[span.end].text if span.end < len(page.doc) else ""
-        told = stem(unit) in map(stem, hop.words) or unit.lower() not in " ".join(_MEASURES.values()).split()
-        return text if told else f"{text} {unit}"
+        redundant = stem(unit) in map(stem, hop.words) or unit.lower() not in " ".join(_MEASURES.values()).split()
+        return text if redundant else f"{text} {unit}"
     return text

@@ -18,7 +18,7 @@ def next_thought(value: Input) -> Output:
     """The sentence in which the newest link was read, unless a thought before has it; then the next question, or the
     answer."""
     grounded = [link for link in links(value.question, value.passages) if link.grounded]
-    newest = grounded[-1].found[0].said[-1] if grounded else ""
+    newest = grounded[-1].candidates[0].sentences[-1] if grounded else ""
     newest = "" if any(newest in thought for thought in value.thoughts) else newest
     return Output(thought=f"{newest} {_next(value.question, value.passages)}".strip())
 
@@ -31,7 +31,7 @@ def missing_evidence(value: Input) -> Output:
 def generation(value: generated.Input) -> generated.Output:
     """The sentences in which the links were read, and the answer, each empty where nothing was found."""
     chain = links(value.question, value.passages)
-    read = [sentence for link in chain if link.grounded for sentence in link.found[0].said]
+    read = [sentence for link in chain if link.grounded for sentence in link.candidates[0].sentences]
     words = " ".join(dict.fromkeys(read)).split()
     answer = short_answer(value.question, value.passages).answer
     return generated.Output(reasoning=" ".join(words[:MOST_WORDS]), answer=answer)

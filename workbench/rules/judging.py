@@ -16,16 +16,16 @@ from workbench.steps.judge import Input, Output
 def judge(value: Input) -> Output:
     """Wrong only where every gold answer is a quantity of the same kind and another one.
 
-    >>> [judge(Input("?", gold, said)).verdict for gold, said in (
+    >>> [judge(Input("?", gold, prediction)).verdict for gold, prediction in (
     ...     (("3 May 1889", "1889"), "May 3rd, 1889"), (("fifty-seven",), "57"), (("44 metres",), "45 metres"),
     ...     (("3 May 1889", "1889"), "4 May 1889"), (("Orsby",), "57"))]
     ['correct', 'correct', 'incorrect', 'unknown', 'unknown']
     """
-    said, gold = _quantity(value.prediction), [_quantity(right) for right in value.gold]
-    if said is not None and said in gold:
-        return Output(verdict="correct", reason=f"rules: the same {said[0]} in another form")
-    if said is not None and gold and all(right is not None and right[::2] == said[::2] for right in gold):
-        return Output(verdict="incorrect", reason=f"rules: another {said[0]}")
+    predicted, gold = _quantity(value.prediction), [_quantity(right) for right in value.gold]
+    if predicted is not None and predicted in gold:
+        return Output(verdict="correct", reason=f"rules: the same {predicted[0]} in another form")
+    if predicted is not None and gold and all(right is not None and right[::2] == predicted[::2] for right in gold):
+        return Output(verdict="incorrect", reason=f"rules: another {predicted[0]}")
     return Output(verdict="unknown", reason="rules: only whole dates and numbers can be compared")
 
 

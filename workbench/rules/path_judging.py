@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.language.pipeline import content_words
-from workbench.language.relations import kind_of, likeness, stem
+from workbench.language.relations import kind_of, relatedness, stem
 from workbench.rules.sentences import read
-from workbench.rules.walk_lines import ANY, Walk, parsed, spelled, told
+from workbench.rules.walk_lines import ANY, Walk, hop_in_words, parse_walk, spelled
 from workbench.steps import fallback_query as fallback
 from workbench.steps.judge_paths import Input, Output, PathShown, Verdict
 from workbench.text import unicode_phrase
@@ -26,7 +26,7 @@ HINTS = 0.2  # the same for a partial one
 
 def judge_paths(value: Input) -> Output:
     """One verdict per path, by the rules of the end."""
-    walks = [walk for walk in map(parsed, value.rules.terminal_rules) if walk]
+    walks = [walk for walk in map(parse_walk, value.rules.terminal_rules) if walk]
     tried = set(map(unicode_phrase, value.history))
     verdicts = (
         _by_walks(walks, path, tried) if walks else _by_words(value.question, path, tried) for path in value.paths
@@ -55,7 +55,7 @@ def _by_walks(walks: Sequence[Walk], path: PathShown, tried: set[str]) -> Verdic
     confidence = _confidence(rank, _fitting(walk, path), path.similarity)
     if not partial:
         return _verdict(path, "complete", confidence, f"follows {walk}")
-    queries = (told(path.nodes[-1], walk.hops[len(hops)], walk.types[len(hops) + 1]) for _, _, walk in begun)
+    queries = (hop_in_words(path.nodes[-1], walk.hops[len(hops)], walk.types[len(hops) + 1]) for _, _, walk in begun)
     return _verdict(path, "partial", confidence, f"begins {walk}", _untried(queries, tried))
 
 
@@ -75,8 +75,8 @@ def _by_words(question: str, path: PathShown, tried: set[str]) -> Verdict:
     complete is what tells most of them and ends at the kind of thing that is asked for."""
     anchor = path.nodes[0] if path.nodes else ""
     asked = sorted(content_words(question) - content_words(anchor))
-    said = set(map(stem, content_words(path.passage)))
-    missing = [word for word in asked if not any(likeness(stem(word), other) for other in said)]
+    stated = set(map(stem, content_words(path.passage)))
+    missing = [word for word in asked if not any(relatedness(stem(word), other) for other in stated)]
     share = 1 - len(missing) / len(asked) if asked else 0.0
     worth = (share + min(1.0, max(0.0, path.similarity))) / 2
     tells = f"tells {len(asked) - len(missing)} of {len(asked)} words of the question"

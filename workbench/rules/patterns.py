@@ -16,7 +16,7 @@ from itertools import count
 from workbench.language.pipeline import content_words, parse
 from workbench.language.quantities import MEASURES
 from workbench.language.questions import Analysis, Hop, analyse
-from workbench.language.relations import kind_of, likeness, spoken, stem, words
+from workbench.language.relations import kind_of, relatedness, spoken, stem, words
 from workbench.records import Pattern
 from workbench.sparql.query import ANSWER, MOST, Comparison, Query
 from workbench.steps.write_patterns import Compare, Input, Output, TriplePattern
@@ -87,8 +87,8 @@ class _Writer:
 
     def comparison(self, asked: Analysis) -> Query:
         """Both sides by one predicate; what is compared without being one value each is no pattern."""
-        said, via = self._value(asked), _via(asked)
-        if not said:
+        label, via = self._value(asked), _via(asked)
+        if not label:
             return Query(flaw=f"comparing by {asked.dimension or 'what both are'!r} is not written in patterns")
         patterns: list[Pattern] = []
         values, picked = [], []
@@ -101,7 +101,7 @@ class _Writer:
             if via:
                 patterns.append(Pattern(who, via, who := next(self.fresh)))
             values.append(next(self.fresh))
-            patterns.append(Pattern(who, said, values[-1]))
+            patterns.append(Pattern(who, label, values[-1]))
         by, pick = asked.direction, tuple(picked)
         if asked.dimension in _IN_TIME:
             by = {"less": "earlier", "more": "later"}.get(by, by)
@@ -111,10 +111,10 @@ class _Writer:
 
     def _value(self, asked: Analysis) -> str:
         """The predicate of what is compared; empty where that is not one value, as the length of a life."""
-        dimension, told = asked.dimension, [word for word in _all_words(asked.asked) if word != asked.head]
+        dimension, content = asked.dimension, [word for word in _all_words(asked.asked) if word != asked.head]
         if dimension == "start":
             starts = [stem(word) for word in _IN_TIME["start"].split("|")]
-            verb = next((w for w in told if w in self.verbs and any(likeness(stem(w), s) for s in starts)), "")
+            verb = next((w for w in content if w in self.verbs and any(relatedness(stem(w), s) for s in starts)), "")
             return self.verbs.get(verb, _IN_TIME["start"])
         if dimension in ("", "life"):
             return ""
@@ -123,9 +123,9 @@ class _Writer:
         if asked.direction == "same":
             if kind_of(dimension) != "place":
                 return dimension
-            verb = next((self.verbs[word] for word in told if word in self.verbs), "")
+            verb = next((self.verbs[word] for word in content if word in self.verbs), "")
             return f"{verb} in" if verb else "born in|located in"
-        return _joined([MEASURES.get(word, word) for word in told], self.verbs)
+        return _joined([MEASURES.get(word, word) for word in content], self.verbs)
 
 
 # Comparisons
@@ -165,27 +165,27 @@ def predicate(hop: Hop, verbs: Mapping[str, str]) -> str:
     >>> predicate(Hop(("bear",), "date"), verbs), predicate(Hop(("tall",), "number", "tall"), verbs)
     ('date of birth', 'height')
     """
-    told = [word for word in hop.words if word not in _ANYONE]
+    content = [word for word in hop.words if word not in _ANYONE]
     if hop.wants == "number":
-        counted = [MEASURES.get(word, word) for word in told or hop.words]
+        counted = [MEASURES.get(word, word) for word in content or hop.words]
         measured = any(kind_of(word) == "number" or word in MEASURES.values() for word in counted)
         return _joined(counted, verbs) if measured else f"number of {_joined(counted, verbs)}".removesuffix(" of ")
     if hop.wants in ("place", "organisation", "work", "date", "other"):  # "town" in "which town was she born in"
-        told = [w for w in told if w != hop.head and (hop.wants == "other" or kind_of(w) != hop.wants)] or told
+        content = [w for w in content if w != hop.head and (hop.wants == "other" or kind_of(w) != hop.wants)] or content
     if hop.wants == "date":
-        return next((_OF_DATES[word] for word in told if word in _OF_DATES), "") or f"date {_joined(told, verbs)}"
-    said = _joined(told, verbs)
-    if hop.wants == "person" and (not said or any(word in verbs for word in told)):
-        return f"{said} by".strip()
-    if hop.wants == "place" and any(word in verbs for word in told):
-        return f"{said} in"
-    return said or "is"
+        return next((_OF_DATES[word] for word in content if word in _OF_DATES), "") or f"date {_joined(content, verbs)}"
+    relation = _joined(content, verbs)
+    if hop.wants == "person" and (not relation or any(word in verbs for word in content)):
+        return f"{relation} by".strip()
+    if hop.wants == "place" and any(word in verbs for word in content):
+        return f"{relation} in"
+    return relation or "is"
 
 
-def _joined(told: Sequence[str], verbs: Mapping[str, str]) -> str:
+def _joined(content: Sequence[str], verbs: Mapping[str, str]) -> str:
     """Nouns as they are, then what is done."""
-    nouns = [re.sub("inlaw$", "-in-law", word) for word in told if word not in verbs]
-    return " ".join([*nouns, *(verbs[word] for word in told if word in verbs)][:_LONGEST])
+    nouns = [re.sub("inlaw$", "-in-law", word) for word in content if word not in verbs]
+    return " ".join([*nouns, *(verbs[word] for word in content if word in verbs)][:_LONGEST])
 
 
 _IRREGULAR = dict(pair.split() for pair in """bear born|begin begun|bring brought|build built|buy bought|choose chosen

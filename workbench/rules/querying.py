@@ -40,6 +40,6 @@ def _reply(lines: Iterable[str], answer: str) -> Output:
 
 def _lines(chain: Sequence[Link], answered: bool) -> Iterator[str]:
     for number, link in enumerate(chain, 1):
-        known = link.grounded or (link.last and answered and link.found)
-        value = f"{link.value} (“{link.found[0].said[-1]}”)" if known else "not in the context"
+        known = link.grounded or (link.last and answered and link.candidates)
+        value = f"{link.value} (“{link.candidates[0].sentences[-1]}”)" if known else "not in the context"
         yield f"{number}. {link.query}: {value}"

@@ -14,31 +14,31 @@ from workbench.language.questions import Analysis, Hop, analyse
 from workbench.language.relations import spoken, stem
 from workbench.language.spans import pages
 from workbench.rules.answering import ENOUGH, KEPT, Passages, chain
-from workbench.rules.hops import Found
+from workbench.rules.hops import Candidate
 
 BREADTH = 3  # values of a hop that are followed
 
 
 @dataclass(frozen=True)
 class Link:
-    """One hop of the chain: what is `asked` of which `names`, in words, and what was found, best first.
+    """One hop of the chain: what is `asked` of which `names`, in words, and its `candidates`, best first.
 
-    `names` are those of the question and, after them, what the inner hops found; `last` is the hop whose answer
-    is the question's."""
+    `names` are those of the question and, after them, the values of the inner hops; `last` is the hop whose answer is
+    the question's."""
 
     asked: str
     names: tuple[str, ...]
-    found: tuple[Found, ...]
+    candidates: tuple[Candidate, ...]
     last: bool = False
 
     @property
     def value(self) -> str:
-        return self.found[0].text if self.found else ""
+        return self.candidates[0].text if self.candidates else ""
 
     @property
     def grounded(self) -> bool:
-        """Whether the best value has enough ground to be relied on."""
-        return bool(self.found) and self.found[0].ground >= ENOUGH
+        """Whether the best value is reliable."""
+        return bool(self.candidates) and self.candidates[0].confidence >= ENOUGH
 
     @property
     def query(self) -> str:
@@ -77,7 +77,7 @@ def _links(hop: Hop, question: str, asked: Analysis, read, last: bool = False) -
         before.append(below[-1])
     values = tuple(link.value for link in before if link.value)
     found = chain(hop, read, asked.names, 0 if last else 1)[:BREADTH] if read else ()
-    found = tuple(replace(one, where=None) for one in found)  # a page holds its parse
+    found = tuple(replace(one, page=None) for one in found)  # a page holds its parse
     yield Link(_surface(hop, question), (*hop.names, *values), found, last)
 
 

@@ -77,8 +77,8 @@ def sentence(text: str) -> str:
 
 def points(question: str, reports: Sequence[tuple[str, str]]) -> list[tuple[str, float]]:
     """(sentence, score) of the best sentences of reports, (title, text), that share words with the question, best
-    first. The score is the share of the question's content words, from 0 to 100; a heading counts as said in its
-    sentences.
+    first. The score is the share of the question's content words, from 0 to 100; the words of a
+    heading count for its sentences.
 
     >>> points("Where does the Aldra rise?", [("aldra", "the aldra rises on mount kell. fog is rare.")])
     [('the aldra rises on mount kell.', 50.0)]
@@ -91,8 +91,8 @@ def points(question: str, reports: Sequence[tuple[str, str]]) -> list[tuple[str,
             if line.startswith("## "):
                 heading = content_words(line) & asked
                 continue
-            for said in re.split(r"(?<=[.!?…])\s+", line):
-                own = content_words(said) & asked
+            for text in re.split(r"(?<=[.!?…])\s+", line):
+                own = content_words(text) & asked
                 if own:
-                    found[said] = max(found.get(said, 0.0), round(100 * len(own | heading) / len(asked), 1))
+                    found[text] = max(found.get(text, 0.0), round(100 * len(own | heading) / len(asked), 1))
     return sorted(found.items(), key=lambda point: -point[1])[:POINTS]

@@ -15,7 +15,7 @@ from operator import sub
 
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
 from workbench.rules.sentences import Reading, Word, read
-from workbench.rules.walk_lines import Hop, Walk, told
+from workbench.rules.walk_lines import Hop, Walk, hop_in_words
 from workbench.steps.dot_rules import Input, Output, checked
 
 MOST = 3  # readings that are given
@@ -59,7 +59,7 @@ def rules(value: Input) -> Output:
         intermediate_rules=list(dict.fromkeys(map(str, beginnings))),
         terminal_rules=list(dict.fromkeys(map(str, best))),
         allowed_types=list(dict.fromkeys(type_ for walk in best for type_ in walk.types)),
-        initial_query=told(name, best[0].hops[0], best[0].types[1]) if best else "",
+        initial_query=hop_in_words(name, best[0].hops[0], best[0].types[1]) if best else "",
     )
 
 
@@ -93,7 +93,7 @@ def scores(
 
 
 def _steps(types: Types, relations: Relations) -> dict[str, list[tuple[Hop, str]]]:
-    """Type -> hops and the types they lead to. A relation whose ends are not told joins every type with every other."""
+    """Type -> hops and the types they lead to. A relation without types joins every type with every other."""
     every = tuple(name for name, _, _ in types) or ("",)
     found: dict[str, list[tuple[Hop, str]]] = {}
     for label, head, tail, _ in relations:
@@ -163,18 +163,18 @@ def _search(start: str, graph, aligned: _Aligned, hops: int, cost: float) -> Ite
 
     @cache
     def onwards(type_: str):
-        told = sorted(graph.get(type_, ()), key=lambda one: -aligned.tells(one[0][0], one[1]))
-        return told[:FAN]
+        ranked = sorted(graph.get(type_, ()), key=lambda one: -aligned.tells(one[0][0], one[1]))
+        return ranked[:FAN]
 
     begin = [-cost] + [_NEVER] * len(aligned.left)
-    called = _told(begin, aligned.gains(1, start, False), aligned.left)
+    called = _with_element(begin, aligned.gains(1, start, False), aligned.left)
     last = [(Walk((start,), ()), list(map(max, begin, called)))]
     for length in range(1, hops + 1):
         reached = []
         for walk, worths in last:
             for hop, type_ in onwards(walk.types[-1]):
                 if cost and length == 1 and not aligned.tells(hop[0]):
-                    continue  # only what is said of a name can make it another thing
+                    continue  # only the words around a name can make it another thing
                 longer = Walk((*walk.types, type_), (*walk.hops, hop))
                 yield _ended(longer, worths, aligned), longer
                 if length < hops:
@@ -188,30 +188,30 @@ def _longer(walk: Walk, worths: list[float], aligned: _Aligned, last: bool) -> l
     back, shared = _goes_back(walk, len(walk.hops) - 1), aligned.reading.shared or aligned.reading.joined
     unsaid = (SHARED if shared else BACK) * (LATE if last else 1) if back else UNSAID
     unreached = RETURN if back and not last and not shared else 0.0
-    said = _told(worths, aligned.gains(0, walk.hops[-1][0], last), aligned.left)
+    named = _with_element(worths, aligned.gains(0, walk.hops[-1][0], last), aligned.left)
     gains = aligned.gains(1, walk.types[-1], last)
     return [
         max(reached, one - unreached, implied - IMPLIED * unsaid, none - unsaid - unreached)
         for reached, one, implied, none in zip(
-            _told(said, gains, aligned.left), said, _told(worths, gains, aligned.left), worths
+            _with_element(named, gains, aligned.left), named, _with_element(worths, gains, aligned.left), worths
         )
     ]
 
 
-def _told(worths: list[float], gains: list[float], left: Sequence[float]) -> list[float]:
-    """The worths with one more element, which one of the words tells or several."""
-    found, told, untold = [], _NEVER, _NEVER
+def _with_element(worths: list[float], gains: list[float], left: Sequence[float]) -> list[float]:
+    """The worths with one more element, which one or several of the words evoke."""
+    longer, taken, untaken = [], _NEVER, _NEVER
     for at, before in enumerate(worths):
         if at:
             gain, cost = gains[at - 1], left[at - 1]
-            told += AGAIN * gain if gain else -cost
-            if gain and untold + gain > told:
-                told = untold + gain
-            untold -= cost
-        if before > untold:
-            untold = before
-        found.append(told)
-    return found
+            taken += AGAIN * gain if gain else -cost
+            if gain and untaken + gain > taken:
+                taken = untaken + gain
+            untaken -= cost
+        if before > untaken:
+            untaken = before
+        longer.append(taken)
+    return longer
 
 
 def _ended(walk: Walk, worths: list[float], aligned: _Aligned) -> float:

@@ -1,8 +1,8 @@
 """What the words of a question may mean in a graph: which of its relations, which of its types of entities.
 
 A schema is read once: its names and, for less, its definitions give the words; families of words and groups of like
-meaning (`relations.likeness`, and below) carry over to other words. A word of which neither tells anything is compared
-with the schema's names by the packaged encoder."""
+meaning (`relations.relatedness`, and below) carry over to other words. A word that matches neither is compared with the
+schema's names by the packaged encoder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from workbench.encoding import CachedEncoder, cached, encoder
 from workbench.language.pipeline import parse
-from workbench.language.relations import kind_of, likeness, stem, words
+from workbench.language.relations import kind_of, relatedness, stem, words
 from workbench.rules.sentences import EMPTY, Word
 from workbench.rules.walk_lines import spelled
 
@@ -32,7 +32,7 @@ SEEN = 0.6  # worth of a meaning that only the encoder sees
 STRANGE = 10  # words of one question that it is asked about
 FAR, NEAR = 0.4, 0.7  # cosines of words that have little in common, and of words that mean the same
 
-# General English for what schemas tend to be about; the groups of `relations` are about what is said of things.
+# General English for what schemas tend to be about; the groups of `relations` are about relations between things.
 _ALIKE = (
     "film movie picture flick",
     "kind sort type category genre class style",
@@ -127,15 +127,15 @@ def _encoder() -> CachedEncoder:
 
 def _fits(word: str, entries: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     worth = {
-        name: max((_alike(word, other) * weight for other, weight in told.items()), default=0.0)
-        for name, told in entries.items()
+        name: max((_alike(word, other) * weight for other, weight in weights.items()), default=0.0)
+        for name, weights in entries.items()
     }
     return {name: one for name, one in worth.items() if one}
 
 
 @cache
 def _alike(one: str, other: str) -> float:
-    if found := likeness(one, other):
+    if found := relatedness(one, other):
         return found
     if len(other) >= 4 and one.endswith(other):
         return ENDS
@@ -157,27 +157,27 @@ def _groups() -> dict[str, frozenset[int]]:
 @lru_cache(32)
 def lexicon(types: Types, relations: Relations) -> Lexicon:
     """The words of a schema."""
-    types_said = _families(name for name, _, _ in types)
-    labels_said = _families(label for label, _, _, _ in relations)
+    type_words = _families(name for name, _, _ in types)
+    label_words = _families(label for label, _, _, _ in relations)
     labels = [label for label, _, _, _ in relations]
-    kinds = {name: _kind(name, told) for name, told, _ in types}
+    kinds = {name: _kind(name, definition) for name, definition, _ in types}
     of_persons = {one[0] for one in relations if _may_be_person([*one[1], *one[2]], kinds)}
     return Lexicon(
-        {one[0]: _words(one[0], one[3], types_said) | _own(one, relations) for one in relations},
-        {name: _words(name, told, types_said | labels_said) for name, told, _ in types},
+        {one[0]: _words(one[0], one[3], type_words) | _own(one, relations) for one in relations},
+        {name: _words(name, definition, type_words | label_words) for name, definition, _ in types},
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
         kinds,
         {one[0]: acts for one in relations if (acts := _head_acts(*one[:3])) is not None},
-        {label: said for label in labels if (said := _particle(label))},
+        {label: particle for label in labels if (particle := _particle(label))},
         frozenset(of_persons),
     )
 
 
-def _words(name: str, told: str, others: set[str]) -> dict[str, float]:
+def _words(name: str, definition: str, others: set[str]) -> dict[str, float]:
     """The words of a name, and those of its definition that do not speak of the `others`."""
-    (doc,) = parse([told])
-    said = {stem(token.lemma_) for token in doc if token.pos_ in ("NOUN", "VERB") and not token.is_stop}
-    defining = (word for word in said - _DEFINING if not any(_alike(word, other) for other in others))
+    (doc,) = parse([definition])
+    stems = {stem(token.lemma_) for token in doc if token.pos_ in ("NOUN", "VERB") and not token.is_stop}
+    defining = (word for word in stems - _DEFINING if not any(_alike(word, other) for other in others))
     return dict.fromkeys(defining, DEFINED) | dict.fromkeys(_families([name]), 1.0)
 
 
@@ -189,7 +189,7 @@ def _own(relation: tuple[str, Sequence[str], Sequence[str], str], relations: Rel
 
 
 def _families(names: Iterable[str]) -> set[str]:
-    """The stems of what is said in names of types or relations."""
+    """The stems of the words in names of types or relations."""
     return {
         stem(token.lemma_)
         for doc in parse([spelled(name) for name in names])
@@ -198,9 +198,9 @@ def _families(names: Iterable[str]) -> set[str]:
     }
 
 
-def _kind(name: str, told: str) -> str:
+def _kind(name: str, definition: str) -> str:
     """The kind of answer that a type is, by the last noun of its name or the first of its definition that tells one."""
-    (doc,) = parse([told])
+    (doc,) = parse([definition])
     nouns = [*reversed(spelled(name).split()), *(token.lemma_ for token in doc if token.pos_ in ("NOUN", "PRON"))]
     kinds = ("person" if noun in ("someone", "somebody") else kind_of(noun) for noun in nouns)
     return next((kind for kind in kinds if kind != "other"), "other")

@@ -45,30 +45,32 @@ class Walk:
         return Walk(self.types[: hops + 1], self.hops[:hops])
 
     def from_(self, name: str) -> str:
-        """What stands at its end, told from the name of its beginning on.
+        """What stands at its end, in words, from the name of its beginning.
 
         >>> Walk(("film", "person", "film"), (("made_by", True), ("made_by", False))).from_("Dune Fever")
         'film made by person (made by) of Dune Fever'
         """
         for hop, type_ in zip(self.hops, self.types[1:]):
-            name = told(name, hop, type_)
+            name = hop_in_words(name, hop, type_)
         return name
 
 
-def told(name: str, hop: Hop, type_: str) -> str:
+def hop_in_words(name: str, hop: Hop, type_: str) -> str:
     """What a hop from a name leads to, in words.
 
-    >>> told("Ada Lind", ("directed_by", False), "film"), told("Dune Fever", ("has_genre", True), "genre")
-    ('film directed by Ada Lind', 'genre (has genre) of Dune Fever')
+    >>> hop_in_words("Ada Lind", ("directed_by", False), "film")
+    'film directed by Ada Lind'
+    >>> hop_in_words("Dune Fever", ("has_genre", True), "genre")
+    'genre (has genre) of Dune Fever'
     """
     label, kind = spelled(hop[0]), spelled(type_) or ANY
     return f"{kind} ({label}) of {name}" if hop[1] else f"{kind} {label} {name}"
 
 
-def parsed(line: str) -> Walk | None:
+def parse_walk(line: str) -> Walk | None:
     """The walk that a line tells, in plain words; None where it tells none.
 
-    >>> parsed("person <-[directed by]- movie").hops
+    >>> parse_walk("person <-[directed by]- movie").hops
     (('directed by', False),)
     """
     steps = list(_STEP.finditer(line))

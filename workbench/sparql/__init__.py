@@ -1,4 +1,4 @@
-"""SPARQL that a model or a rule wrote in plain English, carried out on the facts that were retrieved."""
+"""SPARQL that a model or a rule wrote in plain English, executed on the retrieved facts."""
 
 from workbench.sparql.facts import facts_of
 from workbench.sparql.matching import execute

@@ -1,7 +1,7 @@
 """What a comparison makes of the values of its variables: the earlier, the later, more, less, the same, years between.
 
 Dates are compared as far as both are given: in 1889, May 1889 is neither earlier nor later. Numbers are the first of
-each value; where both say a unit it must be the same. What cannot be weighed makes no answer."""
+each value; where both say a unit it must be the same. What cannot be compared makes no answer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from workbench.records import Binding
 from workbench.sparql.query import Comparison
 from workbench.sparql.similarity import alike, amount, when
 
-SAME = 0.8  # likeness from which two values are the same
-NEAR = 0.9  # share of the best binding's score from which on a binding is weighed against the others
+SAME = 0.8  # similarity from which two values are the same
+NEAR = 0.9  # share of the best binding's score from which on a binding is compared with the others
 
 
-def weighed(compare: Comparison, bindings: Sequence[Binding]) -> list[tuple[str, float]]:
+def compared(compare: Comparison, bindings: Sequence[Binding]) -> list[tuple[str, float]]:
     """(answer, score), best first."""
     if len(compare.of) == 1:
         return _over_all(compare, bindings)
@@ -51,7 +51,7 @@ def _over_all(compare: Comparison, bindings: Sequence[Binding]) -> list[tuple[st
 
 
 def winner(by: str, one: str, other: str) -> int | None:
-    """0 or 1; None where the values cannot be weighed, or are equal. For `same`: 0 if they are, else 1.
+    """0 or 1; None where the values cannot be compared, or are equal. For `same`: 0 if they are, else 1.
 
     >>> winner("earlier", "3 May 1889", "1890"), winner("more", "57 men", "nine"), winner("later", "1889", "May 1889")
     (0, 0, None)

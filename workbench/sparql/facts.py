@@ -18,15 +18,15 @@ def facts_of(evidence: Evidence, index: Index | None = None, passages: Collectio
 
     What the passages state is what was extracted from them, as it was spelled, and the dates of a life that stand in
     brackets behind a name, which extraction seldom says what they are; of an index with typed relations alone,
-    these. A fact of the evidence that another passage states, one that was not kept, does not count.
+    these. A fact of the evidence that only other passages state does not count.
     """
-    kept = {passage.id for passage, _ in evidence.passages}
+    allowed = {passage.id for passage, _ in evidence.passages}
     context = evidence.context
     if context is not None:
-        kept |= {id for unit in (*context.chunks, *context.sources) for id in unit.passages}
-    kept = kept if passages is None else set(passages)
+        allowed |= {id for unit in (*context.chunks, *context.sources) for id in unit.passages}
+    allowed = allowed if passages is None else set(passages)
     found: dict[tuple[str, ...], Triple] = {}
-    for fact in _all(evidence, index, kept):
+    for fact in _all(evidence, index, allowed):
         key = tuple(map(unicode_phrase, fact.members))
         if not key[0] or not key[2]:
             continue
@@ -38,33 +38,33 @@ def facts_of(evidence: Evidence, index: Index | None = None, passages: Collectio
     return list(found.values())
 
 
-def _all(evidence: Evidence, index: Index | None, kept: Collection[str]) -> Iterator[Triple]:
+def _all(evidence: Evidence, index: Index | None, allowed: Collection[str]) -> Iterator[Triple]:
     if index is not None:
         layers = index.manifest["layers"]
         if "extractions" in layers:
-            yield from _extracted(index, kept)
+            yield from _extracted(index, allowed)
         elif "typed" in layers:
-            yield from _typed(index, kept)
+            yield from _typed(index, allowed)
     given = [fact for fact, _ in evidence.facts]
     if evidence.context is not None:
         given += [Triple(r.source, r.description, r.target, r.passages) for r in evidence.context.relations]
     for fact in given:
-        stated = tuple(id for id in fact.passages if id in kept)
+        stated = tuple(id for id in fact.passages if id in allowed)
         if stated or not fact.passages:
             yield Triple(*fact.members, stated)
 
 
-def _extracted(index: Index, kept: Collection[str]) -> Iterator[Triple]:
-    for row in sorted(index.passages.row[id] for id in kept if id in index.passages.row):
+def _extracted(index: Index, allowed: Collection[str]) -> Iterator[Triple]:
+    for row in sorted(index.passages.row[id] for id in allowed if id in index.passages.row):
         record = index.extractions.records[row]
         yield from (Triple(*members, (record.passage_id,)) for members in record.triples)
         yield from lives(index.passages.passages[row])
 
 
-def _typed(index: Index, kept: Collection[str]) -> Iterator[Triple]:
+def _typed(index: Index, allowed: Collection[str]) -> Iterator[Triple]:
     typed, passages = index.typed, index.passages
     stated = typed.relation_stated.T.tocsr()
-    for row in sorted(passages.row[id] for id in kept if id in passages.row):
+    for row in sorted(passages.row[id] for id in allowed if id in passages.row):
         for at in stated.indices[stated.indptr[row] : stated.indptr[row + 1]].tolist():
             source, target = typed.names[typed.sources[at]], typed.names[typed.targets[at]]
             yield Triple(source, typed.labels[at] or typed.told[at], target, (passages.passages[row].id,))

@@ -1,6 +1,6 @@
 """Triple patterns matched with facts, and joined.
 
-Softly: a fact is worth its relation's likeness x that of its ends to the pattern's terms, or to what these are bound
+Softly: a fact is worth its relation's similarity x that of its ends to the pattern's terms, or to what these are bound
 to, x how well a value is of the kind asked for. Patterns are joined in the order of what is bound, constants first, and
 of the partial bindings the best `BEAM` are kept, so that the work grows with patterns x BEAM x facts and no further.
 
@@ -20,19 +20,19 @@ import pyoxigraph as ox
 
 from workbench.ranking.similarity import top
 from workbench.records import Binding, Match, Passage, Pattern, Proof, Scored, Triple
-from workbench.sparql.comparisons import weighed
+from workbench.sparql.comparisons import compared
 from workbench.sparql.query import Query
 from workbench.sparql.similarity import Names, NameSimilarity, alike, expects, fits, fold
-from workbench.sparql.statements import told
+from workbench.sparql.statements import stated
 
 LEAST = 0.35  # score below which a fact does not match
 BEAM = 64  # partial bindings that are kept
 WIDTH = 16  # facts that one partial binding goes on with
-KEPT = 50  # bindings of a proof
+BINDINGS = 50  # bindings of a proof
 EXACT = 1_000  # bindings that pyoxigraph is asked for
 LARGEST = 1_000_000  # rows of an exact join that are risked
 MOST = 8  # patterns
-TOLD = 0.65  # worth of a relation that the passage tells and the fact does not
+STATED = 0.65  # worth of a relation that the passage tells and the fact does not
 READ = 400  # facts that are read again for one pattern and what is bound
 
 
@@ -58,24 +58,24 @@ class _Partial:
 def execute(
     query: Query,
     facts: Sequence[Triple],
-    likeness: NameSimilarity | None = None,
+    similarity: NameSimilarity | None = None,
     passages: Mapping[str, Passage] | None = None,
     loose: float = 0.0,
 ) -> Proof:
     """The query carried out on facts; neither the order of the patterns nor that of the facts changes what is found.
 
-    `passages`, by id: where a fact whose relation is told in other words is read again. `loose` is what any relation
+    `passages`, by id: where a fact whose relation has other words is read again. `loose` is what any relation
     is worth that joins the right ends: 0 for a query that answers, more where a given answer is looked for."""
     if query.flaw or not query.patterns:
         return Proof(str(query), query.patterns, query.wanted, flaw=query.flaw or "there is no pattern to carry out")
     if len(query.patterns) > MOST:
         return Proof(str(query), query.patterns, query.wanted, flaw=f"more than {MOST} patterns")
-    graph = _Graph(facts, likeness or NameSimilarity(), query.patterns, passages or {}, loose)
+    graph = _Graph(facts, similarity or NameSimilarity(), query.patterns, passages or {}, loose)
     order, partials, broken = graph.join(query.patterns)
     found = {_key(one.values): Binding(one.values, one.matches, one.score) for one in partials if broken is None}
     found |= {_key(binding.values): binding for binding in graph.exactly(order)}
     broken = None if found else broken
-    bindings = sorted(found.values(), key=lambda b: (-round(b.score, 9), -worth(b), b.values))[:KEPT]
+    bindings = sorted(found.values(), key=lambda b: (-round(b.score, 9), -worth(b), b.values))[:BINDINGS]
     return Proof(
         query=str(query),
         patterns=tuple(order),
@@ -100,7 +100,7 @@ def _key(values: Iterable[tuple[str, str]]) -> tuple:
 def answers(query: Query, bindings: Sequence[Binding]) -> tuple[Scored[str], ...]:
     """Values of the variable asked for, or what comparing makes of each binding; best first, each once."""
     if query.compare:
-        values = weighed(query.compare, bindings)
+        values = compared(query.compare, bindings)
     else:
         values = [(dict(binding.values)[query.wanted], binding.score) for binding in bindings]
     found: list[Scored[str]] = []
@@ -116,19 +116,19 @@ class _Graph:
     def __init__(
         self,
         facts: Sequence[Triple],
-        likeness: NameSimilarity,
+        similarity: NameSimilarity,
         patterns: Sequence[Pattern],
         passages: Mapping[str, Passage],
         loose: float,
     ):
         self.passages, self.loose = passages, loose
         self.constants = [t for p in patterns for t in (p.subject, p.object) if not t.startswith("?")]
-        self._told: dict[tuple[Pattern, int, bool], float] = {}
+        self._stated: dict[tuple[Pattern, int, bool], float] = {}
         self.facts = sorted(facts, key=lambda fact: (fact.members, fact.passages))
-        self.likeness = likeness
+        self.similarity = similarity
         relations = sorted({fact.relation for fact in self.facts})
         names = sorted({end for fact in self.facts for end in (fact.subject, fact.object)})
-        self.names = Names(names, likeness)
+        self.names = Names(names, similarity)
         row = {name: at for at, name in enumerate(names)}
         self.subjects = np.array([row[fact.subject] for fact in self.facts], dtype=np.int64)
         self.objects = np.array([row[fact.object] for fact in self.facts], dtype=np.int64)
@@ -148,7 +148,7 @@ class _Graph:
         if pattern.predicate.startswith("?"):  # any relation
             flat = np.ones(len(self.facts))
             return flat, flat
-        straight, turned = (row[self.relation] for row in self.likeness.relations(pattern.predicate, relations))
+        straight, turned = (row[self.relation] for row in self.similarity.relations(pattern.predicate, relations))
         return straight, turned
 
     def scores(self, pattern: Pattern, partial: _Partial) -> tuple[np.ndarray, np.ndarray]:
@@ -178,20 +178,20 @@ class _Graph:
     def _read_again(self, pattern: Pattern, relation: np.ndarray, ends: np.ndarray, turned: bool) -> np.ndarray:
         """Relation x ends; where the ends fit and the relation does not, what the passages make of it."""
         if self.passages:
-            weak = np.flatnonzero((relation < TOLD) & (ends >= LEAST / TOLD))
+            weak = np.flatnonzero((relation < STATED) & (ends >= LEAST / STATED))
             if 0 < len(weak) <= READ:
                 relation = relation.copy()
                 for row in weak.tolist():
-                    relation[row] = max(relation[row], self.loose, TOLD * self._said(pattern, row, turned))
+                    relation[row] = max(relation[row], self.loose, STATED * self._reread(pattern, row, turned))
         return relation * ends
 
-    def _said(self, pattern: Pattern, row: int, turned: bool) -> float:
+    def _reread(self, pattern: Pattern, row: int, turned: bool) -> float:
         key = (pattern, row, turned)
-        if key not in self._told:
+        if key not in self._stated:
             fact = self.facts[row]
-            read = (told(pattern, fact, turned, self.passages[id]) for id in fact.passages if id in self.passages)
-            self._told[key] = max(read, default=0.0)
-        return self._told[key]
+            read = (stated(pattern, fact, turned, self.passages[id]) for id in fact.passages if id in self.passages)
+            self._stated[key] = max(read, default=0.0)
+        return self._stated[key]
 
     # -- the join -----------------------------------------------------------------------------------------------------
 

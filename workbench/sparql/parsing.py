@@ -3,7 +3,7 @@
 Read: SELECT, with any prose and code fences around it, with or without WHERE, PREFIX and final dots; `;` and `,`;
 IRIs and prefixed names (by their last part, underscores and camel case undone), quoted texts, bare words. The last
 SELECT that has patterns counts, as a model may repeat what it was asked first. `?x rdfs:label "A"` says what ?x is and
-is put in; `?x a film` is left out where anything else is said of ?x, because the facts of an open graph seldom hold it.
+is put in; `?x a film` is left out where another pattern describes ?x, because an open graph seldom holds such facts.
 
 Refused, by a flaw that names it: whatever narrows or widens what the patterns say (FILTER, OPTIONAL, UNION, a second
 SELECT inside, GROUP BY, property paths …), because leaving it out would answer another question. ORDER BY with LIMIT 1
@@ -67,8 +67,8 @@ def parse(text: str) -> Query:
     return next((query for query in reversed(found) if query.patterns), found[-1])
 
 
-def taken(output) -> Query:
-    """The query of an output of the Step `write_patterns`, held to the same bounds as a text."""
+def query_of(output) -> Query:
+    """The query of an output of the Step `write_patterns`, within the same bounds as a text."""
     members = [tuple(map(_term, (p.subject, p.predicate, p.object))) for p in output.patterns[: 4 * MOST]]
     patterns = tuple(dict.fromkeys(Pattern(*terms) for terms in members if all(terms)))
     if not patterns:
@@ -189,30 +189,30 @@ def _patterns(body: str) -> list[Pattern]:
     """Statement by statement. A line ends one that is whole; `;` keeps its subject, `,` the predicate as well."""
     body = "\n".join(line for line in (re.sub(r"(?:^|\s)#.*", "", line) for line in body.split("\n")))
     patterns: list[Pattern] = []
-    kept: list[_Token] = []  # what the next statement takes over
-    said: list[_Token] = []
+    carried: list[_Token] = []  # what the next statement takes over
+    statement: list[_Token] = []
 
     def close(mark: str) -> None:
-        nonlocal kept, said
-        terms = _terms([*kept, *said]) if said else None
+        nonlocal carried, statement
+        terms = _terms([*carried, *statement]) if statement else None
         if terms:
             patterns.append(Pattern(*map(_bounded, (_clean(terms[0]), _relation(terms[1]), _clean(terms[2])))))
         if mark == ";":
-            kept = terms[0] if terms else kept
+            carried = terms[0] if terms else carried
         elif mark == ",":
-            kept = [*terms[0], *terms[1]] if terms else kept
+            carried = [*terms[0], *terms[1]] if terms else carried
         else:
-            kept = []
-        said = []
+            carried = []
+        statement = []
 
     for token in _tokens(body):
         if token.kind == "\n":
-            if said and _terms([*kept, *said]) and _whole(said[-1], len(kept) + len(said)):
+            if statement and _terms([*carried, *statement]) and _whole(statement[-1], len(carried) + len(statement)):
                 close(".")
         elif token.kind in (".", ";", ",", "{", "}"):
             close(token.kind)
         else:
-            said.append(token)
+            statement.append(token)
         if len(patterns) > 4 * MOST:  # it is refused anyway
             break
     close(".")
@@ -267,10 +267,10 @@ def _settled(patterns: list[Pattern]) -> tuple[tuple[Pattern, ...], dict[str, st
         else:
             rest.append(pattern)
     rest = [Pattern(stands(p.subject), p.predicate, stands(p.object)) for p in rest]
-    told = [p for p in rest if p.predicate.lower() not in _TYPES or p.object.startswith("?")]
-    terms = {term for pattern in told for term in pattern.members}
-    kept = [p for p in rest if p in told or p.subject not in terms]
-    return tuple(dict.fromkeys(kept)), {term: stands(term) for term in same}
+    informative = [p for p in rest if p.predicate.lower() not in _TYPES or p.object.startswith("?")]
+    terms = {term for pattern in informative for term in pattern.members}
+    final = [p for p in rest if p in informative or p.subject not in terms]
+    return tuple(dict.fromkeys(final)), {term: stands(term) for term in same}
 
 
 # Terms

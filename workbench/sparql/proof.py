@@ -1,6 +1,6 @@
 """What an executed query says of an answer: verified, contradicted or unsupported.
 
-A fact may have been extracted loosely, and a relation matched by likeness alone. So an answer is verified only where
+A fact may have been extracted loosely, and a relation matched by similarity alone. So an answer is verified only where
 every hop of its binding is also read off a passage that states the fact: a sentence that names both ends (the title
 names one for it), with the words of the pattern's predicate near the value. And no other value may be bound nearly as
 well."""
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.measures.words import is_yes_no, places, words
 from workbench.records import Answer, Binding, Evidence, Match, Passage, Proof, Triple
-from workbench.sparql.comparisons import weighed
+from workbench.sparql.comparisons import compared
 from workbench.sparql.facts import facts_of
 from workbench.sparql.matching import execute, worth
-from workbench.sparql.parsing import comparison, parse, taken
+from workbench.sparql.parsing import comparison, parse, query_of
 from workbench.sparql.query import Query
 from workbench.sparql.similarity import NameSimilarity, alike, amount, when
-from workbench.sparql.statements import says
+from workbench.sparql.statements import states
 from workbench.steps import write_patterns
 from workbench.trace import Trace
 
@@ -34,7 +34,7 @@ LOOSE = 0.4  # worth of any relation, where a given answer is looked for
 RIVAL = 0.85  # share of a binding's score from which another value speaks against it
 
 
-def likeness_of(index: Index) -> NameSimilarity:
+def similarity_of(index: Index) -> NameSimilarity:
     """By the vectors of its phrases, and those that it encodes."""
     facts = index.facts if "facts" in index.manifest["layers"] else None
 
@@ -62,17 +62,17 @@ def verify(
     else:
         passages = [passage for passage, _ in evidence.passages]
         context = "\n\n".join(passage.content for passage in passages)
-        asked = written(answer.question, context, [p.title for p in passages], engine or RulesEngine(), trace)
-    return carried_out(asked, evidence, index, trace, answer=answer.text)
+        asked = query_for(answer.question, context, [p.title for p in passages], engine or RulesEngine(), trace)
+    return executed(asked, evidence, index, trace, answer=answer.text)
 
 
-def written(question: str, context: str, titles: Sequence[str], engine: Engine, trace: Trace) -> Query:
+def query_for(question: str, context: str, titles: Sequence[str], engine: Engine, trace: Trace) -> Query:
     """The query that an engine writes for a question; a failure of the engine is its flaw."""
     (result,) = engine.run(write_patterns.STEP, [write_patterns.Input(question, context, tuple(titles))], trace=trace)
-    return Query(flaw=f"no query was written: {result.failure}") if result.failure else taken(result.value)
+    return Query(flaw=f"no query was written: {result.failure}") if result.failure else query_of(result.value)
 
 
-def carried_out(
+def executed(
     query: Query,
     evidence: Evidence,
     index: Index,
@@ -85,22 +85,22 @@ def carried_out(
     with trace.span("CHAIN", "execute") as span:
         facts = facts_of(evidence, index, passages)
         stating = _stating(index, evidence, facts)
-        proof = execute(query, facts, likeness_of(index), stating, 0.0 if answer is None else LOOSE)
+        proof = execute(query, facts, similarity_of(index), stating, 0.0 if answer is None else LOOSE)
         given = answer if answer is not None else next((value for value, _ in proof.answers), "")
         proof = check(given, proof, stating) if given else proof
-        span.set(**told(proof))
+        span.set(**as_outputs(proof))
     return proof
 
 
-def told(proof: Proof) -> dict:
+def as_outputs(proof: Proof) -> dict:
     """A proof as the outputs of its event."""
     return {
         "query": proof.query,
         "patterns": [list(pattern.members) for pattern in proof.patterns],
         "wanted": proof.wanted,
         "bindings": [
-            {"values": dict(binding.values), "matches": list(map(_told, binding.matches)), "score": binding.score}
-            for binding in proof.bindings[:5]
+            {"values": dict(one.values), "matches": list(map(_match_outputs, one.matches)), "score": one.score}
+            for one in proof.bindings[:5]
         ],
         "broken": proof.broken,
         "answers": [[value, score] for value, score in proof.answers[:5]],
@@ -109,7 +109,7 @@ def told(proof: Proof) -> dict:
     }
 
 
-def _told(match: Match) -> dict:
+def _match_outputs(match: Match) -> dict:
     return {
         "pattern": list(match.pattern.members), "fact": list(match.fact.members), "score": match.score,
         "exact": match.exact, "turned": match.turned, "passages": list(match.fact.passages),
@@ -119,8 +119,8 @@ def _told(match: Match) -> dict:
 def _stating(index: Index, evidence: Evidence, facts: Sequence[Triple]) -> dict[str, Passage]:
     """The passages that state some of the facts, by id."""
     layer = index.passages
-    held = {id: layer.passages[layer.row[id]] for fact in facts for id in fact.passages if id in layer.row}
-    return held | {passage.id: passage for passage, _ in evidence.passages}
+    stated = {id: layer.passages[layer.row[id]] for fact in facts for id in fact.passages if id in layer.row}
+    return stated | {passage.id: passage for passage, _ in evidence.passages}
 
 
 # The mark
@@ -140,7 +140,7 @@ def _mark(answer: str, proof: Proof, passages: Mapping[str, Passage]) -> str:
     (value, best), *others = valued
     rivals = [other for other, binding in others if _as_good(binding, best) and not agrees(other, value)]
     if agrees(answer, value):
-        sound = sure(best, passages) or followed(best, passages)
+        sound = sure(best, passages) or chained(best, passages)
         return "verified" if sound and not rivals else "unsupported"
     open_ = not sure(best, passages) or any(agrees(answer, other) for other in rivals)
     return "unsupported" if open_ else "contradicted"
@@ -152,8 +152,8 @@ def _valued(proof: Proof) -> list[tuple[str, Binding]]:
     if compare is None:
         return [(dict(binding.values)[proof.wanted], binding) for binding in proof.bindings]
     if len(compare.of) == 1:
-        return [(value, proof.bindings[0]) for value, _ in weighed(compare, proof.bindings)]
-    return [(value, binding) for binding in proof.bindings for value, _ in weighed(compare, [binding])]
+        return [(value, proof.bindings[0]) for value, _ in compared(compare, proof.bindings)]
+    return [(value, binding) for binding in proof.bindings for value, _ in compared(compare, [binding])]
 
 
 def _as_good(binding: Binding, best: Binding) -> bool:
@@ -167,7 +167,7 @@ def sure(binding: Binding, passages: Mapping[str, Passage]) -> bool:
     return binding.score >= least and _mean(binding) >= MEAN and all(grounded(m, passages) for m in binding.matches)
 
 
-def followed(binding: Binding, passages: Mapping[str, Passage]) -> bool:
+def chained(binding: Binding, passages: Mapping[str, Passage]) -> bool:
     """A chain from the names of the query to its end, of which at most half the hops are joined by facts in any other
     words, while the rest is sure."""
     matched = [match for match in binding.matches if match.score > LOOSE]
@@ -197,5 +197,5 @@ def agrees(answer: str, value: str) -> bool:
 
 
 def grounded(match: Match, passages: Mapping[str, Passage]) -> bool:
-    """Whether a passage that states the fact tells it in the words of the pattern."""
-    return any(id in passages and says(match, passages[id]) for id in match.fact.passages)
+    """Whether a passage states the fact in the words of the pattern."""
+    return any(id in passages and states(match, passages[id]) for id in match.fact.passages)

@@ -1,4 +1,4 @@
-"""How alike two names are, and two relations: what soft matching goes by.
+"""Similarity of two names, and of two relations, for soft matching.
 
 Names are compared by their words first: articles, accents, plurals and brackets aside; surnames, initials, dates and
 numbers in other notations. Vectors count only where they are all but equal, because names that differ in one word
@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.language.pipeline import content_words, nlp
 from workbench.language.quantities import MEASURES, dates, numbers
-from workbench.language.relations import KIN, kind_of, likeness, stem, words
+from workbench.language.relations import KIN, kind_of, relatedness, stem, words
 from workbench.language.spans import plain, same
 from workbench.text import unicode_phrase
 
@@ -56,16 +56,17 @@ class NameSimilarity:
         """The name that an alias stands for, else the text itself."""
         return self.aliases.get(fold(text), text)
 
-    def relations(self, asked: str, said: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def relations(self, asked: str, labels: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """How alike `asked` is to each relation as it stands, and turned round: two float rows in [0, 1]. `asked` may
         be several, "founded|opened", of which the best counts."""
         ways = [way.strip() for way in asked.split("|") if way.strip()]
-        straight, turned = np.zeros(len(said)), np.zeros(len(said))
-        vectors = self.vectors([*said, *ways])
+        straight, turned = np.zeros(len(labels)), np.zeros(len(labels))
+        vectors = self.vectors([*labels, *ways])
         for at, way in enumerate(ways):
-            cosines = vectors[: len(said)] @ vectors[len(said) + at] if vectors is not None else np.zeros(len(said))
-            alike = np.array([_relation(way, other, float(cosine)) for other, cosine in zip(said, cosines)])
-            against = np.array([turns(way, other) for other in said], dtype=bool)
+            n = len(labels)
+            cosines = vectors[:n] @ vectors[n + at] if vectors is not None else np.zeros(n)
+            alike = np.array([_relation(way, other, float(cosine)) for other, cosine in zip(labels, cosines)])
+            against = np.array([turns(way, other) for other in labels], dtype=bool)
             straight = np.maximum(straight, alike * np.where(against, TURNED, 1.0))
             turned = np.maximum(turned, alike * np.where(against, 1.0, TURNED))
         return straight, turned
@@ -94,8 +95,9 @@ def alike(one: str, other: str) -> float:
     if same(one, other) or _initials(first, second):
         return 0.85
     short, long = sorted((set(first), set(second)), key=len)
-    held = short <= long and any(len(word) > 3 for word in short) and not any(word.isdigit() for word in long - short)
-    return 0.8 * (len(short) / len(long)) ** 0.5 if held else 0.0
+    digits = any(word.isdigit() for word in long - short)
+    contained = short <= long and any(len(word) > 3 for word in short) and not digits
+    return 0.8 * (len(short) / len(long)) ** 0.5 if contained else 0.0
 
 
 def _quantities(one: str, other: str) -> float | None:
@@ -114,7 +116,7 @@ def _quantities(one: str, other: str) -> float | None:
 
 @lru_cache(50_000)
 def when(text: str) -> tuple[int, int, int] | None:
-    """(year, month, day), 0 where not said, of a text that is a date and little else."""
+    """(year, month, day), 0 where missing, of a text that is a date and little else."""
     found = dates(text) if len(text) < 80 and any(map(str.isdigit, text)) else []
     if not found or (not found[0].when[0] and not found[0].when[1]):
         return None
@@ -144,23 +146,23 @@ def _initials(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 class Names:
     """Names that others are looked up in; what shares no word with a name is compared by its vector alone."""
 
-    def __init__(self, names: Sequence[str], likeness: NameSimilarity):
-        self.names, self._likeness = list(names), likeness
-        self._meant = [likeness.name(name) for name in names]
+    def __init__(self, names: Sequence[str], similarity: NameSimilarity):
+        self.names, self._similarity = list(names), similarity
+        self._meant = [similarity.name(name) for name in names]
         self._by_word: dict[str, list[int]] = {}
         for row, name in enumerate(self._meant):
             for word in set(plain(name)) | {str(amount(name)[0])} if amount(name) else set(plain(name)):
                 self._by_word.setdefault(word, []).append(row)
-        self._vectors = likeness.vectors(self._meant)
+        self._vectors = similarity.vectors(self._meant)
         self._found: dict[str, np.ndarray] = {}
 
     def like(self, name: str) -> np.ndarray:
         """How alike each name is to this one, float (n,)."""
-        name = self._likeness.name(name)
+        name = self._similarity.name(name)
         if name not in self._found:
             found = np.zeros(len(self.names))
             if self._vectors is not None:
-                cosines = self._vectors @ self._likeness.vectors([name])[0]
+                cosines = self._vectors @ self._similarity.vectors([name])[0]
                 close = (cosines >= EQUAL) & np.array([not when(n) and not amount(n) for n in self._meant])
                 found[close] = 0.8 * cosines[close]
             keys = set(plain(name)) | ({str(amount(name)[0])} if amount(name) else set())
@@ -193,8 +195,8 @@ def stems(relation: str) -> tuple[str, ...]:
     (('writ',), ('birth',))
     """
     found = [word for word in re.findall(r"\w+", relation.casefold()) if word not in _KINDS]
-    told = [word for word in found if word in _KEPT_WORDS or content_words(word)] or found
-    return tuple(dict.fromkeys(stem(_lemma(word)) for word in told))
+    tokens = [word for word in found if word in _KEPT_WORDS or content_words(word)] or found
+    return tuple(dict.fromkeys(stem(_lemma(word)) for word in tokens))
 
 
 _KEPT_WORDS = words("first last own call name")
@@ -212,33 +214,33 @@ def _lemma(word: str) -> str:
 
 
 @lru_cache(100_000)
-def worded(asked: str, said: str) -> float:
-    """The share of the words of `asked` that `said` has, or a word of like meaning; less where it has many others."""
-    wanted, told = stems(asked), stems(said)
-    if not wanted or not told:
+def worded(asked: str, label: str) -> float:
+    """The share of the words of `asked` that `label` has, or a word of like meaning; less where it has many others."""
+    wanted, tokens = stems(asked), stems(label)
+    if not wanted or not tokens:
         return 0.0
-    share = sum(max(likeness(one, other) for other in told) for one in wanted) / len(wanted)
-    return share * max(0.7, 1 - 0.06 * max(0, len(told) - len(wanted)))
+    share = sum(max(relatedness(one, other) for other in tokens) for one in wanted) / len(wanted)
+    return share * max(0.7, 1 - 0.06 * max(0, len(tokens) - len(wanted)))
 
 
-def _relation(asked: str, said: str, cosine: float) -> float:
-    if fold(asked) == fold(said):
+def _relation(asked: str, label: str, cosine: float) -> float:
+    if fold(asked) == fold(label):
         return 1.0
-    by_kin, by_words = _kin(asked, said), worded(asked, said)
+    by_kin, by_words = _kin(asked, label), worded(asked, label)
     if by_kin is not None:
         return by_kin
-    if by_words == 0 and _another(asked, said):
+    if by_words == 0 and _another(asked, label):
         return ANOTHER
     return max(by_words, 0.85 * float(np.clip((cosine - 0.3) / 0.5, 0, 1)))
 
 
 @lru_cache(50_000)
 def _families(relation: str) -> frozenset[str]:
-    return frozenset(one for one in _FAMILIES if any(likeness(stem(one), told) for told in stems(relation)))
+    return frozenset(one for one in _FAMILIES if any(relatedness(stem(one), other) for other in stems(relation)))
 
 
-def _another(asked: str, said: str) -> bool:
-    one, other = _families(asked), _families(said)
+def _another(asked: str, label: str) -> bool:
+    one, other = _families(asked), _families(label)
     return bool(one) and bool(other) and not one & other
 
 
@@ -246,9 +248,9 @@ def _kinship(relation: str) -> tuple[str, str] | None:
     return next((KIN[word] for word in re.findall(r"\w+", relation.casefold()) if word in KIN), None)
 
 
-def _kin(asked: str, said: str) -> float | None:
+def _kin(asked: str, label: str) -> float | None:
     """For two words of kinship: the same, or seen from the other side; None where one is none."""
-    one, other = _kinship(asked), _kinship(said)
+    one, other = _kinship(asked), _kinship(label)
     if one is None or other is None:
         return None
     if one[0] == other[0]:
@@ -257,14 +259,14 @@ def _kin(asked: str, said: str) -> float | None:
 
 
 @lru_cache(100_000)
-def turns(asked: str, said: str) -> bool:
-    """Whether `said` reads from the other end.
+def turns(asked: str, label: str) -> bool:
+    """Whether `label` reads from the other end.
 
     >>> turns("designed by", "designed"), turns("director", "is director of"), turns("born in", "was born in")
     (True, True, False)
     """
-    one, other = _reads(asked), _reads(said)
-    inverse = {kin[0] for kin in (_kinship(asked), _kinship(said)) if kin} == {"parent", "child"}
+    one, other = _reads(asked), _reads(label)
+    inverse = {kin[0] for kin in (_kinship(asked), _kinship(label)) if kin} == {"parent", "child"}
     against = (one == "has") != (other == "has") and "" not in (one, other)
     return against != inverse
 
@@ -273,16 +275,16 @@ def turns(asked: str, said: str) -> bool:
 def _reads(relation: str) -> str:
     """`has`: what stands behind does it or is it ("designed by", "director"); `does`: what stands before ("designed",
     "director of"); empty where it has no side, as "born in"."""
-    told = re.findall(r"\w+", relation.casefold())
-    if not told:
+    tokens = re.findall(r"\w+", relation.casefold())
+    if not tokens:
         return ""
-    if told[-1] == "by":
+    if tokens[-1] == "by":
         return "has"
-    noun = told[-2] if told[-1] in ("of", "to", "for") and len(told) > 1 else told[-1]
+    noun = tokens[-2] if tokens[-1] in ("of", "to", "for") and len(tokens) > 1 else tokens[-1]
     person = noun in KIN or kind_of(noun) == "person"
     if person:
-        return "does" if told[-1] != noun else "has"
-    return "does" if told[-1].endswith("ed") or _lemma(told[-1]) != told[-1] else ""
+        return "does" if tokens[-1] != noun else "has"
+    return "does" if tokens[-1].endswith("ed") or _lemma(tokens[-1]) != tokens[-1] else ""
 
 
 # Values
@@ -298,16 +300,16 @@ def expects(predicate: str) -> str:
     if "|" in predicate:
         kinds = {expects(way) for way in predicate.split("|")}
         return kinds.pop() if len(kinds) == 1 else ""
-    told = re.findall(r"\w+", predicate.casefold())
-    if not told:
+    tokens = re.findall(r"\w+", predicate.casefold())
+    if not tokens:
         return ""
-    if {"date", "year", "day", "when", "birthday", "birthdate"} & set(told):
+    if {"date", "year", "day", "when", "birthday", "birthdate"} & set(tokens):
         return "date"
-    if told[0] in ("number", "how", "amount") or any(kind_of(w) == "number" or w in _MEASURED for w in told):
+    if tokens[0] in ("number", "how", "amount") or any(kind_of(w) == "number" or w in _MEASURED for w in tokens):
         return "number"
-    if told[-1] == "by" or told[-1] in KIN or kind_of(told[-1]) == "person":
+    if tokens[-1] == "by" or tokens[-1] in KIN or kind_of(tokens[-1]) == "person":
         return "name"
-    if "place" in told or told[-1] in ("in", "at") or kind_of(told[-1]) == "place":
+    if "place" in tokens or tokens[-1] in ("in", "at") or kind_of(tokens[-1]) == "place":
         return "place"
     return ""
 
@@ -317,7 +319,7 @@ _MEASURED = frozenset(MEASURES.values()) | words("capacity")
 
 @lru_cache(100_000)
 def fits(kind: str, value: str) -> float:
-    """How well a value is of the kind that is expected; a `thing` is whatever more can be said of."""
+    """How well a value is of the kind that is expected; a `thing` is whatever has further facts."""
     date, number = bool(when(value)), bool(amount(value))
     if kind == "date":
         return 1.0 if date else 0.0

@@ -1,4 +1,4 @@
-"""Facts read again in the passages that state them: in which words a passage tells them.
+"""Facts reread in the passages that state them: in which words a passage states them.
 
 A fact may have been extracted loosely ("X has 1889"), so what joins its ends is looked up where it stands: in a
 sentence that names both, the title standing for one of them, with the words of a pattern's predicate near the value."""
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from workbench.language.quantities import life
-from workbench.language.relations import likeness as kindred
-from workbench.language.relations import stem
+from workbench.language.relations import relatedness, stem
 from workbench.language.spans import mentioned, plain, same
 from workbench.measures.words import places
 from workbench.records import Match, Passage, Pattern, Triple
@@ -20,12 +19,12 @@ from workbench.sparql.similarity import alike, expects, stems
 NEAR = 8  # words between a predicate's word and the value
 
 
-def says(match: Match, passage: Passage) -> bool:
-    """Whether a sentence of the passage tells the fact in the words of the pattern, or in half of them."""
-    return told(match.pattern, match.fact, match.turned, passage) >= 0.5
+def states(match: Match, passage: Passage) -> bool:
+    """Whether a sentence of the passage states the fact in the words of the pattern, or in half of them."""
+    return stated(match.pattern, match.fact, match.turned, passage) >= 0.5
 
 
-def told(pattern: Pattern, fact: Triple, turned: bool, passage: Passage) -> float:
+def stated(pattern: Pattern, fact: Triple, turned: bool, passage: Passage) -> float:
     """The share of the pattern's words that stand near the value in a sentence with both ends of the fact."""
     thing, value = (fact.object, fact.subject) if turned else (fact.subject, fact.object)
     if pattern.subject.startswith("?") and not pattern.object.startswith("?"):
@@ -52,7 +51,7 @@ def _life(predicate: str, thing: str, value: str, passage: Passage) -> bool:
         return False
     found = life(passage.text)
     for date, word in ((found.born, "birth"), (found.died, "death")):
-        if date is not None and alike(date.text, value) >= 0.9 and kindred(stem(word), asked[0]):
+        if date is not None and alike(date.text, value) >= 0.9 and relatedness(stem(word), asked[0]):
             return True
     return False
 
@@ -66,27 +65,27 @@ def _sentences(text: str) -> tuple[str, ...]:
 
 
 def _share(sentence: str, title: str, thing: str, value: str, wanted: tuple[str, ...]) -> float:
-    said = _said(sentence)
+    sentence_families = _families(sentence)
     text = f" {' '.join(plain(sentence))} "
     topic = same(title, thing) >= 0.7, same(title, value) >= 0.7
     if not (topic[0] or mentioned(text, thing)) or not (topic[1] or mentioned(text, value)):
         return 0.0
     at = _where(value, sentence) or _where(thing, sentence)
-    held = [any(kindred(one, word) and _within(spot, at) for spot, word in said) for one in wanted]
-    return sum(held) / len(held)
+    near = [any(relatedness(one, word) and _within(spot, at) for spot, word in sentence_families) for one in wanted]
+    return sum(near) / len(near)
 
 
 @lru_cache(8_192)
-def _said(sentence: str) -> tuple[tuple[int, str], ...]:
+def _families(sentence: str) -> tuple[tuple[int, str], ...]:
     """(number of the word, its family)"""
     return tuple((at, family) for at, word in enumerate(re.findall(r"\w+", sentence[:5_000])) for family in stems(word))
 
 
 def _where(name: str, sentence: str) -> list[int]:
     """Numbers of the words at which a name stands."""
-    told = re.findall(r"\w+", sentence[:5_000].casefold())
+    tokens = re.findall(r"\w+", sentence[:5_000].casefold())
     wanted = re.findall(r"\w+", name.casefold())
-    spots = places(wanted, told) or (places(wanted[-1:], told) if wanted else [])
+    spots = places(wanted, tokens) or (places(wanted[-1:], tokens) if wanted else [])
     return [at + step for at in spots for step in range(len(wanted))]
 
 

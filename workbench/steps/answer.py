@@ -1,7 +1,8 @@
-"""Step `answer`: a short answer from the passages read, after a thought (HippoRAG 2, spec A7; the wording is ours).
+"""Step `answer`: a short answer from the passages, after a thought (the reader of HippoRAG 2, arXiv 2502.14802; our
+wording).
 
-The answer stands after the last "Answer:" (the released code splits at the first one, which cuts off thoughts that hold
-the word: trap T19). Unlike the released prompt, ours lets the model say that the passages do not hold the answer.
+The answer stands after the last "Answer:"; the released code splits at the first one, which cuts off thoughts that
+contain the word. Unlike the released prompt, ours lets the model say that the passages do not hold the answer.
 """
 
 from __future__ import annotations

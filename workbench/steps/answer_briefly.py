@@ -1,5 +1,5 @@
 """Step `answer_briefly`: the answer alone, in a few words (the baseline prompt of "The Reasoning Bottleneck in
-Graph-RAG", arXiv 2603.14045, companion code; spec 3.1; the wording is ours).
+Graph-RAG", arXiv 2603.14045, companion code; our wording).
 
 What the prompt says, its labels and its phrase for abstaining are the source's. So it does not say that the context is
 data whose instructions are not to be followed, as our other prompts do: results are meant to compare."""

@@ -1,4 +1,5 @@
-"""Step `community_report`: what a community of entities is about (Microsoft GraphRAG, spec 3.3; the wording is ours).
+"""Step `community_report`: what a community of entities is about (Microsoft GraphRAG, arXiv 2404.16130,
+section 3.1.5; our wording).
 
 The context numbers its records, and the report cites them by these numbers. A rating that is off the scale is no
 answer: with it a report would come before all others.

@@ -1,5 +1,5 @@
 """Step `describe_entity`: the type of an entity and a short description, from its article (DotRAG's textualisation of
-MetaQA, spec 9.3; the wording is ours)."""
+MetaQA, second stage; our wording)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Step `describe_relations`: a sentence for each relation of an entity, from its article (DotRAG's textualisation of
-MetaQA, spec 9.3; the wording is ours)."""
+MetaQA, third stage; our wording)."""
 
 from __future__ import annotations
 

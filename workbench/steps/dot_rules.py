@@ -37,7 +37,7 @@ class Output(BaseModel):
     initial_query: str
 
 
-# What the spec takes where nothing better is said.
+# Where nothing better is said (ours; the paper leaves it open).
 _ON_THE_WAY = "connects an anchor to something that the question mentions or implies"
 _AT_THE_END = "states what the question asks for"
 

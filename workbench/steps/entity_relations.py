@@ -1,8 +1,9 @@
 """Step `entity_relations`: typed entities with descriptions, and described relations with keywords, of a passage
-(LightRAG's extraction contract, spec A4.2, A4.3; the wording is ours).
+(the extraction contract of LightRAG, arXiv 2410.05779, section 3.1, as release 1.5.7 has it; our wording).
 
 The reply is one record a line, fields between `<|#|>`, the end marked. What cannot be read of it is skipped and
-counted. `extract` asks again for what was missed; `merged` brings together what was found in all passages (A4.4).
+counted. `extract` asks again for what was missed; `merged` brings together what was found in all
+passages, as LightRAG does.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FIELD, END = "<|#|>", "<|COMPLETE|>"
 ROUNDS = 1  # further ones, "gleanings"
 ROWS, ENTITIES = 100, 40  # that are asked for at most
 NAME_CHARACTERS, NAME_BYTES = 256, 512
-TYPES = (  # LightRAG's (spec A2), the definitions are ours
+TYPES = (  # LightRAG's of release 1.5.7; the definitions are ours
     ("Person", "A human being, named or referred to."),
     ("Creature", "An animal, or a being of myth or fiction."),
     ("Organization", "A company, institution, party, team or other organisation."),
@@ -298,7 +299,7 @@ class _Gathered:
 
 
 def merged(found: Iterable[tuple[str, Output]], types: Iterable[str] = ()) -> tuple[list[Node], list[Edge]]:
-    """What was read of passages, (id, Output) in the order of the corpus, as a graph (spec A4.4).
+    """What was read of passages, (id, Output) in the order of the corpus, as a graph, merged as LightRAG does.
 
     A node per exact name, with the type that most records give it, the first of several; `types` says how types are
     written. An edge per pair of ends, whichever comes first, or, where relations have labels, per source, target and

@@ -1,4 +1,5 @@
-"""Step `fact_filter`: which candidate facts help to answer the question (HippoRAG 2's recognition memory, spec A6.2).
+"""Step `fact_filter`: which candidate facts help to answer the question (the recognition memory of
+HippoRAG 2, arXiv 2502.14802, section 3.4).
 
 The released prompt was tuned automatically and shows ten worked examples; ours is short, shows two, and asks for JSON
 instead of field markers. Scores with it are therefore not comparable with those of the released prompt.

@@ -1,9 +1,9 @@
 """Replies in prose, and the answer that is read off them: how `answer_briefly`, `sparql_answer` and `stepwise_answer`
 share it.
 
-`thesis` reads as the code behind "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045; spec 3.5, 3.6): what stands
+`thesis` reads as the code behind "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045): what stands
 behind the last "FINAL ANSWER:", or else the whole reply, which is an abstention if it is one of six phrases. A reply
-without the line then counts as right wherever the gold answer stands anywhere in it (trap 1). `strict`, the default,
+without the line then counts as right wherever the gold answer stands anywhere in it. `strict`, the default,
 reads no answer off such a reply, nor off one that was cut before its answer was whole, and knows an abstention in other
 words."""
 

@@ -1,5 +1,5 @@
-"""Step `fuse_descriptions`: one description of an entity or a relation from several (LightRAG, spec A4.4; the wording
-is ours). The fragments were written from different passages; two things of one name may be among them."""
+"""Step `fuse_descriptions`: one description of an entity or a relation from several (LightRAG, arXiv 2410.05779,
+section 3.1; our wording). The fragments come from different passages; two things of one name may be among them."""
 
 from __future__ import annotations
 

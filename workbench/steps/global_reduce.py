@@ -1,6 +1,6 @@
-"""Step `global_reduce`: an answer from the points that several analysts found in their reports (Microsoft GraphRAG's
-global search, spec 3.5; the wording is ours). Beside the source's long answer ours asks for the shortest exact one,
-which is what can be compared with a gold answer."""
+"""Step `global_reduce`: an answer from the points that several analysts found in their reports (global search of
+Microsoft GraphRAG, arXiv 2404.16130, section 3.1.6; our wording). Besides the source's long answer,
+ours asks for the shortest exact one, which can be compared with a gold answer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Step `graph_records`: entities with types and descriptions, and relationships with strengths, of a passage (Microsoft
-GraphRAG's extraction contract, spec 3.1; the wording is ours).
+"""Step `graph_records`: entities with types and descriptions, and relationships with strengths, of a passage (the
+extraction contract of Microsoft GraphRAG, arXiv 2404.16130, section 3.1.2, as its code has it; our wording).
 
 The reply is a list of records, not JSON: fields between `<|>`, records between `##`, the end marked. What cannot be
 read of it is skipped and counted. `extract` asks once more for what was missed, as the released code does; `merged`

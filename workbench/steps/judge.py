@@ -1,9 +1,6 @@
 """Step `judge`: is an answer right, given the gold answers? The last stage of `accuracy:thesis` ("The Reasoning
-Bottleneck in Graph-RAG", arXiv 2603.14045, section 4.5; spec 6.1: temperature 0, at most 160 tokens, JSON with a
-verdict and a short reason, several gold answers joined by " | "). The wording is ours: the source's is not printed.
-
-Its rule body says only what arithmetic can: whether two dates or two numbers, however written, are the same. All else
-is `unknown`, and every reason begins with "rules:"."""
+Bottleneck in Graph-RAG", arXiv 2603.14045, section 4.5: temperature 0, at most 160 tokens, JSON with a
+verdict and a short reason, several gold answers joined by " | "). The wording is ours: the source's is not printed."""
 
 from __future__ import annotations
 

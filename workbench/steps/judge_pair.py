@@ -1,8 +1,6 @@
-"""Step `judge_pair`: which of two answers to a question is better, in four dimensions and overall (DotRAG, section 11
-of its specification). The paper's prompt is an image; the dimensions are its own, the wording is ours.
-
-There is no rule body: what can be counted of two texts (length, words in common with the question) says nothing of
-which is better, and must not pass for a judgement. The engine `rules` fails, and says so."""
+"""Step `judge_pair`: which of two answers to a question is better, in four dimensions and overall (DotRAG's
+comparison on UltraDomain). The paper's prompt is an image; the dimensions are its own, the wording is ours. The engine
+`rules` refuses: see `rules.judging`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Step `named_entities`: the named entities of a passage (HippoRAG 2, spec A2). At most 2048 new tokens."""
+"""Step `named_entities`: the named entities of a passage (HippoRAG 2, arXiv 2502.14802; our wording), in at most 2048
+new tokens."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ answer (the SPARQL chain of thought of "The Reasoning Bottleneck in Graph-RAG", 
 is executed; the reader `sparql-exec` does that.
 
 The three steps are those printed there. The companion code shows an example of the syntax as well, asks to follow the
-chain, and for a few words (spec 3.2), in words and with an example that here are ours; `example=False` is the template
+chain, and for a few words; its words and example are ours here; `example=False` is the template
 as it is printed. One message of the user, no system message, and nothing said about instructions in the context: as in
 the source."""
 

@@ -1,4 +1,4 @@
-"""Step `summarise`: one text that keeps what several texts say (RAPTOR, spec 1.4; the wording is ours)."""
+"""Step `summarise`: one text that keeps what several texts say (RAPTOR, arXiv 2401.18059, section 3; our wording)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Step `triples`: facts of a passage as subject, relation, object, given its named entities (HippoRAG 2, spec A2)."""
+"""Step `triples`: facts of a passage as subject, relation, object, given its named entities (HippoRAG 2, arXiv
+2502.14802; our wording)."""
 
 from __future__ import annotations
 

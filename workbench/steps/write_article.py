@@ -1,6 +1,6 @@
 """Step `write_article`: an article on an entity of a graph, from its relations, with every name marked (DotRAG's
-textualisation of MetaQA, spec 9.3; the wording is ours). Facts beyond the relations are forbidden: they could not be
-checked, and might hold answers."""
+textualisation of MetaQA, first stage, figure 5; our wording). Facts beyond the relations are forbidden: they could not
+be checked, and might contain answers."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from workbench.layouts import ket_rag as layout
 from workbench.methods.base import Method
 from workbench.methods.ket_rag import entity, keyword
 from workbench.methods.ket_rag.bridges import Bridges
-from workbench.methods.ket_rag.rows import EMPTY_REPORTS, STUB, Rows, head_tokens, leading
+from workbench.methods.ket_rag.rows import Rows, head_tokens, leading, reports_tokens, stub_tokens
 from workbench.ranking.similarity import top
 from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
 from workbench.settings import Natural, Number, Positive, Share, validated
@@ -82,7 +82,7 @@ class KETRAG(Method):
         titles          whether a piece from inside a passage is shown with the title of the passage"""
 
         profile: str = "workbench"
-        tokens: Annotated[int, Field(ge=STUB + EMPTY_REPORTS, title="number of tokens")] = 12_000
+        tokens: Annotated[int, Field(ge=stub_tokens() + reports_tokens(), title="number of tokens")] = 12_000
         theta: Share = 0.5
         strategy: Literal["keyword", "text", "skeleton", "three"] = "keyword"
         entities: Positive = 20
@@ -116,7 +116,7 @@ class KETRAG(Method):
         with trace.span("EMBEDDING", "encode question", text=question):
             query = self.index.encode_query(question, "passages")
         chunks = self.chunks(query, trace)
-        left = chosen.tokens - chunks.tokens - EMPTY_REPORTS * self._empty_reports
+        left = chosen.tokens - chunks.tokens - reports_tokens() * self._empty_reports
         matched, cosines = self.match(query, trace)
         tables = self.tables(matched, int(left * (1 - chosen.text_share)), trace)
         sources = self.sources(matched, chunks.pieces, int(left * chosen.text_share), trace)
@@ -147,7 +147,7 @@ class KETRAG(Method):
         chosen = self.settings
         cap = int(chosen.tokens * (1 - chosen.theta))
         if cap == 0 or chosen.strategy == "skeleton":
-            return Chunks([], STUB)
+            return Chunks([], stub_tokens())
         cosines = self._piece_vectors @ query
         found: list[int] = []
         if chosen.strategy in ("keyword", "three"):
@@ -159,7 +159,7 @@ class KETRAG(Method):
                 found += [row for row in top(cosines, CLOSEST).tolist() if row not in known]
                 span.score((self._pieces.pieces[row].id, cosines[row]) for row in found[:TRACED])
         kept, used = leading(found, self._rows.chunk_tokens, head_tokens("chunks"), cap)
-        return Chunks(kept, used or STUB)
+        return Chunks(kept, used or stub_tokens())
 
     def by_keywords(self, query: np.ndarray, cosines: np.ndarray, cap: int, trace: Trace) -> list[int]:
         """The keyword channel: pieces that fit under a cap, the closest to the question first."""

@@ -20,8 +20,17 @@ from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
 T = TypeVar("T")
 DIGITS = 3  # of a number make one token
 
-STUB = tokens.count(layout.BETWEEN + layout.write(ContextGraph()))
-EMPTY_REPORTS = tokens.count(layout.EMPTY_REPORTS)
+
+@cache
+def stub_tokens() -> int:
+    """Tokens of a context without rows."""
+    return tokens.count(layout.BETWEEN + layout.write(ContextGraph()))
+
+
+@cache
+def reports_tokens() -> int:
+    """Tokens of what stands in place of the reports."""
+    return tokens.count(layout.EMPTY_REPORTS)
 
 
 class Rows:
