@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
-from workbench.methods.dotrag.simple_paths import SimplePaths
+from workbench.methods.dotrag.paths import SimplePaths
 
 TARGETS, K, LONGEST = 20, 3, 3
 

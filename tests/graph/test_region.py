@@ -7,7 +7,7 @@ import pytest
 from typed_graphs import TypedGraph
 
 from workbench.graph.region import Region, region
-from workbench.methods.dotrag.construction import Store
+from workbench.methods.dotrag.neighbourhood import Store
 
 # Kestrel - Nora Hale - Owl Night - French, the walk that a question about languages takes, and what leads astray.
 TYPES = {

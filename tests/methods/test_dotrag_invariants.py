@@ -14,8 +14,8 @@ from typed_graphs import GraphIndex, Says, TypedGraph, verdict
 
 import workbench as wb
 from workbench.graph.region import ALWAYS
-from workbench.methods.dotrag import construction
-from workbench.methods.dotrag.construction import Store
+from workbench.methods.dotrag import neighbourhood
+from workbench.methods.dotrag.neighbourhood import Store
 from workbench.methods.dotrag.search import normal
 
 TYPES = ("film", "person", "year", "unknown")
@@ -296,7 +296,7 @@ def test_nothing_of_a_dot_is_left_after_the_question(index, monkeypatch, questio
             super().__init__(*args)
             stores.add(self)
 
-    monkeypatch.setattr(construction, "Store", Noted)
+    monkeypatch.setattr(neighbourhood, "Store", Noted)
     made = wb.method("dotrag", index, Says(**Anything(1).steps), t_max=1)
     made.retrieve("Owl 0", trace="off")
     held = {name: len(value) for name, value in vars(index.typed).items() if isinstance(value, dict | list)}

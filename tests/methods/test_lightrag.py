@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench import tokens
 from workbench.errors import SettingError
-from workbench.methods.lightrag.chunks import interleaved, picked
+from workbench.methods.lightrag.context import interleaved, picked
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 
 QUESTION = "which films of the director of Dune Fever are dramas, and who wrote them"

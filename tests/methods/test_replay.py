@@ -9,7 +9,8 @@ from rounds import QUESTION, bdtr_trace, ircot_trace, pool, ranking, search
 
 import workbench as wb
 from workbench.errors import DataError
-from workbench.methods.iterative.replay import END, Chain, Cut, Search, replay
+from workbench.methods.iterative.events import Chain, Cut, Search
+from workbench.methods.iterative.replay import END, replay
 from workbench.trace import Event, Trace
 
 
@@ -18,7 +19,7 @@ def test_what_bdtr_did():
     assert (shown.question, shown.method, shown.gold) == (QUESTION, "bdtr[iterations=1]", ("p2", "p7"))
     first, second = shown.rounds
     assert [first.number, first.texts, first.queries, first.given] == [0, {}, (), False]
-    assert first.searches == (Search("question", QUESTION, "cosine", tuple(ranking("p1", "p5", "p3", "p2"))),)
+    assert first.searches == (Search("question", QUESTION, "cosine", tuple(ranking("p1", "p5", "p3", "p2")), 4),)
     assert second.texts == {"fast": "Where does it flow?", "slow": "River Aldra, flows into"}
     assert [(one.origin, one.ranking[0][0], one.fallback) for one in second.searches] == [
         ("fast", "p1", "no fact was kept"),
@@ -28,7 +29,7 @@ def test_what_bdtr_did():
     assert second.pool == tuple(ranking("p1", "p2", "p5", "p3", "p8"))
     assert shown.chain == Chain("Orsby lies on the Aldra.", ("It lies there.", "It flows."), ("River Aldra",))
     assert (shown.verified, shown.moved) == (("p2",), (("p2", 2, 1),))
-    assert shown.cut == Cut(0.8, 0.14, 0.94, "keep", ("p2", "p1"), ("p5",))
+    assert shown.cut == Cut(0.8, 0.14, 0.94, "keep", ("p2", "p1"), ("p5",), 3, shown.final)
     assert [name for name, _ in shown.final] == ["p2", "p1", "p5", "p3", "p8"]
     assert shown.stopped is None and shown.concludes
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from workbench.methods.dotrag.simple_paths import SimplePaths
+from workbench.methods.dotrag.paths import SimplePaths
 
 
 def graph(n, edges):

@@ -15,7 +15,8 @@ from test_hostile_views import CONTROL
 from test_views import UNSHOWABLE, Checked, hostile
 
 from workbench.errors import SettingError
-from workbench.methods.iterative.replay import Chain, Cut, Replay, Round, Search, replay
+from workbench.methods.iterative.events import Chain, Cut, Search
+from workbench.methods.iterative.replay import Replay, Round, replay
 from workbench.records import Passage
 from workbench.views import html
 from workbench.views.bump import bump_figure, bump_svg, lanes, scores_figure
@@ -29,12 +30,12 @@ def replay_of(text: str) -> Replay:
     """Two rounds and a conclusion, with the text in every field that takes one."""
     other = f"other {text}"
     ranking = ((text, 0.9), (other, 0.5))
-    searches = (Search(text, text, text, ranking, text, text), Search(other, other, other, ranking[1:]))
+    searches = (Search(text, text, text, ranking, 2, text, failure=text), Search(other, other, other, ranking[1:]))
     texts, queries = {text: text, other: other}, ((text, text), (other, other))
     thought = Round(1, searches, ranking, text, texts, queries, {text: text}, {5: (text,)}, True, True, True, text)
     return Replay(
         text, text, (Round(0, searches[:1], ranking[1:], text), thought), ranking,
-        Chain(text, (text, other), (text,), text), (text,), ((text, 2, 1),),
+        Chain(text, (text, other), (text,), failure=text), (text,), ((text, 2, 1),),
         Cut(0.5, 0.1, 0.6, text, (text,), (other,)), (text, "missing"), text, text,
     )  # fmt: skip
 

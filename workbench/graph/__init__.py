@@ -1,1 +1,1 @@
-"""What methods and views share on a graph: seeds, walks, regions, neighbourhoods, and the details of a node."""
+"""What methods and views share on a graph: walks, regions, neighbourhoods, and the details of a node."""

@@ -24,10 +24,11 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 from statistics import fmean, pstdev
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from workbench.errors import SettingError
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, normal
+from workbench.methods.iterative.events import Chain, Cut, Promotion, Verification
 from workbench.methods.iterative.pool import Entry, Pool, scored
 from workbench.records import Evidence
 from workbench.settings import Positive, validated
@@ -63,66 +64,53 @@ class BDTR(Iterative):
                     f"max_docs={self.max_docs}; it should be none or a whole number from min_docs={self.min_docs} on"
                 )
 
-    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
-        """DTR. Where the Step fails, the question is asked again with the title of the best document."""
+    def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+        """DTR. Where the Step fails, the question is searched again with the title of the best document."""
         tried = tuple((thought.texts["fast"], thought.texts["slow"]) for thought in before)
-        result = self.ask(dual_thoughts.STEP, dual_thoughts.Input(question, contents(shown), tried), trace)
+        result = self.ask(dual_thoughts.STEP, dual_thoughts.Input(question, contents(best), tried), trace)
         if result.failure or not result.value.fast or normal(result.value.fast) == normal(result.value.slow):
-            why = result.failure or "it gave no two different queries"
-            texts = {"fast": question, "slow": f"{question} {shown[0].passage.title}" if shown else question}
+            failure = result.failure or "it gave no two different queries"
+            texts = {"fast": question, "slow": f"{question} {best[0].passage.title}" if best else question}
         else:
-            why, texts = None, {"fast": result.value.fast, "slow": result.value.slow}
-        return Thought(texts, tuple(texts.items()), failure=why)
+            failure, texts = None, {"fast": result.value.fast, "slow": result.value.slow}
+        return Thought(texts, tuple(texts.items()), failure=failure)
 
     def conclude(self, question: str, pool: Pool, thoughts: Sequence[Thought], k: int, trace: Trace) -> Evidence:
         """BGEC: chain, verifier, promotion, cut. The reader is meant to see the final set, which leads the ranking."""
         ranking = pool.ranked()
         if not self.settings.bgec or not ranking:
             return super().conclude(question, pool, thoughts, k, trace)
-        said, failure = self.chain(question, ranking[: self.settings.shown], thoughts, trace)
-        chosen, failed = self.verify(question, said, ranking[: self.settings.verified], trace)
-        with trace.span("RERANKER", "promote") as span:
+        chain = self.chain(question, ranking[: self.settings.shown], thoughts, trace)
+        chosen, failed = self.verify(question, chain, ranking[: self.settings.verified], trace)
+        with Promotion.open(trace) as write:
             order = promoted(ranking, chosen)
-            was = {entry.passage.id: rank for rank, entry in enumerate(ranking, 1)}
-            span.set(moved=[[e.passage.id, was[e.passage.id], now] for now, e in enumerate(order[: len(chosen)], 1)])
-        with trace.span("RERANKER", "cut") as span:
-            cut = select(order, chosen, self.settings)
-            span.set(mu=cut.mu, sigma=cut.sigma, threshold=cut.mu + cut.sigma, policy=self.settings.policy)
-            span.set(kept=list(cut.kept), filled=list(cut.filled), selected=len(cut.kept) + len(cut.filled))
-            ids = {*cut.kept, *cut.filled}
-            order.sort(key=lambda entry: entry.passage.id not in ids)  # the final set leads the rest
-            span.score((entry.passage.id, entry.score) for entry in order)
-        notes = [f"the reasoning chain failed: {failure}"] * bool(failure)
-        notes += [f"the verifier failed on {failed} batches"] * bool(failed)
+            write(moved=moves(ranking, order[: len(chosen)]))
+        with Cut.open(trace) as write:
+            cut = write(select(order, chosen, self.settings))
+        order = promoted(order, cut.kept + cut.filled)
+        notes = [f"the reasoning chain failed: {chain.failure}"] if chain.failure else []
+        notes += [f"the verifier failed on {failed} batches"] if failed else []
         return Evidence(
-            question, self.label, pool.scale, scored(order[:k]), selected=min(k, len(ids)),
+            question, self.label, pool.scale, scored(order[:k]), selected=min(k, cut.selected),
             fallback="; ".join(notes) or None,
         )  # fmt: skip
 
-    def chain(
-        self, question: str, shown: Sequence[Entry], thoughts: Sequence[Thought], trace: Trace
-    ) -> tuple[reasoning_chain.Output, str | None]:
-        """The chain of reasoning, and why there is none: then the thoughts stand for it."""
-        said = tuple(storable(text) for thought in thoughts for text in thought.texts.values())
-        with trace.span("CHAIN", "reasoning chain") as span:
-            asked = reasoning_chain.Input(question, contents(shown), said)
-            result = self.ask(reasoning_chain.STEP, asked, trace)
-            chain = result.value or reasoning_chain.Output(chain=" ".join(said), steps=list(said), bridges=[])
-            span.set(**chain.model_dump(), **({"failure": result.failure} if result.failure else {}))
-        return chain, result.failure
+    def chain(self, question: str, best: Sequence[Entry], thoughts: Sequence[Thought], trace: Trace) -> Chain:
+        """The chain of reasoning; where the Step fails, the thoughts stand for it."""
+        texts = tuple(storable(text) for thought in thoughts for text in thought.texts.values())
+        with Chain.open(trace) as write:
+            value = reasoning_chain.Input(question, contents(best), texts)
+            result = self.ask(reasoning_chain.STEP, value, trace)
+            output = result.value or reasoning_chain.Output(chain=" ".join(texts), steps=list(texts), bridges=[])
+            return write(**output.model_dump(), failure=result.failure or None)
 
-    def verify(
-        self, question: str, chain: reasoning_chain.Output, shown: Sequence[Entry], trace: Trace
-    ) -> tuple[set[str], int]:
+    def verify(self, question: str, chain: Chain, best: Sequence[Entry], trace: Trace) -> tuple[set[str], int]:
         """The ids of the documents that support the chain, and how many batches failed, which choose none."""
-        with trace.span("RERANKER", "verify", passages=[entry.passage.id for entry in shown]) as span:
-            shuffle = random.Random(storable(f"{self.settings.seed} {question}")).shuffle
-            size = self.settings.verify_batch
-            batches = [list(shown[start : start + size]) for start in range(0, len(shown), size)]
-            for batch in batches:  # the first ones of a list are chosen more often
-                shuffle(batch)
-            told = (question, chain.chain, tuple(chain.steps), tuple(chain.bridges))
-            results = self.engine.run(verify.STEP, [verify.Input(*told, contents(b)) for b in batches], trace=trace)
+        with Verification.open(trace, passages=[entry.passage.id for entry in best]) as write:
+            batches = self._batches(question, best)
+            beginning = (question, chain.chain, tuple(chain.steps), tuple(chain.bridges))
+            inputs = [verify.Input(*beginning, contents(batch)) for batch in batches]
+            results = self.engine.run(verify.STEP, inputs, trace=trace)
             chosen = {
                 batch[number - 1].passage.id
                 for batch, result in zip(batches, results)
@@ -130,34 +118,41 @@ class BDTR(Iterative):
                 if 1 <= number <= len(batch)  # a number that stands for nothing chooses nothing
             }
             failed = sum(result.failure is not None for result in results)
-            span.set(selected=[e.passage.id for e in shown if e.passage.id in chosen], failures=failed)
+            write(selected=[entry.passage.id for entry in best if entry.passage.id in chosen], failures=failed)
         return chosen, failed
 
-
-class Cut(NamedTuple):
-    """Eq. 6: ids of the documents that are kept, and of those that fill the set up, each in promoted order."""
-
-    mu: float
-    sigma: float
-    kept: tuple[str, ...]
-    filled: tuple[str, ...]
+    def _batches(self, question: str, best: Sequence[Entry]) -> list[list[Entry]]:
+        """The documents in shuffled batches, because a verifier chooses the first ones of a list more often."""
+        shuffle, size = random.Random(storable(f"{self.settings.seed} {question}")).shuffle, self.settings.verify_batch
+        batches = [list(best[start : start + size]) for start in range(0, len(best), size)]
+        for batch in batches:
+            shuffle(batch)
+        return batches
 
 
 def promoted(ranking: Sequence[Entry], chosen: Collection[str]) -> list[Entry]:
-    """The chosen documents first; by score in either part."""
-    return sorted(ranking, key=lambda entry: entry.passage.id not in chosen)
+    """The chosen documents first; each part in the order of the ranking."""
+    first = set(chosen)
+    return sorted(ranking, key=lambda entry: entry.passage.id not in first)
+
+
+def moves(ranking: Sequence[Entry], first: Sequence[Entry]) -> tuple[tuple[str, int, int], ...]:
+    """(id, rank in `ranking`, rank in `first`) of the documents in `first`, ranks from 1 on."""
+    before = {entry.passage.id: rank for rank, entry in enumerate(ranking, 1)}
+    return tuple((entry.passage.id, before[entry.passage.id], rank) for rank, entry in enumerate(first, 1))
 
 
 def select(order: Sequence[Entry], chosen: Collection[str], settings: BDTR.Settings) -> Cut:
-    """The final set from the promoted order. Population deviation; where it is 0 nothing passes by its score."""
+    """Eq. 6: the final set from the promoted order. Population deviation; where it is 0 nothing passes by its score."""
     scores = {entry.passage.id: entry.score for entry in order}
+    ids = list(scores)
     if settings.policy == "lift":
         scores |= dict.fromkeys(scores.keys() & set(chosen), max(scores.values()))
-    head = [scores[entry.passage.id] for entry in order[: settings.top_stat]]
+    head = [scores[name] for name in ids[: settings.top_stat]]
     mu, sigma = fmean(head), pstdev(head)
-    passed = {one for one, score in scores.items() if sigma and score >= mu + sigma}
-    kept = passed | set(chosen) if settings.policy == "keep" else passed
-    ids = [entry.passage.id for entry in order]
-    final = [one for one in ids if one in kept][: settings.max_docs]
-    filled = [one for one in ids if one not in kept][: max(0, settings.min_docs - len(final))]
-    return Cut(mu, sigma, tuple(final), tuple(filled))
+    passed = {name for name, score in scores.items() if sigma and score >= mu + sigma}
+    pass_or_chosen = passed | set(chosen) if settings.policy == "keep" else passed
+    kept = tuple(name for name in ids if name in pass_or_chosen)[: settings.max_docs]
+    filled = tuple(name for name in ids if name not in pass_or_chosen)[: max(0, settings.min_docs - len(kept))]
+    ranking = tuple((entry.passage.id, entry.score) for entry in promoted(order, kept + filled))
+    return Cut(mu, sigma, mu + sigma, settings.policy, kept, filled, len(kept + filled), ranking)

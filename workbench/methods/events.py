@@ -30,15 +30,16 @@ class TraceEvent(Record):
     step: ClassVar[str]
     inputs: ClassVar[tuple[str, ...]] = ()
     scores: ClassVar[str | None] = None
+    __apart__ = ("read", "find", "_unwritten")  # reading decides no row (`workbench.source`)
 
     failure: str | None = field(default=None, kw_only=True)
 
     @classmethod
     @contextmanager
     def open(cls, trace: Trace, **inputs: Any) -> Iterator[Callable[..., Self]]:
-        """Begin the event. What this yields takes the other fields, writes them, and returns the event as a record."""
+        """Begin the event. What this yields takes the whole record, or its other fields, writes them and returns it."""
         with trace.span(cls.kind, cls.step.format(**inputs), **inputs) as span:
-            yield lambda **others: cls(**inputs, **others)._write(span)
+            yield lambda record=None, **others: (record or cls(**inputs, **others))._write(span)
 
     def _write(self, span: Span) -> Self:
         names = [one.name for one in fields(self) if one.name not in (*self.inputs, self.scores, "failure")]
@@ -63,7 +64,7 @@ class TraceEvent(Record):
     @classmethod
     def _unwritten(cls, event: Event) -> bool:
         needed = {one.name for one in fields(cls) if one.default is one.default_factory is MISSING} - {*cls.inputs}
-        return event.failure is not None and not needed & event.outputs.keys() and bool(needed - {cls.scores})
+        return bool(needed) and event.failure is not None and needed.isdisjoint(event.outputs)
 
 
 def read_record(kind: type[T], stored: Mapping[str, Any]) -> T:

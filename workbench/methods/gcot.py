@@ -22,6 +22,6 @@ class GCoT(Iterative):
     paper = 'Graph Chain-of-Thought (arXiv 2404.07103), as adapted in "Beyond Static Retrieval"'
     steps = ("missing_evidence",)
 
-    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
-        value = missing_evidence.Input(question, contents(shown), earlier(before))
+    def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+        value = missing_evidence.Input(question, contents(best), earlier(before))
         return concluded(self.ask(missing_evidence.STEP, value, trace))

@@ -25,7 +25,6 @@ import numpy as np
 from pydantic import Field
 
 from workbench.graph.pagerank import PageRankResult, Walk
-from workbench.graph.seed import phrase_seeds
 from workbench.graph.walk_distribution import WalkDistribution
 from workbench.index.graph import MERGES
 from workbench.methods.base import Method
@@ -214,3 +213,29 @@ class HippoRAG2(Method):
 
     def _stated_in(self, fact: int) -> tuple[str, ...]:
         return tuple(self._passages.passages[row].id for row in self._facts.stating(fact))
+
+
+def phrase_seeds(
+    facts: Sequence[int],
+    scores: Sequence[float],
+    subjects: np.ndarray,
+    objects: np.ndarray,
+    passages_of: np.ndarray | None,
+    limit: int,
+) -> list[tuple[int, float]]:
+    """(phrase row, weight) of the phrases of the kept facts, best first.
+
+        w_e = (1 / n_e) Σ s_f / |P_e|    over the n_e places that phrase e has in the kept facts
+
+    `passages_of` holds |P_e| per phrase; None leaves the division out, as the paper's text does: popular phrases then
+    dominate. Equal weights, which are common, are ordered by row, that is by the phrase; in the released code they come
+    from an unordered set, and their order differs from run to run."""
+    total: dict[int, float] = {}
+    places: dict[int, int] = {}
+    for fact, score in zip(facts, scores):
+        for phrase in (int(subjects[fact]), int(objects[fact])):
+            share = score if passages_of is None else score / passages_of[phrase]
+            total[phrase] = total.get(phrase, 0.0) + share
+            places[phrase] = places.get(phrase, 0) + 1
+    weights = [(phrase, float(total[phrase] / places[phrase])) for phrase in total]
+    return sorted(weights, key=lambda pair: (-pair[1], pair[0]))[:limit]

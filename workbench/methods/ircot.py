@@ -29,7 +29,7 @@ from difflib import SequenceMatcher
 from workbench.errors import SettingError
 from workbench.language.pipeline import parse
 from workbench.llm.step import Result
-from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
+from workbench.methods.iterative import Iterative, Settings, Thought, contents, texts_of
 from workbench.methods.iterative.pool import Entry, Pool
 from workbench.records import Evidence, Passage
 from workbench.settings import Positive, validated
@@ -84,9 +84,9 @@ class IRCoT(Iterative):
     def pool(self) -> Pool:
         return Appended(self.settings.most) if self.settings.most else super().pool()
 
-    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+    def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         thoughts = earlier(before)
-        result = self.ask(next_thought.STEP, next_thought.Input(question, contents(shown), thoughts), trace)
+        result = self.ask(next_thought.STEP, next_thought.Input(question, contents(best), thoughts), trace)
         return self._sentence(question, result, thoughts) if self.settings.sentences else concluded(result)
 
     def _sentence(self, question: str, result: Result, thoughts: Sequence[str]) -> Thought:
@@ -94,8 +94,8 @@ class IRCoT(Iterative):
             return concluded(result)
         sentence = first_sentence(result.value.thought)
         done = not sentence or concludes(sentence)
-        telling = [thought for thought in (*thoughts, sentence) if not _REASONING.search(thought)]
-        query = _QUESTION_WORDS.sub("", [question, *telling][-1])
+        informative = [thought for thought in (*thoughts, sentence) if not _REASONING.search(thought)]
+        query = _QUESTION_WORDS.sub("", [question, *informative][-1])
         return Thought({"thought": sentence}, () if done else (("thought", query),), done)
 
 
@@ -106,7 +106,7 @@ class Appended(Pool):
         super().__init__("rank")
         self._most = most
 
-    def _take(self, evidence: Evidence, round: int) -> None:
+    def _add(self, evidence: Evidence, round: int) -> None:
         for rank, (passage, _) in enumerate(evidence.passages, 1):
             if len(self) == self._most:
                 return
@@ -116,7 +116,7 @@ class Appended(Pool):
 
 def concluded(result: Result) -> Thought:
     """A thought that is its own query, or the last one."""
-    text = said(result).get("thought", "")
+    text = texts_of(result).get("thought", "")
     failure = result.failure or (None if text.strip() else "the thought is empty")
     done = concludes(text)
     return Thought({"thought": text}, () if done or failure else (("thought", text),), done, failure)
@@ -132,7 +132,7 @@ def concludes(thought: str) -> bool:
 
 
 def earlier(thoughts: Sequence[Thought]) -> tuple[str, ...]:
-    """What was said in the rounds before."""
+    """The thoughts of the rounds before."""
     return tuple(text for thought in thoughts if (text := thought.texts.get("thought", "").strip()))
 
 

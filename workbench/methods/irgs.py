@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
+from workbench.methods.iterative import Iterative, Settings, Thought, contents, texts_of
 from workbench.methods.iterative.pool import Entry
 from workbench.settings import validated
 from workbench.steps import generation
@@ -40,10 +40,10 @@ class IRGS(Iterative):
     def accumulates(self) -> bool:
         return self.settings.accumulate
 
-    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
-        result = self.ask(generation.STEP, generation.Input(question, contents(shown)), trace)
+    def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+        result = self.ask(generation.STEP, generation.Input(question, contents(best)), trace)
         if result.failure:
             return Thought({"reasoning": "", "answer": ""}, failure=result.failure)
-        texts = said(result)
+        texts = texts_of(result)
         query = " ".join(part for part in (question, texts["reasoning"], texts["answer"]) if part)
         return Thought(texts, (("generation", query),))

@@ -29,15 +29,15 @@ class ToG(Iterative):
 
         width: Positive = 3
 
-    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+    def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         explored = tuple(query for thought in before for _, query in thought.queries)
-        value = directions.Input(question, contents(shown), explored, self.settings.width)
+        value = directions.Input(question, contents(best), explored, self.settings.width)
         result = self.ask(directions.STEP, value, trace)
         if result.failure:
             return Thought({"targets": ""}, failure=result.failure)
         targets = [target for target in result.value.targets if target.score > 0 and (target.entity or target.relation)]
         targets = sorted(targets, key=lambda target: -target.score)[: self.settings.width]
         queries = tuple(("target", f"{target.entity} {target.relation}".strip()) for target in targets)
-        told = "\n".join(f"{query} ({target.score:g})" for (_, query), target in zip(queries, targets))
+        lines = "\n".join(f"{query} ({target.score:g})" for (_, query), target in zip(queries, targets))
         done = result.value.sufficient or not targets
-        return Thought({"targets": told}, () if done else queries, done)
+        return Thought({"targets": lines}, () if done else queries, done)

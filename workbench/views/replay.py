@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from workbench.methods.iterative.replay import END, Chain, Cut, Ranking, Replay, Round, Search
+from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
+from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 
@@ -56,7 +57,7 @@ def _(search: Search) -> str:
 
 @text.register
 def _(chain: Chain) -> str:
-    return f"Chain: {clean(chain.text, 300)}"
+    return f"Chain: {clean(chain.chain, 300)}"
 
 
 @html.register
@@ -192,14 +193,14 @@ def _chain(chain: Chain) -> str:
     steps = "".join(f"<li>{esc(step)}</li>" for step in chain.steps)
     return (
         (f"<p class='bad'>{esc(chain.failure)}</p>" if chain.failure else "")
-        + f"<p><b>reasoning chain</b></p><p>{esc(chain.text)}</p>"
+        + f"<p><b>reasoning chain</b></p><p>{esc(chain.chain)}</p>"
         + (f"<ul>{steps}</ul>" if steps else "")
         + (f"<p class='q'>bridges: {esc(', '.join(chain.bridges))}</p>" if chain.bridges else "")
     )
 
 
 def _end_says(replay: Replay) -> str:
-    parts = [clean(replay.chain.text, 160)] if replay.chain else []
+    parts = [clean(replay.chain.chain, 160)] if replay.chain else []
     parts.append(f"{len(replay.verified)} verified")
     return "; ".join([*parts, *([_cut_says(replay.cut)] if replay.cut else [])])
 

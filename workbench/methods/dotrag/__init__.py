@@ -15,7 +15,8 @@ each of its concepts; each has anchors in the graph, a region around them, and r
             queries    = follow_ups(verdicts) or fall_back()      of the partial paths, or in another direction
     evidence = aggregate(kept paths of all DOTs)               4  path aggregation
 
-Each stage is a file of this folder. What the paper leaves open is a setting. Decided here as well:
+The stages are in `neighbourhood.py` (1 and 2), `search.py` and `aggregation.py`. What the paper leaves open is a
+setting. Decided here as well:
 
 - Both readings of the prefix rule are one: the shorter path goes, unless it is complete and the longer one partial. So
   what is kept does not depend on the order in which paths are found.
@@ -36,11 +37,16 @@ from pydantic import Field
 
 from workbench.methods.base import Method
 from workbench.methods.dotrag.aggregation import aggregate
-from workbench.methods.dotrag.construction import admitted, build_region, build_rules, show_anchors
-from workbench.methods.dotrag.context import DotContext
 from workbench.methods.dotrag.events import DotEvent, JudgedPath, SelectedDot
+from workbench.methods.dotrag.neighbourhood import (
+    DotContext,
+    admitted,
+    build_region,
+    build_rules,
+    select,
+    show_anchors,
+)
 from workbench.methods.dotrag.search import Search
-from workbench.methods.dotrag.selection import select
 from workbench.records import Evidence
 from workbench.settings import Cosine, Natural, Positive, validated
 from workbench.text import storable

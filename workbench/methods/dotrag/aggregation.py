@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from workbench import tokens
-from workbench.methods.dotrag.context import DotContext, columns
 from workbench.methods.dotrag.events import Aggregation, JudgedPath, SelectedDot
+from workbench.methods.dotrag.neighbourhood import DotContext, columns
 from workbench.methods.dotrag.search import without_prefixes
 from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Passage, Path, Scored, Triple

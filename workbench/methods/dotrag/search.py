@@ -9,8 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.graph.region import Region
-from workbench.methods.dotrag.construction import Store
-from workbench.methods.dotrag.context import DotContext, PathReader
 from workbench.methods.dotrag.events import (
     Candidates,
     DrawnPaths,
@@ -21,7 +19,8 @@ from workbench.methods.dotrag.events import (
     SelectedDot,
     Verdicts,
 )
-from workbench.methods.dotrag.simple_paths import SimplePaths
+from workbench.methods.dotrag.neighbourhood import DotContext, Store
+from workbench.methods.dotrag.paths import PathReader, SimplePaths
 from workbench.steps import dot_rules, fallback_query, judge_paths
 from workbench.steps.judge_paths import Verdict
 from workbench.trace import Trace

@@ -24,6 +24,7 @@ from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result, Step
 from workbench.methods.base import Method
+from workbench.methods.iterative.events import PoolEvent, RoundEvent, Search, ThoughtEvent
 from workbench.methods.iterative.pool import SCALES, Entry, Pool, named, scored
 from workbench.records import Evidence
 from workbench.settings import Natural, Positive, validated
@@ -94,7 +95,7 @@ class Iterative(Method):
         return other
 
     @abstractmethod
-    def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
+    def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         """The thought of the next round, from the best of the pool and the thoughts of the rounds before."""
 
     def pool(self) -> Pool:
@@ -106,77 +107,71 @@ class Iterative(Method):
         return Evidence(question, self.label, pool.scale or self.scale, scored(pool.ranked()[:k]))
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        pool, thoughts, asked, notes = self.pool(), [], set(), []
-        with trace.span("CHAIN", "round 0", round=0):
-            (first,) = self._seek(pool, 0, [("question", question)], asked, trace)
+        pool, thoughts, searched, notes = self.pool(), [], set(), []
+        with RoundEvent.open(trace, round=0):
+            (first,) = self._retrieve(pool, 0, [("question", question)], searched, trace)
             notes += [first.fallback] if first.fallback else []
         for number in range(1, self.settings.iterations + 1):
-            with trace.span("CHAIN", f"round {number}", round=number):
+            with RoundEvent.open(trace, round=number):
                 thought = self._thought(number, question, pool, thoughts, trace)
                 thoughts.append(thought)
                 if thought.failure:
                     notes.append(f"the thought of round {number} failed: {thought.failure}")
                 if thought.done:
                     break
-                found, asked = (pool, asked) if self.accumulates else (self.pool(), set())
-                for came in self._seek(found, number, thought.queries, asked, trace):
-                    notes += [f"round {number}: {came.fallback}"] if came.fallback else []
-                pool = found if len(found) else pool
+                merged, searched = (pool, searched) if self.accumulates else (self.pool(), set())
+                found = self._retrieve(merged, number, thought.queries, searched, trace)
+                notes += [f"round {number}: {evidence.fallback}" for evidence in found if evidence.fallback]
+                pool = merged if len(merged) else pool
         evidence = self.conclude(question, pool, thoughts, k, trace)
         if pool.mixed:
             notes.append(f"scores of different scales met as {pool.scale}")
         notes += [evidence.fallback] if evidence.fallback else []
-        beside = {name: getattr(first, name) for name in ("entities", "facts", "paths", "reports")}
-        return replace(evidence, **beside, fallback="; ".join(notes) or None)
+        others = {name: getattr(first, name) for name in ("entities", "facts", "paths", "reports")}
+        return replace(evidence, **others, fallback="; ".join(notes) or None)
 
     def ask(self, step: Step, value: Any, trace: Trace) -> Result:
-        """What one Step says to one input."""
+        """The result of one Step for one input."""
         return self.engine.run(step, [value], trace=trace)[0]
 
     def _thought(self, number: int, question: str, pool: Pool, before: Sequence[Thought], trace: Trace) -> Thought:
-        with trace.span("CHAIN", "think", round=number) as span:
+        with ThoughtEvent.open(trace, round=number) as write:
             given = number <= len(self._given)
-            shown = pool.ranked()[: self.settings.shown]
-            thought = self._given[number - 1] if given else self.think(question, shown, before, trace)
-            queries = [(origin, tokens.cut(query, self.settings.query_tokens)) for origin, query in thought.queries]
+            best = pool.ranked()[: self.settings.shown]
+            thought = self._given[number - 1] if given else self.think(question, best, before, trace)
+            queries = tuple(
+                (origin, tokens.cut(query, self.settings.query_tokens)) for origin, query in thought.queries
+            )
             shortened = sum(cut != query for (_, cut), (_, query) in zip(queries, thought.queries))
-            thought = replace(thought, queries=tuple(queries))
-            span.set(texts=thought.texts, queries=queries, done=thought.done, given=given)
-            span.set(**{"shortened": shortened} if shortened else {})
-            span.set(**{"failure": thought.failure} if thought.failure else {})
-        return thought
+            write(
+                texts=thought.texts,
+                queries=queries,
+                done=thought.done,
+                given=given,
+                shortened=shortened or None,
+                failure=thought.failure or None,
+            )
+        return replace(thought, queries=queries)
 
-    def _seek(
-        self, pool: Pool, number: int, queries: Sequence[tuple[str, str]], asked: set[str], trace: Trace
+    def _retrieve(
+        self, pool: Pool, number: int, queries: Sequence[tuple[str, str]], searched: set[str], trace: Trace
     ) -> list[Evidence]:
         """Merge what the backbone finds for each query that is new, and return it."""
-        all_found, before = [], pool.ranked()
+        found, before = [], pool.ranked()
         for origin, query in queries:
-            if not query.strip() or normal(query) in asked:
+            if not query.strip() or normal(query) in searched:
                 continue
-            asked.add(normal(query))
-            with trace.span("CHAIN", "search", origin=origin, query=query) as span:
-                found = self.backbone.retrieve(query, self.settings.depth, trace=trace)
-                span.set(scale=found.scale, found=len(found.passages))
-                span.set(**{"fallback": found.fallback} if found.fallback else {})
-                span.score(found.ranking)
-            all_found.append(found)
-            pool.merge(found, number)
+            searched.add(normal(query))
+            with Search.open(trace, origin=origin, query=query) as write:
+                evidence = self.backbone.retrieve(query, self.settings.depth, trace=trace)
+                ranking = tuple(evidence.ranking)
+                write(scale=evidence.scale, found=len(ranking), fallback=evidence.fallback or None, ranking=ranking)
+            found.append(evidence)
+            pool.merge(evidence, number)
         if trace:
-            self._show(pool, before, trace)
-        return all_found
-
-    def _show(self, pool: Pool, before: Sequence[Entry], trace: Trace) -> None:
-        with trace.span("CHAIN", "pool") as span:
-            now = pool.ranked()
-            risen = {
-                str(k): [entry.passage.id for entry in now[:k] if entry.passage.id not in were]
-                for k in (5, 10)
-                for were in [{entry.passage.id for entry in before[:k]}]
-            }
-            queries = {entry.passage.id: entry.query for entry in now[:5]}
-            span.set(size=len(now), scale=pool.scale, mixed=pool.mixed, risen=risen, queries=queries)
-            span.score((entry.passage.id, entry.score) for entry in now)
+            with PoolEvent.open(trace) as write:
+                write(_pool_event(pool, before))
+        return found
 
     @classmethod
     def _default(cls, name: str, settings: Mapping[str, Any]) -> Any:
@@ -189,10 +184,24 @@ def contents(entries: Sequence[Entry]) -> tuple[tuple[str, str], ...]:
     return tuple((entry.passage.title, entry.passage.text) for entry in entries)
 
 
-def said(result: Result) -> dict[str, str]:
+def texts_of(result: Result) -> dict[str, str]:
     """The texts of a Step's output, by name."""
     value: BaseModel | None = result.value
     return {name: str(text) for name, text in value.model_dump().items()} if value else {}
+
+
+def _pool_event(pool: Pool, before: Sequence[Entry]) -> PoolEvent:
+    """The pool, and what a round changed in its first ranks."""
+    now = [entry.passage.id for entry in pool.ranked()]
+    were = [entry.passage.id for entry in before]
+    return PoolEvent(
+        size=len(now),
+        scale=pool.scale,
+        mixed=pool.mixed,
+        risen={k: tuple(name for name in now[:k] if name not in were[:k]) for k in (5, 10)},
+        queries={entry.passage.id: entry.query for entry in pool.ranked()[:5]},
+        ranking=tuple((entry.passage.id, entry.score) for entry in pool.ranked()),
+    )
 
 
 def normal(query: str) -> str:

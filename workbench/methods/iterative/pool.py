@@ -44,21 +44,21 @@ class Pool:
     def __init__(self, scale: str = "none"):
         if scale not in SCALES:
             raise SettingError(f"scale={scale!r} is unknown; choose one of {', '.join(SCALES)}")
-        self._asked = scale
+        self._given_scale = scale
         self._merged: list[tuple[Evidence, int]] = []
         self._entries: dict[str, Entry] = {}
         self._ranked: list[Entry] | None = None
 
     def merge(self, evidence: Evidence, round: int) -> None:
         """Take in one ranking. Queries of one round may be merged in any order."""
-        was, self._ranked = self._how, None
+        before, self._ranked = self._rescaling, None
         self._merged.append((evidence, round))
-        if self._how == was:
-            self._take(evidence, round)
+        if self._rescaling == before:
+            self._add(evidence, round)
         else:  # the first ranking of another scale: all are put on one
             self._entries = {}
             for merged in self._merged:
-                self._take(*merged)
+                self._add(*merged)
 
     def ranked(self) -> list[Entry]:
         """All of the pool, best first."""
@@ -78,23 +78,23 @@ class Pool:
     def scale(self) -> str:
         """The scale of the pool's scores, by name."""
         names = dict.fromkeys(evidence.scale for evidence, _ in self._merged if evidence.passages)
-        return named(", ".join(sorted(names)), self._how)
+        return named(", ".join(sorted(names)), self._rescaling)
 
     @property
-    def _how(self) -> str:
-        return "minmax" if self._asked == "none" and self.mixed else self._asked
+    def _rescaling(self) -> str:
+        return "minmax" if self._given_scale == "none" and self.mixed else self._given_scale
 
-    def _take(self, evidence: Evidence, round: int) -> None:
-        scores = _scaled([score for _, score in evidence.passages], self._how)
+    def _add(self, evidence: Evidence, round: int) -> None:
+        scores = _scaled([score for _, score in evidence.passages], self._rescaling)
         for rank, ((passage, _), score) in enumerate(zip(evidence.passages, scores), 1):
             old = self._entries.get(passage.id)
             if old is None:
                 self._entries[passage.id] = Entry(passage, score, evidence.question, round, rank)
                 continue
-            came = min((round, rank), (old.round, old.rank))
+            first = min((round, rank), (old.round, old.rank))
             # Of two queries that give the same score the first in the alphabet is named, whichever was merged first.
             best = min((-score, evidence.question), (-old.score, old.query))
-            self._entries[passage.id] = Entry(passage, -best[0], best[1], *came)
+            self._entries[passage.id] = Entry(passage, -best[0], best[1], *first)
 
 
 def _scaled(scores: Sequence[float], how: str) -> list[float]:

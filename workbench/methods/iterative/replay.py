@@ -11,23 +11,21 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from workbench.errors import DataError
+from workbench.methods.iterative.events import (
+    Chain,
+    Cut,
+    PoolEvent,
+    Promotion,
+    Ranking,
+    RoundEvent,
+    Search,
+    ThoughtEvent,
+    Verification,
+)
 from workbench.records import Record
 from workbench.trace import Event, Trace
 
-Ranking = tuple[tuple[str, float], ...]  # (passage id, score), best first
-FIRST, ROUND, END = "round 0", "round {}", "end"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Search(Record):
-    """One query and what the backbone found for it. `origin` names the text that it came from, or `question`."""
-
-    origin: str
-    query: str
-    scale: str
-    ranking: Ranking
-    fallback: str | None = None
-    failure: str | None = None
+END = "end"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -53,29 +51,6 @@ class Round(Record):
     done: bool = False
     given: bool = False
     failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Chain(Record):
-    """The reasoning chain: as one text, in steps, and the entities that link two steps."""
-
-    text: str
-    steps: tuple[str, ...]
-    bridges: tuple[str, ...]
-    failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Cut(Record):
-    """The choice for the reader: `kept` by score or by the verifier, `filled` up to the least number. `mu` and `sigma`
-    are the mean and the deviation of the best scores, `threshold` their sum."""
-
-    mu: float
-    sigma: float
-    threshold: float
-    policy: str
-    kept: tuple[str, ...]
-    filled: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,7 +85,7 @@ class Replay(Record):
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of what can be looked at in turn: the rounds, then the end where there is a conclusion."""
-        return (*(ROUND.format(one.number) for one in self.rounds), *([END] if self.concludes else []))
+        return (*(RoundEvent.step.format(round=one.number) for one in self.rounds), *([END] if self.concludes else []))
 
     def ranking(self, stage: int) -> Ranking:
         """The order of the passages at a stage, by its position in `stages`."""
@@ -143,33 +118,9 @@ def replay(trace: Trace, gold: Sequence[str] = ()) -> Replay:
     """The replay of a trace, in memory or opened from a file. `gold` are ids of passages to be marked.
 
     Raises DataError for a trace without rounds, and for one whose events are not as the methods write them."""
-    first = next(iter(trace.find(FIRST)), None)
-    if first is None or first.parent is None:
-        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
-        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
-        raise DataError(
-            f"{made_by} has no rounds{why}; replay the trace of an iterative method, such as bdtr or ircot, recorded "
-            "at level full or ids"
-        )
-    root = trace[first.parent]
-    parts: dict[str, Event] = {event.step: event for event in trace.children(root.id)}
+    root = _root(trace)
     try:
-        rounds: list[Round] = []
-        while (event := parts.get(ROUND.format(len(rounds)))) is not None:
-            rounds.append(_round(trace, event, rounds[-1] if rounds else None))
-        return Replay(
-            root.inputs["question"],
-            root.step,
-            tuple(rounds),
-            parts["cut"].scores if "cut" in parts else root.scores,
-            _chain(parts.get("reasoning chain")),
-            tuple(parts["verify"].outputs.get("selected", ())) if "verify" in parts else (),
-            tuple((name, old, new) for name, old, new in _outputs(parts, "promote").get("moved", ())),
-            _cut(parts.get("cut")),
-            tuple(gold),
-            root.outputs.get("fallback"),
-            root.failure,
-        )
+        return _replay(trace, root, tuple(gold))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"the trace of {root.step} is not as an iterative method writes it ({type(error).__name__}: {error}); "
@@ -177,48 +128,56 @@ def replay(trace: Trace, gold: Sequence[str] = ()) -> Replay:
         ) from error
 
 
-def _round(trace: Trace, event: Event, before: Round | None) -> Round:
-    parts = trace.children(event.id)
-    searches = tuple(_search(part) for part in parts if part.step == "search")
-    said = next((part.outputs for part in parts if part.step == "think"), {})
-    pool = next((part for part in parts if part.step == "pool" and part.scores), None)
-    pooled = pool.outputs if pool else {}
-    return Round(
-        event.inputs["round"],
-        searches,
-        pool.scores if pool else before.pool if before else (),
-        pooled.get("scale", before.scale if before else ""),
-        dict(said.get("texts", {})),
-        tuple((origin, query) for origin, query in said.get("queries", ())),
-        dict(pooled.get("queries", {})),
-        {int(k): tuple(ids) for k, ids in pooled.get("risen", {}).items()},
-        pooled.get("mixed", False),
-        said.get("done", False),
-        said.get("given", False),
-        said.get("failure") or event.failure,
+def _root(trace: Trace) -> Event:
+    """The event of the whole retrieval."""
+    first = next(iter(trace.find(RoundEvent.step.format(round=0))), None)
+    if first is None or first.parent is None:
+        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
+        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
+        raise DataError(
+            f"{made_by} has no rounds{why}; replay the trace of an iterative method, such as bdtr or ircot, recorded "
+            "at level full or ids"
+        )
+    return trace[first.parent]
+
+
+def _replay(trace: Trace, root: Event, gold: tuple[str, ...]) -> Replay:
+    parts = trace.children(root.id)
+    by_step = {event.step: event for event in parts}
+    rounds: list[Round] = []
+    while (event := by_step.get(RoundEvent.step.format(round=len(rounds)))) is not None:
+        rounds.append(_round(trace, event, rounds[-1] if rounds else None))
+    verification, promotion, cut = Verification.find(parts), Promotion.find(parts), Cut.find(parts)
+    return Replay(
+        root.inputs["question"],
+        root.step,
+        tuple(rounds),
+        by_step[Cut.step].scores if Cut.step in by_step else root.scores,
+        Chain.find(parts),
+        verification.selected if verification else (),
+        promotion.moved if promotion else (),
+        cut,
+        gold,
+        root.outputs.get("fallback"),
+        root.failure,
     )
 
 
-def _search(event: Event) -> Search:
-    inputs, outputs = event.inputs, event.outputs
-    scale, fallback = outputs.get("scale", ""), outputs.get("fallback")
-    return Search(inputs["origin"], inputs["query"], scale, event.scores, fallback, event.failure)
-
-
-def _chain(event: Event | None) -> Chain | None:
-    if event is None:
-        return None
-    said = event.outputs
-    return Chain(said.get("chain", ""), tuple(said.get("steps", ())), tuple(said.get("bridges", ())), event.failure)
-
-
-def _cut(event: Event | None) -> Cut | None:
-    if event is None or event.failure:
-        return None
-    said = event.outputs
-    numbers = (float(said[name]) for name in ("mu", "sigma", "threshold"))
-    return Cut(*numbers, said["policy"], tuple(said["kept"]), tuple(said["filled"]))
-
-
-def _outputs(parts: Mapping[str, Event], step: str) -> Mapping:
-    return parts[step].outputs if step in parts else {}
+def _round(trace: Trace, event: Event, before: Round | None) -> Round:
+    parts = trace.children(event.id)
+    thought = ThoughtEvent.find(parts)
+    pool = PoolEvent.find(part for part in parts if part.scores)
+    return Round(
+        RoundEvent.read(event).round,
+        tuple(Search.read(part) for part in parts if part.step == Search.step),
+        pool.ranking if pool else before.pool if before else (),
+        pool.scale if pool else before.scale if before else "",
+        thought.texts if thought else {},
+        thought.queries if thought else (),
+        pool.queries if pool else {},
+        pool.risen if pool else {},
+        pool.mixed if pool else False,
+        thought.done if thought else False,
+        thought.given if thought else False,
+        (thought.failure if thought else None) or event.failure,
+    )

@@ -19,11 +19,10 @@ import numpy as np
 from workbench import tokens
 from workbench.errors import SettingError
 from workbench.methods.base import Method
-from workbench.methods.lightrag import early
-from workbench.methods.lightrag.chunks import PICKS, interleaved, picked
+from workbench.methods.lightrag import context
+from workbench.methods.lightrag.context import PICKS, SCALE, Retrieved, evidence, interleaved, picked
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
-from workbench.methods.lightrag.retrieved import SCALE, Retrieved, evidence
 from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.settings import Cosine, Positive, Tokens, validated
@@ -134,11 +133,11 @@ class LightRAG(Method):
         graph, chosen = self._graph, self.settings
         if chosen.mode == "naive":
             nearest = top(self._cosines(question), chosen.top_k).tolist()
-            return Retrieved([], [], early.fitting(graph, nearest, chosen.text_tokens))
+            return Retrieved([], [], context.fitting(graph, nearest, chosen.text_tokens))
         caps = chosen.relation_tokens, chosen.entity_tokens, chosen.text_tokens
         sides = (
-            early.global_side(graph, high, *caps),
-            early.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens),
+            context.global_side(graph, high, *caps),
+            context.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens),
         )
         return Retrieved(*(list(dict.fromkeys([*one, *other])) for one, other in zip(*sides)))
 

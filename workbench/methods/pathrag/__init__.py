@@ -19,11 +19,9 @@ import numpy as np
 from pydantic import Field
 
 from workbench.methods.base import Method
-from workbench.methods.lightrag import early
-from workbench.methods.lightrag.chunks import of_entities
+from workbench.methods.lightrag.context import SCALE, Retrieved, evidence, fitting, global_side, of_entities
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
-from workbench.methods.lightrag.retrieved import SCALE, Retrieved, evidence
 from workbench.methods.pathrag.flow import FORMS, HOPS, Nodes, flow_paths
 from workbench.records import Evidence, Path, Scored
 from workbench.settings import Cosine, Positive, Share, Tokens, validated
@@ -77,8 +75,8 @@ class PathRAG(Method):
         paths, scores = self.paths(near, trace)
         with trace.span("CHAIN", "context") as span:
             caps = chosen.relation_tokens, chosen.local_tokens, chosen.text_tokens
-            high = early.global_side(graph, edges, *caps)
-            low = early.fitting(graph, of_entities(graph, near), chosen.text_tokens)
+            high = global_side(graph, edges, *caps)
+            low = fitting(graph, of_entities(graph, near), chosen.text_tokens)
             entities = dict.fromkeys([*near, *(row for path in paths for row in path), *high.entities])
             found = Retrieved(list(entities), high.edges, list(dict.fromkeys([*high.passages, *low])))
             span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))

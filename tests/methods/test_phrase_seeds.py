@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.graph.seed import phrase_seeds
+from workbench.methods.hipporag2 import phrase_seeds
 
 SUBJECTS, OBJECTS = np.array([0, 1, 3]), np.array([1, 2, 3])
 PASSAGES_OF = np.array([1, 2, 4, 1])

@@ -1,16 +1,24 @@
-"""The shortest simple paths between two nodes of an undirected graph, all edges alike.
+"""Paths of stage 3: the shortest simple ones between two entities, and what is said of each.
 
-Yen's algorithm in Lawler's form: the best path is taken, and what is left of the paths is parted by where they leave
-it, so that none is met twice. The search for the best path of a part grows from both ends, always at the smaller one,
-and compares the two fronts from the smaller one: a hub is looked up and not walked through. Each search sees an edge at
-most twice, and there are at most 1 + (k - 1)·longest of them, whatever the graph."""
+Simple paths are those of an undirected graph, all edges alike, by Yen's algorithm in Lawler's form: take the best path,
+and part what is left of the paths by where they leave it, so that none is met twice. The search for the best path of a
+part grows from both ends, always at the smaller one, and compares the two fronts from the smaller one: a hub is looked
+up and not walked through. Each search sees an edge at most twice, and there are at most 1 + (k - 1)·longest of them,
+whatever the graph."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Set
+from functools import cached_property
 from heapq import heappop, heappush
+from itertools import pairwise
+from typing import NamedTuple
 
+import numpy as np
 import scipy.sparse as sp
+
+from workbench.methods.dotrag.events import Hop, JudgedPath, Rows
+from workbench.methods.dotrag.neighbourhood import DotContext
 
 
 class SimplePaths:
@@ -83,3 +91,62 @@ class SimplePaths:
             found = set(self._indices[self._indptr[node] : self._indptr[node + 1]].tolist())
             self._sets[node] = found
         return found
+
+
+class PathReader:
+    """Reads paths off the graph for one question. Each hop is read once, as most paths share theirs."""
+
+    def __init__(self, context: DotContext, question: str):
+        self._context, self._typed, self._question = context, context.typed, question
+        self._hops: dict[tuple[int, int], _HopRead] = {}
+
+    def path(self, id: str, entities: Rows, query_similarity: float) -> JudgedPath:
+        """The path through these entities (rows): the chain of their names, then what is said of each hop.
+
+        Its `similarity` is the mean over the hops of the best cosine of the question and a relation of the hop, both of
+        stored vectors: nothing is encoded for a path. It is the question and not the query of the iteration, so that
+        confidences of different iterations, which are compared in the end, mean the same."""
+        hops = [self._hops.get(pair) or self._hop(*pair) for pair in pairwise(entities)]
+        names = tuple(self._typed.names[row] for row in entities)
+        return JudgedPath(
+            id,
+            f"{' → '.join(names)}: {' '.join(hop.text for hop in hops)}",
+            names,
+            tuple(self._typed.types[row] for row in entities),
+            tuple(hop.relations for hop in hops),
+            sum(hop.similarity for hop in hops) / len(hops),
+            query_similarity,
+            entities=entities,
+            facts=tuple(hop.rows for hop in hops),
+        )
+
+    def _hop(self, here: int, there: int) -> _HopRead:
+        rows = self._typed.between(here, there)
+        cosines = self._typed.relation_vectors[rows] @ self._vector
+        if self._context.settings.parallel == "best":
+            rows = [rows[int(np.argmax(cosines))]]
+        relations = dict.fromkeys((self._context.label(row), bool(self._typed.sources[row] == here)) for row in rows)
+        text = " ".join(dict.fromkeys(map(self._text, rows)))
+        hop = self._hops[here, there] = _HopRead(tuple(rows), tuple(relations), text, float(cosines.max()))
+        return hop
+
+    def _text(self, relation: int) -> str:
+        typed = self._typed
+        if typed.told[relation]:
+            return typed.told[relation][: self._context.settings.description_chars]
+        ends = typed.names[typed.sources[relation]], typed.names[typed.targets[relation]]
+        return " - ".join(part for part in (ends[0], self._context.label(relation), ends[1]) if part)
+
+    @cached_property
+    def _vector(self) -> np.ndarray:
+        return self._context.encode_question(self._question)
+
+
+class _HopRead(NamedTuple):
+    """An edge of a path: the relations (rows) that join its ends, as labels with their directions, as text, and the
+    cosine of the question and the most similar of them."""
+
+    rows: Rows
+    relations: Hop
+    text: str
+    similarity: float

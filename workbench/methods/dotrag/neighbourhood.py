@@ -1,0 +1,207 @@
+"""Stages 1 and 2, neighbourhood selection and construction: from the question to DOTs with anchors, and from each DOT
+to its rules, the region around its anchors, and the store of its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench.graph.anchors import exact, named
+from workbench.graph.region import ALWAYS, Region, region
+from workbench.index import Index
+from workbench.index.typed import TypedLayer
+from workbench.llm.engine import Engine
+from workbench.llm.step import Result, Step
+from workbench.methods.dotrag.events import Anchor, AnchorsEvent, Concept, Rules, SelectedDot, Selection
+from workbench.methods.dotrag.events import Region as RegionEvent
+from workbench.ranking.similarity import top
+from workbench.steps import dot_rules, select_regions
+from workbench.trace import Trace
+
+
+class DotContext:
+    """The index, the engine, the settings, and what the prompts say of the graph."""
+
+    def __init__(self, index: Index, engine: Engine, settings):
+        self.index, self.typed, self.engine, self.settings = index, index.typed, engine, settings
+        schema, counts = self.typed.schema, self.typed.type_counts
+        self.about = schema.description
+        self.types = tuple((t.name, t.definition, counts.get(t.name, 0)) for t in schema.entity_types)
+        self.relations = self.typed.relations
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Unit rows, float32, one per text."""
+        return self.index.encode(texts)
+
+    def encode_question(self, question: str) -> np.ndarray:
+        return self.index.encode_query(question, "passages")
+
+    def ask(self, step: Step, value, trace: Trace) -> Result:
+        return self.engine.run(step, [value], trace=trace)[0]
+
+    def label(self, relation: int) -> str:
+        """The name of a relation (row), or its keywords where it has none."""
+        return self.typed.labels[relation] or ", ".join(self.typed.keywords[relation])
+
+    def stating(self, relations: Iterable[int]) -> tuple[str, ...]:
+        """Ids of the passages that state one of the relations (rows)."""
+        rows = columns(self.typed.relation_stated, relations)
+        return tuple(self.index.passages.passages[row].id for row in rows)
+
+
+def columns(table: sp.csr_array, rows: Iterable[int]) -> np.ndarray:
+    """The columns in which some of these rows are not 0, ascending. Slicing the table costs a hundred times as much."""
+    found = [table.indices[table.indptr[row] : table.indptr[row + 1]] for row in rows]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+
+
+# -- stage 1: selection ------------------------------------------------------------------------------------------------
+
+
+def select(context: DotContext, question: str, trace: Trace) -> tuple[list[SelectedDot], list[str]]:
+    """The DOTs of a question, and what failed, in words."""
+    with Selection.open(trace) as write:
+        names = dict.fromkeys((text, context.typed.types[row]) for text, row in named(context.typed, question))
+        value = select_regions.Input(question, context.about, context.types, context.relations, tuple(names))
+        result = context.ask(select_regions.STEP, value, trace)
+        output = result.value or select_regions.Output(anchors=[], topics=[], routing=0)
+        chosen = select_regions.checked(value, output)
+        concepts = accepted(chosen, context.settings)
+        dots = divide(context, concepts, question)
+        pairs = [(concept.level, concept.span) for concept in concepts]
+        write(**chosen.model_dump(), accepted=pairs, named=list(names), failure=result.failure or None)
+    notes = [f"no region was selected ({result.failure}): the question is its own topic"]
+    return dots, notes if result.failure else []
+
+
+def accepted(chosen: select_regions.Output, settings) -> list[Concept]:
+    """The names of a specific question; of a broad one its topics as well, or alone (`broad`)."""
+    low = [Concept(one.span, one.description, one.type) for one in chosen.anchors[: settings.max_concepts]]
+    high = [Concept(topic, level="high") for topic in dict.fromkeys(chosen.topics)]
+    if chosen.routing and low:
+        return low
+    return low + high if settings.broad == "both" else high
+
+
+def divide(context: DotContext, concepts: Sequence[Concept], question: str) -> list[SelectedDot]:
+    """One DOT per concept; concepts of the same anchors share one. Where there is no concept, one of the question."""
+    concepts = list(concepts) or [Concept(question, level="high")]
+    cosines = context.typed.entity_vectors @ context.encode([concept.query for concept in concepts]).T
+    dots: dict[frozenset[int], SelectedDot] = {}
+    for concept, similar in zip(concepts, np.ascontiguousarray(cosines.T)):
+        anchors, weak = anchored(context, concept, similar)
+        same = dots.get(key := frozenset(anchor.row for anchor in anchors))
+        if same is None:
+            dots[key] = SelectedDot(len(dots), concept.span, concept.level, tuple(anchors), weak)
+        elif concept.span not in same.concept.split("; "):
+            dots[key] = replace(same, concept=f"{same.concept}; {concept.span}")
+    return list(dots.values())
+
+
+def anchored(context: DotContext, concept: Concept, similar: np.ndarray) -> tuple[list[Anchor], bool]:
+    """The anchors of a concept, and whether they are weak. `similar` are the cosines of all entities, (n,).
+
+    A topic: the `k_high` most similar entities. A name: the entities of that name, those of the expected type first;
+    where there are none (or `exact_alone` is off) those with a cosine of at least `tau`; else the most similar one."""
+    settings, typed = context.settings, context.typed
+
+    def anchors(rows: Iterable[int], exact: bool = False) -> list[Anchor]:
+        return [Anchor(typed.names[row], typed.types[row], float(similar[row]), exact, int(row)) for row in rows]
+
+    if concept.level == "high":
+        return anchors(top(similar, settings.k_high)), False
+    same = exact(typed, concept.span) if settings.exact_anchor else []
+    same.sort(key=lambda row: (typed.types[row] != concept.type, row))
+    near: list[int] = []
+    if not (same and settings.exact_alone):
+        rows = np.flatnonzero(similar >= settings.tau)
+        near = [row for row in rows[np.argsort(-similar[rows], kind="stable")] if row not in same]
+    chosen = anchors(same, exact=True) + anchors(near)
+    return (chosen[: settings.max_sources], False) if chosen else (anchors(top(similar, 1)), True)
+
+
+# -- stage 2: construction ---------------------------------------------------------------------------------------------
+
+
+def show_anchors(dot: SelectedDot, trace: Trace) -> None:
+    """Write the anchors of a DOT into its trace."""
+    with AnchorsEvent.open(trace) as write:
+        names = [anchor.name for anchor in dot.anchors if anchor.exact]
+        types = {anchor.name: anchor.type for anchor in dot.anchors}
+        similarities = tuple((anchor.name, anchor.similarity) for anchor in dot.anchors)
+        write(weak=dot.weak, exact=names, types=types, similarities=similarities)
+
+
+def build_rules(
+    context: DotContext, question: str, dot: SelectedDot, trace: Trace
+) -> tuple[dot_rules.Output, str | None]:
+    """The rules of a DOT, and why they are the general ones, where the Step failed."""
+    typed = context.typed
+    with Rules.open(trace) as write:
+        anchors = tuple((anchor.name, anchor.type, typed.descriptions[anchor.row]) for anchor in dot.anchors)
+        graph = (context.about, context.types, context.relations)
+        value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max)
+        result = context.ask(dot_rules.STEP, value, trace)
+        rules = dot_rules.checked(value, result.value) if result.value else dot_rules.failed(value)
+        write(**rules.model_dump(), failure=result.failure or None)
+    return rules, result.failure
+
+
+def admitted(context: DotContext, dot: SelectedDot, rules: dot_rules.Output) -> SelectedDot:
+    """The DOT without the anchors of other types than the rules allow, where that is asked for and leaves some."""
+    allowed = ALWAYS.union(rules.allowed_types)
+    anchors = tuple(anchor for anchor in dot.anchors if anchor.type in allowed)
+    return replace(dot, anchors=anchors) if context.settings.filter_anchors and anchors else dot
+
+
+def build_region(context: DotContext, dot: SelectedDot, rules: dot_rules.Output, trace: Trace) -> tuple[Region, Store]:
+    """The admitted neighbourhood of a DOT's anchors, and the store of it alone."""
+    settings = context.settings
+    with RegionEvent.open(trace) as write:
+        part = region(context.typed, dot.rows, rules.allowed_types, settings.h_max, settings.max_region)
+        store = Store(context.typed, part, settings.relation_boost)
+        write(
+            hops=part.sizes(), nodes=len(part.rows), edges=part.edges, pruned=part.pruned,
+            filter_relaxed=part.filter_relaxed, truncated=part.truncated,
+        )  # fmt: skip
+    return part, store
+
+
+class Store:
+    """The vectors of a region and of nothing else: a slice of the index's, dropped with this object.
+
+    With `relation_boost` an entity is as similar as itself or the most similar of its relations inside the region."""
+
+    def __init__(self, typed: TypedLayer, part: Region, relation_boost: bool = False):
+        self.rows = part.rows
+        self._vectors = typed.entity_vectors[part.rows]
+        self._relations = _Relations(typed, part) if relation_boost else None
+
+    def search(self, queries: np.ndarray, k: int, without: Collection[int] = ()) -> list[list[tuple[int, float]]]:
+        """For each query, a row of unit vectors (q, d): at most `k` (entity, cosine), best first, equal ones in the
+        order of their rows. Entities of `without` are left out."""
+        cosines = self._vectors @ queries.T
+        if self._relations is not None:
+            self._relations.lift(cosines, queries)
+        eligible = ~np.isin(self.rows, list(without))
+        rows = self.rows[eligible]
+        return [[(int(rows[at]), float(column[at])) for at in top(column, k)] for column in cosines[eligible].T]
+
+
+class _Relations:
+    """The relations inside a region: their vectors, and the positions of their ends."""
+
+    def __init__(self, typed: TypedLayer, part: Region):
+        inside = np.full(len(typed.names), -1, dtype=np.int64)
+        inside[part.rows] = np.arange(len(part.rows))
+        ends = inside[typed.sources], inside[typed.targets]
+        rows = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+        self._ends, self._vectors = [end[rows] for end in ends], typed.relation_vectors[rows]
+
+    def lift(self, cosines: np.ndarray, queries: np.ndarray) -> None:
+        best = self._vectors @ queries.T
+        for end in self._ends:
+            np.maximum.at(cosines, end, best)

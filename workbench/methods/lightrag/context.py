@@ -1,0 +1,129 @@
+"""What LightRAG and PathRAG put into a context (entities, edges, the passages behind them), and the evidence that it
+makes. Entities, edges and passages are rows; all lists are best first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.methods.lightrag.graph import EdgeGraph, leading
+from workbench.ranking.similarity import top
+from workbench.records import Evidence, Path, Scored, ranked
+
+SCALE = "1/rank"
+PICKS = ("vector", "weight")
+
+
+class Retrieved(NamedTuple):
+    """Rows of entities and passages, and edges, in the order of the context."""
+
+    entities: list[int]
+    edges: list[int]
+    passages: list[int]
+
+
+def evidence(
+    question: str,
+    label: str,
+    graph: EdgeGraph,
+    found: Retrieved,
+    k: int,
+    paths: tuple[Scored[Path], ...] = (),
+) -> Evidence:
+    """The ends of the context's relations follow its entities. Scores are 1 / rank, but for those of the paths."""
+    passages = [graph.passages[row] for row in found.passages[:k]]
+    entities = dict.fromkeys([*found.entities, *graph.ends_of(found.edges)])
+    facts = [triple for edge in found.edges for triple in graph.triples(edge)]
+    return Evidence(
+        question,
+        label,
+        SCALE,
+        _by_rank(passages),
+        entities=_by_rank([graph.typed.entities[row] for row in entities]),
+        facts=_by_rank(facts),
+        paths=paths,
+    )
+
+
+def _by_rank(items: Sequence) -> tuple[Scored, ...]:
+    return ranked(items, 1 / np.arange(1, len(items) + 1))
+
+
+# -- the current code --------------------------------------------------------------------------------------------------
+
+
+def picked(sources: Sequence[Sequence[int]], cosines: np.ndarray, related: int, pick: str) -> list[int]:
+    """Passages of items, the best item first, each with the passages that it comes from.
+
+    `vector`: those closest to the question, `related` / 2 an item. `weight`: from `related` of the first item down to 1
+    of the last; what an item does not use goes to the others, one each in turn. A passage belongs to the first item
+    that brings it, and stands there by the number of items that do.
+    """
+    sources = [source for source in sources if len(source)]
+    brought = Counter(passage for source in sources for passage in source)
+    owned: list[list[int]] = []
+    seen: set[int] = set()
+    for source in sources:
+        owned.append(sorted(set(source) - seen, key=lambda passage: (-brought[passage], passage)))
+        seen.update(source)
+    if pick == "vector":
+        pool = np.array([passage for own in owned for passage in own], dtype=np.int64)
+        return pool[top(cosines[pool], related * len(sources) // 2)].tolist()
+    return _by_weight(owned, related)
+
+
+def _by_weight(owned: Sequence[Sequence[int]], related: int) -> list[int]:
+    quotas = np.rint(np.linspace(related, 1, len(owned))).astype(int).tolist()
+    found = [passage for own, quota in zip(owned, quotas) for passage in own[:quota]]
+    turns = zip_longest(*(own[quota:] for own, quota in zip(owned, quotas)))
+    more = [passage for turn in turns for passage in turn if passage is not None]
+    return found + more[: sum(quotas) - len(found)]
+
+
+def interleaved(*lists: Iterable[int]) -> list[int]:
+    """The first of each list, then the second of each, and so on, each row once."""
+    return list(dict.fromkeys(row for turn in zip_longest(*lists) for row in turn if row is not None))
+
+
+# -- the first code, which PathRAG grew out of: whole items, cut by the tokens of their descriptions -------------------
+
+
+def local_side(graph: EdgeGraph, entities: Sequence[int], relation_tokens: int, text_tokens: int) -> Retrieved:
+    """Around entities: their edges by rank, the passages that they are described from."""
+    edges = graph.edges_of(entities).tolist()
+    edges = edges[: leading(map(graph.description, edges), relation_tokens)]
+    return Retrieved(list(entities), edges, fitting(graph, of_entities(graph, entities), text_tokens))
+
+
+def global_side(
+    graph: EdgeGraph, edges: Sequence[int], relation_tokens: int, entity_tokens: int, text_tokens: int
+) -> Retrieved:
+    """Around edges, in the order of their ranks, which loses that of their similarity: their ends, the passages that
+    state them."""
+    edges = graph.by_rank(np.array(edges, dtype=np.int64)).tolist()
+    edges = edges[: leading(map(graph.description, edges), relation_tokens)]
+    entities = graph.ends_of(edges)
+    entities = entities[: leading((graph.typed.descriptions[row] for row in entities), entity_tokens)]
+    return Retrieved(entities, edges, fitting(graph, of_edges(graph, edges), text_tokens))
+
+
+def fitting(graph: EdgeGraph, passages: Sequence[int], text_tokens: int) -> list[int]:
+    return list(passages[: leading((graph.passages[row].content for row in passages), text_tokens)])
+
+
+def of_entities(graph: EdgeGraph, entities: Sequence[int]) -> list[int]:
+    """First code: by entity, then by how many of its neighbours are described from the passage."""
+    found = []
+    for row in entities:
+        own = graph.passages_of_entity(row)
+        found += sorted(own, key=lambda passage: (-graph.neighbours_sharing(row, passage), passage))
+    return list(dict.fromkeys(found))
+
+
+def of_edges(graph: EdgeGraph, edges: Sequence[int]) -> list[int]:
+    """First code: by edge."""
+    return list(dict.fromkeys(passage for edge in edges for passage in graph.passages_of_edge(edge)))
