@@ -59,6 +59,7 @@ def test_what_extends_the_workbench(meridian_index, monkeypatch, tmp_path):
     assert names["brief"](asked, names["Outcome"]([], "Karl Weiss")) == 1
     assert names["brief"](asked, names["Outcome"]([])) is None
     assert len(names["run"].rows) == 5 and names["run"].folder.parent == tmp_path / "runs"
+    assert "viaduct" in names["tree"]._event.value and "<iframe" in (tmp_path / "event_tree.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -296,7 +296,7 @@ def ask(
 ) -> None:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
-    from workbench.views.records import REPLY, unread_of
+    from workbench.views.records import REPLY, unread_reply
 
     runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
     index = wb.Index.open(folder)
@@ -305,7 +305,7 @@ def ask(
     if as_json:
         _print_json(
             {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
-             "flaw": answer.reading.flaw if answer.reading else "", "reply": unread_of(answer),
+             "flaw": answer.reading.flaw if answer.reading else "", "reply": unread_reply(answer),
              "read": list(answer.passages), "engine": runner.name,
              "mark": answer.proof.mark if answer.proof else None, **_evidence(evidence, False)}
         )  # fmt: skip
@@ -323,7 +323,7 @@ def ask(
         else answer.text
         or f"no answer could be read off the reply: {answer.reading.flaw if answer.reading else 'it is empty'}"
     )
-    unread = unread_of(answer)
+    unread = unread_reply(answer)
     out.print(f"[bold]{escape(clean(said))}[/]{by}", highlight=False)
     if unread:
         out.print(f"The model replied: {escape(clean(unread, REPLY))}", highlight=False)

@@ -9,14 +9,14 @@ from playwright.sync_api import Locator, expect
 pytestmark = pytest.mark.browser
 
 
-def stage(player: Locator, side: int = 0) -> Locator:
+def stage(widget: Locator, side: int = 0) -> Locator:
     """The name of the stage that a side's picture marks; rank labels of gold passages are bold as well."""
-    return player.locator("svg.hopscope-bump").nth(side).locator("text[text-anchor=middle][font-weight='600']")
+    return widget.locator("svg.hopscope-bump").nth(side).locator("text[text-anchor=middle][font-weight='600']")
 
 
 @pytest.mark.usefixtures("meridian")
 @pytest.mark.timeout(1200)
-def test_it_runs_and_its_players_play(lab, page):
+def test_it_runs_and_its_widgets_play(lab, page):
     lab.add(ROOT / "notebooks" / "04_replay_bdtr_iterations.ipynb", limit=2)
     notebook = lab.open(page, "04_replay_bdtr_iterations.ipynb")
     notebook.run_all(timeout=1000)
@@ -29,9 +29,9 @@ def test_it_runs_and_its_players_play(lab, page):
 
 
 def play(notebook: Notebook) -> None:
-    """The player of the index comes first, the one of the run second."""
+    """The widget of the index comes first, the one of the run second."""
     page = notebook.page
-    live, saved = notebook.panel.locator(".hopscope-player").all()
+    live, saved = notebook.panel.locator(".hopscope-replay").all()
 
     # The slider goes from round to round, on both sides.
     slider = live.get_by_role("slider")
@@ -47,7 +47,7 @@ def play(notebook: Notebook) -> None:
     expect(live.locator("textarea")).to_have_count(0)
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
-        notebook.screenshot(f"04_player_end_{theme}", live)
+        notebook.screenshot(f"04_widget_end_{theme}", live)
 
     # A thought in other words: the button runs the method again from its round on, and puts the outcome beside.
     slider.press("ArrowLeft")
@@ -61,7 +61,7 @@ def play(notebook: Notebook) -> None:
     expect(live.locator(".hopscope", has=page.locator("svg")).first).not_to_contain_text("given by hand")
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
-        notebook.screenshot(f"04_player_edited_{theme}", live)
+        notebook.screenshot(f"04_widget_edited_{theme}", live)
 
     # Another method beside it, another question for both.
     question, _, _, beside, _ = live.locator("select").all()

@@ -13,7 +13,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.reading.render import Context
 from workbench.records import Answer, Compressed, Evidence, Question, Reading
-from workbench.views.ablation_takes import Setting, Take
+from workbench.views.ablation import Attempt, Setting
 
 LAKE, FOUNDER, FOG = ("q1", "q2", "q3")
 
@@ -84,7 +84,7 @@ def test_controls_ask(ablator):
     assert ablator.answer.reading.kind and ablator._controls["prompt"].disabled
     ablator._asked.value = "Who founded Orsby?"
     assert ablator.answer.question == "Who founded Orsby?" and ablator._asked.value == "Who founded Orsby?"
-    assert ablator.setting.budget == 250 and ablator._said.value == ""
+    assert ablator.setting.budget == 250 and ablator._message.value == ""
 
 
 def test_a_context_can_be_compressed_otherwise_without_asking_again(ablator, engine):
@@ -94,7 +94,7 @@ def test_a_context_can_be_compressed_otherwise_without_asking_again(ablator, eng
     assert "budget 60" in ablator._context.value
     assert ablator.answer is before and len(engine.asked) == asked
     assert ablator.compressed("similarity").compressor.startswith("similarity")
-    assert ablator.compressed() == ablator.take.shown.compressed
+    assert ablator.compressed() == ablator.attempt.shown.compressed
 
 
 def test_the_query_behind_the_answer_is_carried_out_on_demand(ablator):
@@ -133,16 +133,16 @@ def test_everything_that_was_tried_on_a_question_is_listed(ablator):
     ],
 )
 def test_what_cannot_be_asked_leaves_all_as_it_is(ablator, setting, said):
-    before = ablator.take, controls(ablator)
+    before = ablator.attempt, controls(ablator)
     with pytest.raises(SettingError, match=said):
         ablator.ask(**setting)
-    assert (ablator.take, controls(ablator)) == before
+    assert (ablator.attempt, controls(ablator)) == before
 
 
 def test_what_a_control_cannot_do_is_said_and_undone(tiny, tiny_index, engine):
     ablator = wb.ablate(tiny_index, tiny.questions, engine=engine, compressors=("graph-walk", "zip"), check=False)
     ablator._controls["compress"].value = "zip"
-    assert "SettingError: no compressor is called &#x27;zip&#x27;" in ablator._said.value
+    assert "SettingError: no compressor is called &#x27;zip&#x27;" in ablator._message.value
     assert controls(ablator)["compress"] == "graph-walk" == ablator.setting.compress
 
 
@@ -150,7 +150,7 @@ def test_a_failure_of_the_engine_is_text(ablator, engine):
     engine.failing = "sparql_answer"
     answer = ablator.ask(FOUNDER)
     assert answer.failure == "the <model> is out"
-    assert "the &lt;model&gt; is out" in ablator._head.value and ablator._said.value == ""
+    assert "the &lt;model&gt; is out" in ablator._head.value and ablator._message.value == ""
 
 
 def test_another_budget_than_those_proposed_becomes_one_of_them(ablator):
@@ -162,7 +162,7 @@ def test_another_budget_than_those_proposed_becomes_one_of_them(ablator):
 def test_without_questions_it_asks_about_the_index(tiny_index, engine):
     ablator = wb.ablate(tiny_index, engine=engine, compress="", check=False)
     assert ablator.answer.question == "What is Orsby?"
-    assert ablator.take.verdict == ""
+    assert ablator.attempt.verdict == ""
 
 
 def test_without_a_method_it_says_so(tiny_index, engine):
@@ -182,7 +182,7 @@ def test_a_page_without_a_kernel_shows_the_same(ablator):
 def test_no_question_is_acted_upon(tiny_index, engine, text):
     ablator = wb.ablate(tiny_index, [Question(text, text, (text,))], engine=engine, check=True)
     ablator.ask(f"Is {text} in Orsby?")
-    for part in (ablator._head, ablator._context, ablator._proof, ablator._trace, ablator._tried, ablator._said):
+    for part in (ablator._head, ablator._context, ablator._proof, ablator._trace, ablator._tried, ablator._message):
         Checked(part.value or "<p></p>")
         assert not UNSHOWABLE.search(part.value)
 
@@ -204,13 +204,15 @@ CASES = [
 def test_the_verdict_says_where_it_went_wrong(said, abstained, full, shown, verdict):
     question = Question("q", "Where was Nora born?", ("Orsby",))
     answer = Answer(question.question, said, abstained, reading=Reading("cot"))
-    take = Take(question, Setting("dense"), Evidence(question.question, "dense", "cosine", ()), full, shown, answer)
-    assert take.verdict == verdict
-    assert take._replace(question=replace(question, answers=())).verdict == ""
+    attempt = Attempt(
+        question, Setting("dense"), Evidence(question.question, "dense", "cosine", ()), full, shown, answer
+    )
+    assert attempt.verdict == verdict
+    assert attempt._replace(question=replace(question, answers=())).verdict == ""
 
 
 def test_a_gold_yes_is_no_matter_of_the_context():
     question = Question("q", "Is Nora from Orsby?", ("yes",))
     answer = Answer(question.question, "no", reading=Reading("cot"))
-    take = Take(question, Setting("dense"), Evidence("", "", "", ()), WITH, WITH, answer)
-    assert take.verdict == "wrong"
+    attempt = Attempt(question, Setting("dense"), Evidence("", "", "", ()), WITH, WITH, answer)
+    assert attempt.verdict == "wrong"

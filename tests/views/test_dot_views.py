@@ -111,7 +111,7 @@ def test_a_retrieval_says_what_happened():
 def test_a_passage_is_shown_where_it_is_known():
     passage = Passage("salt-line", "Salt Line", "A film by Ilse Varn.")
     tracer = wb.trace_dots(Evidence(QUESTION, "dotrag", "cosine", ranked([passage], [0.66]), trace=dot_trace()))
-    assert "A film by Ilse Varn." in tracer._ended.value and "glass-harbour" in tracer._ended.value
+    assert "A film by Ilse Varn." in tracer._end.value and "glass-harbour" in tracer._end.value
 
 
 def test_records_in_a_terminal():
@@ -380,7 +380,7 @@ def tracer(films, monkeypatch):
 def test_it_begins_at_the_end_of_the_first_dot(tracer):
     assert (tracer.dot, tracer.iteration, tracer.path, tracer.answer) == (0, 2, None, "Oskar & Pia")
     assert tracer.shown.gold == ("Glass Harbour", "Oskar Lind", "Pia Norr")
-    assert "Oskar &amp; Pia" in tracer._ended.value and "Glass Harbour" in tracer._head.value
+    assert "Oskar &amp; Pia" in tracer._end.value and "Glass Harbour" in tracer._head.value
     assert [label for label, _ in tracer._stage.options] == ["rules", "iteration 1", "iteration 2"]
     assert [value for _, value in tracer._paths.options] == ["", "0.2.2", "0.1.1", "0.1.2", "0.2.1", "0.1.3"]
     assert tracer._paths.options[1][0].startswith("✓ 0.2.2 complete 0.92: Glass Harbour —directed_by→ Ilse Varn")
@@ -405,8 +405,8 @@ def test_stepping(tracer):
 def test_zooming(tracer):
     assert tracer.zoom("1.1.1").nodes == ("Salt Line", "Pia Norr")
     assert (tracer.dot, tracer.iteration, tracer._paths.value) == (1, 1, "1.1.1") and len(tracer.drawing) == 2
-    assert "starred in it" in tracer._card.value
-    assert tracer.zoom() is None and tracer._card.value == "" and len(tracer.drawing) == 3
+    assert "starred in it" in tracer._details.value
+    assert tracer.zoom() is None and tracer._details.value == "" and len(tracer.drawing) == 3
     tracer._dot.value = 0
     tracer._paths.value = "0.1.2"
     assert tracer.path.nodes == ("Glass Harbour", "Pia Norr") and tracer.iteration == 1
@@ -417,14 +417,14 @@ def test_zooming(tracer):
 
 def test_a_click_zooms_and_a_click_goes_back(tracer):
     names = [spot.name for spot in tracer.drawing.nodes]
-    tracer._frame.picked = names.index("Salt Line")
+    tracer._picture.frame.picked = names.index("Salt Line")
     assert tracer.path.id == "0.2.2"  # the kept path through it, rather than the one that ends at it
-    tracer._frame.picked = 0
+    tracer._picture.frame.picked = 0
     assert tracer.path is None
-    tracer._frame.picked = names.index("Drama")
+    tracer._picture.frame.picked = names.index("Drama")
     assert tracer.path.id == "0.1.3"
     tracer.zoom()
-    tracer._frame.picked = names.index("Quell")  # no path leads to it
+    tracer._picture.frame.picked = names.index("Quell")  # no path leads to it
     assert tracer.path is None
 
 
@@ -432,7 +432,7 @@ def test_settings_are_asked_for_once_and_told_apart(tracer):
     assert {name: slider.value for name, slider in tracer._sliders.items()} == {"tau": 0.6, "h_max": 3, "t_max": 2}
     fewer = tracer.set(h_max=1)
     assert fewer.dots[0].after == (1, 2) and [path.id for path in fewer.lost] == ["0.2.2"]
-    assert tracer._sliders["h_max"].value == 1 and "1 gained, 1 lost" in tracer._ended.value
+    assert tracer._sliders["h_max"].value == 1 and "1 gained, 1 lost" in tracer._end.value
     both = tracer.set(tau=0.95)
     assert both.after == "dotrag[h_max=1,t_max=2,tau=0.95]" and both == tracer.changed
     tracer._sliders["h_max"].value = 3
@@ -452,7 +452,7 @@ def test_a_setting_that_cannot_be_is_refused(tracer):
     assert tracer.changed is None and tracer._sliders["h_max"].value == 3
     tracer._sliders["h_max"].max = 20
     tracer._sliders["h_max"].value = 10
-    assert "SettingError: h_max=10; &lt;too&gt; far" in tracer._said.value and tracer._sliders["h_max"].value == 3
+    assert "SettingError: h_max=10; &lt;too&gt; far" in tracer._message.value and tracer._sliders["h_max"].value == 3
 
 
 def test_asking(tracer):
@@ -485,7 +485,7 @@ def test_the_whole_region(tracer, films):
     green = [edge for edge in drawn.data["edges"] if edge["attributes"]["color"] == "#009E73"]
     assert len(green) == 3  # the hops of the kept path
     tracer.step(0, 1)
-    assert tracer._picture.children == (tracer._frame,)
+    assert tracer._picture.children == (tracer._picture.frame,)
     tracer.step(0, 2)
     assert [n.name for n in tracer.region(1).nodes][:2] == [
         "Salt Line",
@@ -513,10 +513,10 @@ def test_a_region_of_five_thousand_nodes_is_drawn(films):
 def test_other_methods_beside(tracer):
     beside = tracer.beside()
     assert [one.method for one in beside.found] == ["dotrag", "lightrag"] and beside.common == {"Salt Line"}
-    assert beside.frame().loc["dotrag", "gold nodes"] == 3 and "<b>Salt Line</b>" in tracer._others_said.value
+    assert beside.frame().loc["dotrag", "gold nodes"] == 3 and "<b>Salt Line</b>" in tracer._comparison.value
     tracer._compare.click()
     tracer.ask("q2")
-    assert tracer._others_said.value == ""
+    assert tracer._comparison.value == ""
 
 
 def test_a_saved_run_needs_neither_index_nor_engine(tracer, films, tmp_path):
@@ -536,7 +536,7 @@ def test_a_saved_run_needs_neither_index_nor_engine(tracer, films, tmp_path):
         with pytest.raises(SettingError, match=message):
             act()
     helped = wb.trace_dots(run, QUESTIONS, index=films)
-    assert "Salt Line is a movie." in helped._ended.value and helped.region().name == "Glass Harbour"
+    assert "Salt Line is a movie." in helped._end.value and helped.region().name == "Glass Harbour"
 
 
 def test_runs_without_dots(tracer, films, tmp_path):
@@ -557,11 +557,11 @@ def test_a_trace_at_hand(films):
         alone.ask("q2")
     alone._compare.click()
     assert (
-        "SettingError: a trace tells of one method; to see lightrag, pathrag beside it, give an index"
-        in alone._said.value
+        "SettingError: a trace holds one method; to see lightrag, pathrag beside it, give an index"
+        in alone._message.value
     )
     assert wb.trace_dots(nothing_trace()).drawing.nodes[0].name == "Fog"
-    assert "Ilse Varn" in wb.trace_dots(dot_trace(), index=films)._frame.page
+    assert "Ilse Varn" in wb.trace_dots(dot_trace(), index=films)._picture.frame.page
 
 
 def test_a_question_without_dots_shows_what_there_is():
@@ -572,7 +572,7 @@ def test_a_question_without_dots_shows_what_there_is():
     assert "no answer" in tracer._head.value and tracer._repr_mimebundle_()["text/html"]
     tracer._whole.disabled = False
     tracer._whole.click()
-    assert "SettingError" in tracer._said.value
+    assert "SettingError" in tracer._message.value
 
 
 @settings(max_examples=10)
@@ -580,7 +580,7 @@ def test_a_question_without_dots_shows_what_there_is():
 def test_a_tracer_acts_upon_no_text(text):
     tracer = wb.trace_dots(swapped(text))
     tracer.zoom("0.2.2")
-    for part in (tracer._head, tracer._card, tracer._body, tracer._ended):
+    for part in (tracer._head, tracer._details, tracer._body, tracer._end):
         if part.value:
             Checked(part.value)
             assert not UNSHOWABLE.search(part.value)

@@ -27,7 +27,7 @@ def state(explorer) -> tuple:
     controls = {name: control.value for name, control in explorer._settings.items()}
     kinds = {kind: box.value for kind, box in explorer._edges.items()}
     picture = explorer._picture.children[0]
-    return explorer.subgraph, explorer.card, controls, kinds, explorer._search.value, picture, explorer._said.value
+    return explorer.subgraph, explorer.card, controls, kinds, explorer._search.value, picture, explorer._summary.value
 
 
 def test_it_starts_at_the_strongest_hub(tiny_index):
@@ -50,12 +50,12 @@ def test_look_moves_the_controls_and_leaves_the_others(explorer, tiny_index):
 
 
 def test_controls_move_the_picture(explorer, tiny_index):
-    page = explorer._frame.page
-    assert explorer._frame.drawn == {}
+    page = explorer._picture.frame.page
+    assert explorer._picture.frame.drawn == {}
     explorer._settings["hops"].value = 2
     assert explorer.subgraph == wb.neighbourhood(tiny_index, "orsby", hops=2, similarity=0.8)
-    assert explorer._frame.page == page  # loaded once, then sent what to show
-    assert explorer._frame.drawn == drawing_data(graph_drawing(explorer.subgraph))
+    assert explorer._picture.frame.page == page  # loaded once, then sent what to show
+    assert explorer._picture.frame.drawn == drawing_data(graph_drawing(explorer.subgraph))
     explorer._edges["context"].value = False
     explorer._settings["facts"].value = 2
     explorer._settings["similarity"].value = 0.9
@@ -64,7 +64,7 @@ def test_controls_move_the_picture(explorer, tiny_index):
         tiny_index, "orsby", hops=2, kinds=["relation", "synonym"], facts=2, similarity=0.9, limit=20
     )
     assert explorer.subgraph == expected
-    assert f"{len(expected)} nodes" in explorer._said.value
+    assert f"{len(expected)} nodes" in explorer._summary.value
 
 
 def test_typing_proposes_until_it_is_a_name(explorer):
@@ -98,13 +98,13 @@ def test_an_error_leaves_everything_as_it_was(explorer, wrong):
 
 def test_a_click_shows_a_card_and_one_may_go_on_from_it(explorer, tiny_index):
     subgraph = explorer.subgraph
-    explorer._frame.picked = 12
+    explorer._picture.frame.picked = 12
     assert explorer.card == wb.card(tiny_index, "p3")
     assert explorer.subgraph is subgraph
     assert "Quell Town Hall overlooks it" in explorer._card.value
     explorer._walk.click()
     assert explorer.subgraph.nodes[0].name == "p3"
-    explorer._frame.picked = 12  # the same node may be clicked in the next picture
+    explorer._picture.frame.picked = 12  # the same node may be clicked in the next picture
     with pytest.raises(SettingError):
         explorer.pick("nowhere")
     assert explorer.card.name == "p3"
@@ -121,7 +121,7 @@ def test_one_goes_on_from_a_passage_that_has_a_phrases_name(star):
 def test_large_pictures_are_webgl_and_small_ones_a_frame_again(star):
     explorer = wb.explore(star, "hub")
     small = explorer._picture.children
-    assert small == (explorer._frame,)
+    assert small == (explorer._picture.frame,)
     explorer.look(limit=500)
     (large,) = explorer._picture.children
     assert isinstance(large, WebGL) and len(large.graph) == len(explorer.subgraph) == 252

@@ -12,7 +12,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.trace import Event, Trace
 from workbench.views.diagnosis import case_part
-from workbench.views.proofs import told_proof
+from workbench.views.proofs import proof_from_trace
 
 READERS = {"brief": "direct[prompt=brief]", "short": "cot[compress=graph-walk[budget=60]]"}
 
@@ -41,13 +41,13 @@ def failures(runs, tiny):
 
 
 def shown(failures) -> tuple:
-    return failures._configuration.value, failures._why.value, failures._wrong.value
+    return failures._of.value, failures._why.value, failures._wrong.value
 
 
 def test_it_starts_with_the_first_configuration_and_lists_its_wrong_answers(failures):
     assert shown(failures) == ("brief · dense", "every cause", failures.case.question_id)
     assert [case.question_id for case in failures.cases] == ["q1", "q2", "q3"]
-    assert [place for _, place in failures._configuration.options] == [
+    assert [place for _, place in failures._of.options] == [
         "brief · dense", "brief · bm25", "short · dense", "short · bm25",
     ]  # fmt: skip
     assert "Harbour &lt;b&gt;Pier&lt;/b&gt;" in failures._head.value
@@ -61,7 +61,7 @@ def test_another_configuration_and_another_cause(failures):
     chosen = failures.choose(cause=cause)
     assert {case.cause for case in chosen} == {cause} and shown(failures)[1] == cause
     assert failures.choose("brief")[0].reader == READERS["brief"]
-    failures._configuration.value = "short · dense"
+    failures._of.value = "short · dense"
     assert failures.diagnosis.run.config["reader"].startswith("cot[")
 
 
@@ -146,12 +146,14 @@ def test_a_query_is_read_off_a_trace():
         "bindings": [{"values": {"?x": "river aldra"}, "matches": [MATCH], "score": 0.9}],
         "answers": [["river aldra", 0.9]],
     }  # fmt: skip
-    proof = told_proof(Trace(events=[Event(0, None, "CHAIN", "execute", outputs=outputs)]))
+    proof = proof_from_trace(Trace(events=[Event(0, None, "CHAIN", "execute", outputs=outputs)]))
     assert proof.mark == "verified" and proof.answers[0] == ("river aldra", 0.9)
     assert proof.bindings[0].matches[0].fact.passages == ("p1",)
-    assert told_proof(Trace()) is None
+    assert proof_from_trace(Trace()) is None
 
 
 def test_a_query_with_a_flaw_is_read_too():
-    proof = told_proof(Trace(events=[Event(0, None, "CHAIN", "execute", outputs={"query": "", "flaw": "no SELECT"})]))
+    proof = proof_from_trace(
+        Trace(events=[Event(0, None, "CHAIN", "execute", outputs={"query": "", "flaw": "no SELECT"})])
+    )
     assert proof.flaw == "no SELECT" and proof.bindings == ()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import anywidget
 import ipywidgets as widgets
 import networkx
@@ -60,6 +63,29 @@ class Frame(anywidget.AnyWidget):
             self.drawn = drawing_data(drawing, self.theme)
         else:
             self.page = drawing_page(drawing, height=self.height, theme=self.theme)
+
+
+class Canvas(widgets.Box):
+    """A place for a drawing, or for a WebGL view in its stead; `clicked` is called with the id of a node."""
+
+    def __init__(self, theme: str = "light", height: int = HEIGHT, **layout: str):
+        super().__init__(layout=layout or _FULL)
+        self.clicked: Callable[[int], Any] = lambda node: None
+        self.frame = Frame(theme, height)
+        self._listen(self.frame)
+
+    def draw(self, drawing: Drawing | None) -> None:
+        """Show a drawing; nothing where there is none or it has no node."""
+        self.children = [self.frame] if drawing else []
+        if drawing:
+            self.frame.draw(drawing)
+
+    def replace(self, view: WebGL) -> None:
+        self._listen(view)
+        self.children = [view]
+
+    def _listen(self, view: widgets.Widget) -> None:
+        view.observe(lambda change: change["new"] >= 0 and self.clicked(change["new"]), "picked")
 
 
 class WebGL(Sigma):

@@ -113,7 +113,7 @@ def _(beside: Beside) -> str:
 
 @html.register
 def _(beside: Beside) -> str:
-    return page(beside_part(beside))
+    return page(comparison_part(beside))
 
 
 # -- parts of a page ---------------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ def diff_part(diff: DotsDiff) -> str:
     )
 
 
-def beside_part(beside: Beside, passages: Passages | None = None) -> str:
+def comparison_part(beside: Beside, passages: Passages | None = None) -> str:
     """What each method found, in columns; what another found as well is bold."""
     known, common, common_passages = passages or {}, beside.common, beside.common_passages
 

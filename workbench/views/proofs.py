@@ -83,30 +83,30 @@ def proof_part(proof: Proof) -> str:
     )
 
 
-def told_proof(trace: Trace) -> Proof | None:
-    """The last query that a trace tells of, as far as it does; None where none was executed."""
-    told = next((event.outputs for event in reversed(list(trace)) if event.step == "execute"), None)
-    if told is None:
+def proof_from_trace(trace: Trace) -> Proof | None:
+    """The last query that was executed, as far as the trace records it; None where none was."""
+    outputs = next((event.outputs for event in reversed(list(trace)) if event.step == "execute"), None)
+    if outputs is None:
         return None
-    answers = told.get("answers") or ()
+    answers = outputs.get("answers") or ()
     return Proof(
-        told.get("query", ""),
-        tuple(Pattern(*members) for members in told.get("patterns") or ()),
-        told.get("wanted", ""),
+        outputs.get("query", ""),
+        tuple(Pattern(*members) for members in outputs.get("patterns") or ()),
+        outputs.get("wanted", ""),
         bindings=tuple(
-            Binding(tuple(one["values"].items()), tuple(map(_told, one["matches"])), one["score"])
-            for one in told.get("bindings") or ()
+            Binding(tuple(one["values"].items()), tuple(map(_match_from, one["matches"])), one["score"])
+            for one in outputs.get("bindings") or ()
         ),
-        partial=tuple(map(_told, told.get("partial") or ())),
-        broken=told.get("broken"),
+        partial=tuple(map(_match_from, outputs.get("partial") or ())),
+        broken=outputs.get("broken"),
         answers=ranked([value for value, _ in answers], [score for _, score in answers]),
-        answer=told.get("answer", ""),
-        mark=told.get("mark", ""),
-        flaw=told.get("flaw"),
+        answer=outputs.get("answer", ""),
+        mark=outputs.get("mark", ""),
+        flaw=outputs.get("flaw"),
     )
 
 
-def _told(match: Mapping) -> Match:
+def _match_from(match: Mapping) -> Match:
     fact = Triple(*match["fact"], tuple(match["passages"]))
     return Match(Pattern(*match["pattern"]), fact, match["score"], match["exact"], match["turned"])
 

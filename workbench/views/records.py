@@ -137,7 +137,7 @@ def _(evidence: Evidence) -> str:
 def _(answer: Answer) -> str:
     said = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
     line = f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(said, 300)}"
-    reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_of(answer)) else []
+    reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
     return "\n  ".join([line, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
 
@@ -146,10 +146,10 @@ def _(answer: Answer) -> str:
     said = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
     if answer.abstained:
         said = "<i>abstained: no answer was found in the context</i>"
-    unread = unread_of(answer)
+    unread = unread_reply(answer)
     return page(
         f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{said}</p>",
-        f"<p class='q'>{esc(said_of(answer.reading), 400)}</p>" if answer.reading else "",
+        f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
         details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought and not unread else "",
         details(f"query: {esc(answer.proof.mark or 'executed', NAME)}", html(answer.proof)) if answer.proof else "",
@@ -158,7 +158,7 @@ def _(answer: Answer) -> str:
     )
 
 
-def unread_of(answer: Answer) -> str:
+def unread_reply(answer: Answer) -> str:
     """The model's reply where no answer could be read off it, else nothing."""
     flawed = answer.reading is not None and answer.reading.flaw and answer.proof is None and not answer.text
     return answer.reply or (answer.thought if flawed else "")
@@ -166,15 +166,15 @@ def unread_of(answer: Answer) -> str:
 
 @text.register
 def _(reading: Reading) -> str:
-    return f"Reading: {clean(said_of(reading), 400)}"
+    return f"Reading: {clean(reading_text(reading), 400)}"
 
 
 @html.register
 def _(reading: Reading) -> str:
-    return page(f"<p>{esc(said_of(reading), 400)}</p>")
+    return page(f"<p>{esc(reading_text(reading), 400)}</p>")
 
 
-def said_of(reading: Reading) -> str:
+def reading_text(reading: Reading) -> str:
     """How an answer came about, in words."""
     taken = f"taken for {reading.kind}{' (the label given was none)' * reading.invalid}" if reading.kind else ""
     parts = (

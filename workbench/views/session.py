@@ -1,0 +1,269 @@
+"""Where a widget gets its records: methods that are asked live, a saved run, or traces in memory.
+
+Every session lists its questions and methods, and gives the `Retrieval` of a question by a method. Results are cached:
+a question is asked once per method and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from workbench.errors import DataError, SettingError
+from workbench.experiments import Run
+from workbench.index import Index
+from workbench.llm.engine import Engine
+from workbench.methods import Method, method
+from workbench.reading.base import Reader
+from workbench.records import Answer, Evidence, Passage, Question
+from workbench.trace import Trace
+from workbench.views.base import short
+
+Result = TypeVar("Result")
+Source = Index | Run | str | Path | Trace | Evidence | Mapping[str, Trace | Evidence]
+Methods = Mapping[str, "str | Method"]  # the name in a list → a SPEC or a method
+LABEL = 300  # characters of a question in a list
+OWN = "own"  # the id of a question that is in no list
+
+
+class Retrieval(NamedTuple):
+    """What a method retrieved: ids of passages, names of nodes and the nodes of paths, each best first. A saved row
+    names no paths, and has no trace where none was kept; `answer` is empty where no reader was asked."""
+
+    method: str
+    trace: Trace | None
+    ranking: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    paths: tuple[tuple[str, ...], ...] = ()
+    answer: str = ""
+
+    @classmethod
+    def of(cls, evidence: Evidence, answer: str = "") -> Retrieval:
+        ranking = tuple(passage.id for passage, _ in evidence.passages)
+        nodes, paths = tuple(dict.fromkeys(evidence.nodes)), tuple(path.nodes for path, _ in evidence.paths)
+        return cls(evidence.method, evidence.trace, ranking, nodes, paths, answer)
+
+
+class Cache:
+    """Results by key, each computed the first time that it is needed."""
+
+    def __init__(self):
+        self._results: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        if key not in self._results:
+            self._results[key] = compute()
+        return self._results[key]
+
+
+class Session(Cache):
+    """Questions, methods by name, and what the methods retrieve; `limits` are the arguments of `Method.retrieve`."""
+
+    name = "the list"
+    limits: Mapping[str, Any] = {}
+
+    def __init__(self, questions: Sequence[Question], methods: Sequence[str], index: Index | None):
+        super().__init__()
+        self.questions, self.methods, self.index = list(questions), list(methods), index
+
+    def find(self, wanted: str | int | Question) -> Question:
+        """The question of this id, text, label or position; raises SettingError for any other."""
+        return self.questions[position(wanted, self.questions, self.name)]
+
+    def retrieval(self, question: Question, name: str, **settings: Any) -> Retrieval:
+        """What a method, perhaps with other settings than its own, retrieves for a question."""
+        if name not in self.methods:
+            raise SettingError(f"{name!r} is not among {', '.join(self.methods)}")
+        key = question.id, question.question, name, *sorted(settings.items())
+        return self.once(key, lambda: self._retrieve(question, name, **settings))
+
+    def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
+        """What other methods than this one retrieve: those of the SPECs, or all others of a run."""
+        raise SettingError(f"a trace holds one method; to see {', '.join(specs)} beside it, give an index or a run")
+
+    def method(self, name: str, **settings: Any) -> Method:
+        """The method itself, to be asked with a thought that was edited."""
+        raise SettingError("a trace is replayed without an engine; to edit a thought, give an index instead of a trace")
+
+    @cached_property
+    def passages(self) -> dict[str, Passage]:
+        """The passages that are known, by id."""
+        return {passage.id: passage for passage in self.index.passages.passages} if self.index else {}
+
+    def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
+        raise NotImplementedError
+
+
+class Live(Session):
+    """Methods over an index. A method that is given instead of a SPEC keeps its own settings."""
+
+    def __init__(
+        self, index: Index, questions: Sequence[Question], methods: Methods, engine: Engine | None = None,
+        *, reader: Reader | None = None, k: int = 10,
+    ):  # fmt: skip
+        if not questions:
+            raise SettingError("there is no question to ask; give questions=data.questions")
+        super().__init__(questions, list(methods), index)
+        self.engine, self.reader, self.limits, self._specs = engine, reader, {"k": k}, methods
+        self.report: Callable[[str], Any] = lambda words: None  # told what is being computed
+
+    def find_or_own(self, wanted: str | int | Question) -> Question:
+        """A question of the list, or any other text as a question without gold."""
+        try:
+            return self.find(wanted)
+        except SettingError:
+            if isinstance(wanted, str):
+                return Question(OWN, wanted)
+            raise
+
+    def evidence(self, question: Question, name: str, **settings: Any) -> Evidence:
+        def retrieve() -> Evidence:
+            self.report(f"retrieving with {name} …")
+            return self.method(name, **settings).retrieve(question.question, **self.limits)
+
+        return self.once(("evidence", question.question, name, *sorted(settings.items())), retrieve)
+
+    def method(self, name: str, **settings: Any) -> Method:
+        spec = self._specs.get(name, name)
+        if not isinstance(spec, str):
+            return spec
+        make = lambda: method(spec, self.index, self.engine, **settings)  # noqa: E731
+        return self.once(("method", spec, *sorted(settings.items())), make)
+
+    def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
+        return [Retrieval.of(self.evidence(question, spec)) for spec in specs]
+
+    def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
+        evidence = self.evidence(question, name, **settings)
+        answer = self.reader.read(question.question, evidence) if self.reader else None
+        return Retrieval.of(evidence, _answer_text(answer) if answer else "")
+
+
+class Saved(Session):
+    """The methods of a run that `suits` accepts, given their entry in the run's configuration; `kind` names them. It
+    needs neither index nor engine, unless a thought is edited."""
+
+    name = "the run"
+
+    def __init__(
+        self, run: Run, questions: Sequence[Question], index: Index | None, engine: Engine | None,
+        kind: str, suits: Callable[[Mapping], bool],
+    ):  # fmt: skip
+        known = {question.id: question for question in (*run.questions, *questions)}
+        ids = dict.fromkeys(row["question_id"] for row in run.rows)
+        names = [name for name in run.methods if suits(run.config["methods"][name])]
+        if not names:
+            raise SettingError(f"the run {run.folder} has no {kind}; it has {', '.join(run.methods)}")
+        super().__init__([known.get(name, Question(name, "")) for name in ids], names, index)
+        self.limits = {"k": run.config["k"], "budget": run.config["budget"]}
+        self._run, self._engine = run, engine
+
+    def method(self, name: str, **settings: Any) -> Method:
+        if self.index is None or self._engine is None:
+            raise SettingError("a saved run is replayed without an engine; to edit a thought, give index= and engine=")
+        return method(self._run.config["methods"][name]["label"], self.index, self._engine)
+
+    def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
+        return [_of_row(row) for other, row in self._rows(question).items() if other != name]
+
+    def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
+        _refuse(settings)
+        try:
+            trace = self._run.trace(question.id, name)
+        except FileNotFoundError as error:
+            raise DataError(
+                f"the run has no trace of question {question.id!r} by {name}; evaluate with trace='full'"
+            ) from error
+        return _of_row(self._rows(question)[name])._replace(trace=trace)
+
+    def _rows(self, question: Question) -> dict[str, dict]:
+        return {row["method"]: row for row in self._run.rows if row["question_id"] == question.id}
+
+
+class InMemory(Session):
+    """Traces or evidence of one question, by name."""
+
+    name = "a trace of one question only"
+
+    def __init__(self, traces: Mapping[str, Trace | Evidence], questions: Sequence[Question], index: Index | None):
+        if not traces:
+            raise SettingError("there is no trace to show")
+        found = {name: _in_memory(name, made) for name, made in traces.items()}
+        asked = _question_of(next(iter(found.values())).trace)
+        known = next((question for question in questions if question.question == asked), Question("", asked))
+        super().__init__([known], list(found), index)
+        self._found, evidence = found, [made for made in traces.values() if isinstance(made, Evidence)]
+        self.passages = self.passages | {passage.id: passage for one in evidence for passage, _ in one.passages}
+
+    def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
+        _refuse(settings)
+        return self._found[name]
+
+
+def open_session(
+    source: Source,
+    questions: Sequence[Question] = (),
+    *,
+    methods: Methods | None = None,
+    engine: Engine | None = None,
+    reader: Reader | None = None,
+    index: Index | None = None,
+    k: int = 10,
+    kind: str = "method",
+    suits: Callable[[Mapping], bool] = lambda config: True,
+) -> Session:
+    """The session of an index, whose `methods` are asked with `engine` and read by `reader`; of a run or its folder,
+    where only methods that `suits` accepts are listed; or of traces or evidence. `index` has the titles for the latter
+    two."""
+    if isinstance(source, Index):
+        return Live(source, questions, methods or {}, engine, reader=reader, k=k)
+    if isinstance(source, str | Path):
+        source = Run.open(source)
+    if isinstance(source, Run):
+        return Saved(source, questions, index, engine, kind, suits)
+    return InMemory({"trace": source} if isinstance(source, Trace | Evidence) else source, questions, index)
+
+
+def position(wanted: str | int | Question, questions: Sequence[Question], name: str) -> int:
+    """The position of a question that is given by its id, text, label or position; `name` is where it is looked for."""
+    if isinstance(wanted, int) and 0 <= wanted < len(questions):
+        return wanted
+    for at, question in enumerate(questions):
+        if wanted == question or wanted in (question.id, question.question, question_label(question)):
+            return at
+    ids = ", ".join(question.id for question in questions[:20]) or "none"
+    raise SettingError(f"{name} has no question {wanted!r}; give the id or the text of one; there are {ids}")
+
+
+def question_label(question: Question) -> str:
+    """The entry of a question in a list; that of a question outside the list is only its text."""
+    listed = question.id and question.id != OWN and question.question
+    return short(f"{question.id}: {question.question}" if listed else question.question or question.id, LABEL)
+
+
+def _of_row(row: Mapping) -> Retrieval:
+    ranking = tuple(name for name, _ in row.get("ranking") or ())
+    answer = "" if row["answer"] is None else "(abstained)" if row["abstained"] else row["answer"]
+    return Retrieval(row["method"], None, ranking, tuple(dict.fromkeys(row.get("nodes") or ())), (), answer)
+
+
+def _in_memory(name: str, made: Trace | Evidence) -> Retrieval:
+    if isinstance(made, Trace):
+        return Retrieval(name, made)
+    if made.trace is None:
+        raise SettingError(f"the evidence of {name} has no trace; retrieve with trace='full'")
+    return Retrieval.of(made)
+
+
+def _question_of(trace: Trace) -> str:
+    return next((event.inputs["question"] for event in trace if "question" in event.inputs), "")
+
+
+def _answer_text(answer: Answer) -> str:
+    return f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
+
+
+def _refuse(settings: Mapping[str, Any]) -> None:
+    if settings:
+        raise SettingError("a saved retrieval cannot be changed; give an index, and the method is asked again")
