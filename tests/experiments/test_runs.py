@@ -76,8 +76,11 @@ def test_runs_without_a_method_in_common_are_held_against_the_first_one_of_the_f
 def test_what_was_put_aside_is_held_against_what_came_after(made, monkeypatch):
     from workbench.rules import fact_filter as filtering
 
+    def relevant(question, facts):
+        return list(facts)[:1]
+
     made("one", "hipporag2")
-    monkeypatch.setattr(filtering, "relevant", lambda question, facts: list(facts)[:1])
+    monkeypatch.setattr(filtering, "relevant", relevant)
     run = made("one", "hipporag2")
     (before,) = (run.folder / "before").iterdir()
     found = between(before, run)

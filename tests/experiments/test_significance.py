@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,8 +16,42 @@ def test_by_hand():
     assert paired_test([0.5, 0.7], [0.5, 0.7]) == 1
 
 
+@pytest.mark.parametrize("differences", [
+    [0.5], [1, -0.5, 0.25], [0.1, 0.2, -0.3, 0.3, 0.6], [1, 1, -1, -1, 0.5, 0.5, 1, -0.5], [1e6, 2e6 + 0.1, -3e6, 5e5],
+])  # fmt: skip
+def test_a_small_sample_is_enumerated(differences):
+    """Of all sign patterns, the share whose sum is at least as far from 0."""
+    sums = [abs(sum(sign * one for sign, one in zip(signs, differences)))
+            for signs in product((1, -1), repeat=len(differences))]  # fmt: skip
+    least = abs(sum(differences)) * (1 - 1e-12) - 1e-12
+    exact = sum(one >= least for one in sums) / len(sums)
+    assert paired_test(differences, [0] * len(differences)) == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [14, 16])
+def test_a_larger_sample_differs_from_enumeration_by_chance_alone(n):
+    differences = np.random.default_rng(n).choice([-1, -0.5, 0.5, 1, 1], n)
+    signs = np.array(list(product((1, -1), repeat=n)))
+    exact = np.mean(np.abs(signs @ differences) >= abs(differences.sum()))
+    found = paired_test(differences, np.zeros(n))
+    assert found == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 9_999) ** 0.5)
+    assert found == paired_test(differences, np.zeros(n)), "the same in every run"
+    assert paired_test([1] * 40, [0] * 40) == 1 / 10_000, "the observed pattern counts, so p is never 0"
+
+
+def test_the_interval_has_the_share_of_all_resamples_between_its_ends():
+    values = [0, 1, 3, 7, 8]
+    means = np.array([np.mean(some) for some in product(values, repeat=len(values))])
+    low, high = bootstrap_interval(values)
+    for end, share in ((low, 0.025), (high, 0.975)):
+        assert np.mean(means < end - 1e-9) - 0.01 <= share <= np.mean(means <= end + 1e-9) + 0.01
+    assert (low, high) == bootstrap_interval(values)
+    assert bootstrap_interval([0.25]) == (0.25, 0.25) and np.isnan(bootstrap_interval([])).all()
+    assert bootstrap_interval([1, 1, 1]) == (1, 1)
+
+
 @pytest.mark.parametrize("n", [6, 40])
-def test_against_scipy(n):
+def test_against_a_test_that_swaps_the_pairs(n):
     rng = np.random.default_rng(n)
     a, b = rng.random(n).round(1), rng.random(n).round(1)
     peer = permutation_test(
