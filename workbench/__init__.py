@@ -22,6 +22,7 @@ from workbench.methods import method
 from workbench.places import home
 from workbench.reading import reader
 from workbench.reading.compression import GraphWalk, Similarity
+from workbench.registry import register
 from workbench.sparql import verify
 from workbench.trace import Trace
 
@@ -55,6 +56,7 @@ __all__ = [
     "methods",
     "neighbourhood",
     "reader",
+    "register",
     "replay",
     "runs",
     "tables",

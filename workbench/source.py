@@ -34,7 +34,10 @@ import numpy as np
 _PACKAGE = __name__.partition(".")[0]
 # What shows, asks a model or takes stock decides no ranking and no answer; what asks is known by its engine's name.
 _READ = f"{_PACKAGE}.llm.parse"  # decides what a reply says
-_APART = tuple(f"{_PACKAGE}.{name}" for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source"))
+_APART = tuple(
+    f"{_PACKAGE}.{name}"
+    for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source", "registry", "settings")
+)
 _SHOWN = {"__repr__", "__doc__", "__module__", "__dict__", "__weakref__", "__annotations__", "__slots__"}
 _Held = Mapping | list | set
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), type(...))
