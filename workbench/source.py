@@ -35,7 +35,10 @@ import numpy as np
 _PACKAGE = __name__.partition(".")[0]
 # Code that displays, calls a model or estimates determines no ranking and no answer; engines are identified by name.
 _READ = f"{_PACKAGE}.llm.parse"  # determines how a reply is read
-_APART = tuple(f"{_PACKAGE}.{name}" for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source"))
+_APART = tuple(
+    f"{_PACKAGE}.{name}"
+    for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source", "registry", "settings")
+)
 _SHOWN = {"__repr__", "__doc__", "__module__", "__dict__", "__weakref__", "__annotations__", "__slots__"}
 _Held = Mapping | list | set
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), type(...))

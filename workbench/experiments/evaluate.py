@@ -472,7 +472,7 @@ def _named(measure: str | Measure) -> tuple[str, Measure]:
     if isinstance(measure, str):
         return measure, measures_.measure(measure)
     name = getattr(measure, "__name__", "<lambda>")
-    if name == "<lambda>" or measures_.is_known(name):
+    if name == "<lambda>" or (measures_.is_known(name) and measures_.EVIDENCE.get(name) is not measure):
         raise SettingError(
             f"a measure of your own needs a name of its own, and {name!r} is none; define it with "
             "`def my_measure(question, outcome): …`"

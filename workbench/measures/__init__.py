@@ -27,6 +27,7 @@ from workbench.measures import (
     tokens,
 )
 from workbench.records import Question, Reading
+from workbench.registry import Registry
 from workbench.spec import parse_spec
 
 
@@ -139,7 +140,7 @@ ANSWER |= {  # the same, where a reply without an answer line is wrong whatever 
     f"{name}:line": lambda q, o, taken=ANSWER[name]: 0.0 if o.flawed else taken(q, o)
     for name in ("accuracy", "accuracy:thesis", "accuracy:heuristic")
 }
-EVIDENCE: dict[str, Measure] = {  # need none
+EVIDENCE: Registry[Measure] = Registry("measures", {  # need none; registered ones are here
     "coverage": lambda q, o: coverage.coverage(o.context or "", q.answers),
     "coverage:substring": lambda q, o: coverage.coverage_substring(o.context or "", q.answers),
     "coverage:bridge": lambda q, o: coverage.coverage_bridge(o.context or "", q.answers, _steps(q)),
@@ -147,7 +148,7 @@ EVIDENCE: dict[str, Measure] = {  # need none
     "context_tokens": lambda q, o: None if o.context_tokens is None else float(o.context_tokens),
     "tokens": lambda q, o: tokens.tokens(o.usage),
     "cost": lambda q, o: cost.cost(o.usage),
-}
+}, taken=lambda name: name in (*RANKING, *ANSWER, *NODES, "seconds"))  # fmt: skip
 NODES: dict[str, Measure] = {  # need none, but a graph and answers that are a set of its nodes
     f"{name}{reading}": _of_nodes(taken, **what)
     for reading, what in (("", {"start": True}), (":answers", {}), (":nodes", {"own": True}))
@@ -186,8 +187,9 @@ def measure(name: str) -> Measure:
         )
     if name in ANSWER:
         return lambda question, outcome: None if outcome.answer is None else ANSWER[name](question, outcome)
-    if name in EVIDENCE or name in NODES:
-        return (EVIDENCE | NODES)[name]
+    for known in (EVIDENCE, NODES):
+        if name in known:
+            return known[name]
     if name == "seconds":
         raise SettingError(
             "seconds differ from run to run and are no measure of a row; Run.table(seconds=True) has them as a column"

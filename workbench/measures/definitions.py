@@ -3,12 +3,19 @@ here."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Definition(NamedTuple):
     says: str
     source: str = ""
+
+
+def definition(name: str, measure: Callable) -> Definition:
+    """What a measure says; one that is registered says the first paragraph of its docstring."""
+    said = " ".join((measure.__doc__ or "").partition("\n\n")[0].split())
+    return DEFINITIONS.get(name) or Definition(said or "a registered measure")
 
 
 _HIPPORAG, _CATRAG, _DOTRAG = "HippoRAG 2", "CatRAG", "DotRAG, section 9.2"

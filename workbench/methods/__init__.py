@@ -1,10 +1,10 @@
-"""The methods, by name. A new one is a file in this folder and a line in `METHODS`."""
+"""The methods, by name. A new one is a file in this folder and a line in `METHODS`, or a package with an entry
+point."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.ball import Ball
@@ -25,15 +25,17 @@ from workbench.methods.pathrag import PathRAG
 from workbench.methods.raptor import RAPTOR
 from workbench.methods.think_on_graph import ThinkOnGraph
 from workbench.methods.tog import ToG
+from workbench.registry import Registry
 from workbench.spec import parse_spec
 
-METHODS: dict[str, type[Method]] = {
-    method.name: method
-    for method in (
+METHODS: Registry[type[Method]] = Registry(
+    "methods",
+    (
         Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR, LightRAG,
         PathRAG, DotRAG, Ball, KETRAG,
-    )
-}  # fmt: skip
+    ),
+    needs=("name", "paper", "scale", "layers", "steps", "Settings", "search"),
+)  # fmt: skip
 
 __all__ = ["BDTR", "BM25", "METHODS", "RAPTOR", "Dense", "HippoRAG2", "Method", "method"]
 
@@ -42,6 +44,4 @@ def method(spec: str, index: Index, engine: Engine | None = None, **settings: An
     """The method that a SPEC names: `hipporag2`, `hipporag2[profile=paper,damping=0.6]`; `settings` win over the
     SPEC's."""
     name, given = parse_spec(spec)
-    if name not in METHODS:
-        raise SettingError(f"no method is called {name!r}; there are {', '.join(METHODS)}")
-    return METHODS[name](index, engine, **{**given, **settings})
+    return METHODS.look_up(name)(index, engine, **{**given, **settings})

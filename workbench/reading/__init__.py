@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import SettingError
 from workbench.llm.engine import Engine
 from workbench.reading.base import Reader
 from workbench.reading.direct import Cot, Direct, Sparql
@@ -13,14 +12,17 @@ from workbench.reading.local_context import Local
 from workbench.reading.render import render
 from workbench.reading.sparql_exec import SparqlExec
 from workbench.reading.structured import Structured
+from workbench.registry import Registry
 from workbench.spec import parse_spec
 
 if TYPE_CHECKING:
     from workbench.index import Index
 
-READERS: dict[str, type[Reader]] = {
-    reader.name: reader for reader in (Direct, Sparql, Cot, SparqlExec, Global, Local, Structured)
-}
+READERS: Registry[type[Reader]] = Registry(
+    "readers",
+    (Direct, Sparql, Cot, SparqlExec, Global, Local, Structured),
+    needs=("name", "paper", "Settings", "asked", "reads_index"),
+)
 
 __all__ = [
     "READERS", "Cot", "Direct", "Global", "Local", "Reader", "Sparql", "SparqlExec", "Structured", "reader", "render",
@@ -33,6 +35,4 @@ def reader(
     """The reader of this SPEC: `direct`, `direct[k=3]`, `cot[compress=graph-walk[budget=4000]]`. `index` is for those
     that read an index and not only the evidence, such as `global`, and for `check=true`; others do without."""
     name, given = parse_spec(spec)
-    if name not in READERS:
-        raise SettingError(f"no reader is called {name!r}; there are {', '.join(READERS)}")
-    return READERS[name](engine, **{**given, **settings, "index": index})
+    return READERS.look_up(name)(engine, **{**given, **settings, "index": index})

@@ -1,12 +1,23 @@
 """Everything that a language model is asked: one file per Step, with its input, output, prompt and rule body."""
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
 from workbench.llm.step import Step
+from workbench.registry import Registry
 
 
 def catalogue() -> dict[str, Step]:
-    """Every Step of this folder by its name."""
+    """Every Step by its name: those of this folder, then those that are registered."""
+    return _own() | dict(STEPS)
+
+
+@cache
+def _own() -> dict[str, Step]:
     modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
     return {module.STEP.name: module.STEP for module in modules if hasattr(module, "STEP")}
+
+
+# Of notebooks and other packages.
+STEPS: Registry[Step] = Registry("steps", taken=lambda name: name in _own())

@@ -9,10 +9,11 @@ from workbench.reading.compression.base import Compressor
 from workbench.reading.compression.baselines import top, truncate
 from workbench.reading.compression.graph_walk import GraphWalk
 from workbench.reading.compression.similarity import Similarity
+from workbench.registry import Registry
 from workbench.settings import check_names, defaults
 from workbench.spec import parse_spec
 
-COMPRESSORS: dict[str, type[Compressor]] = {one.name: one for one in (GraphWalk, Similarity)}
+COMPRESSORS: Registry[type[Compressor]] = Registry("compressors", (GraphWalk, Similarity), needs=("name", "paper"))
 
 __all__ = ["COMPRESSORS", "Compressor", "GraphWalk", "Similarity", "compressor", "top", "truncate"]
 
@@ -27,8 +28,6 @@ def compressor(spec: str | Compressor, **settings: Any) -> Compressor:
             f"{spec!r} is no compressor; give a SPEC such as {', '.join(COMPRESSORS)}, or an object of one"
         )
     name, given = parse_spec(spec)
-    if name not in COMPRESSORS:
-        raise SettingError(f"no compressor is called {name!r}; there are {', '.join(COMPRESSORS)}")
-    given = {**given, **settings}
-    check_names(name, defaults(COMPRESSORS[name]), given)
-    return COMPRESSORS[name](**given)
+    made, given = COMPRESSORS.look_up(name), {**given, **settings}
+    check_names(name, defaults(made), given)
+    return made(**given)

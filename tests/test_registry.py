@@ -1,0 +1,191 @@
+"""Adding to the workbench from outside: by `register`, and by the entry points of another package."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from workbench.errors import SettingError
+from workbench.registry import KINDS, Registry
+
+PLUGIN = Path(__file__).parent / "plugin"
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def restored():
+    """Every registry, put back as it was."""
+    before = {kind: dict(known.registry._things) for kind, known in KINDS.items()}
+    yield
+    for kind, known in KINDS.items():
+        known.registry._things.clear()
+        known.registry._things.update(before[kind])
+
+
+def installed(folder: Path) -> dict[str, str]:
+    """What `pip install` leaves of the package: its module and the metadata with its entry points; the environment of
+    a process that finds it."""
+    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    lines = [
+        line
+        for group, points in project["entry-points"].items()
+        for line in (f"[{group}]", *(f"{name} = {place}" for name, place in points.items()))
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    for module in PLUGIN.glob("*.py"):
+        shutil.copy(module, folder)
+    path = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = installed(folder)
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=400
+    )
+
+
+def test_a_method_of_another_package_passes_the_contract(tmp_path):
+    assert len((PLUGIN / "overlap.py").read_text(encoding="utf-8").splitlines()) <= 50
+    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "overlap_contract.py", folder=tmp_path)
+    assert tested.returncode == 0 and "34 passed" in tested.stdout, tested.stdout[-3000:]
+
+
+LOOK = """
+import json
+from typer.testing import CliRunner
+import workbench as wb
+from workbench.cli import app
+from workbench.doctor import _plugins
+
+len(wb.reading.READERS)  # a look-up: the broken one is warned of
+said = {verb: CliRunner().invoke(app, [verb, "--json"]).stdout for verb in ("methods", "readers", "measures")}
+said = {verb: json.loads(rows) for verb, rows in said.items()}
+said["table"] = CliRunner().invoke(app, ["methods"]).stdout
+said["missing"] = [[finding.what, finding.found, finding.remedy] for finding in _plugins(None)]
+print(json.dumps(said))
+"""
+
+
+def test_another_package_adds_without_a_change_here_and_what_is_broken_is_named(tmp_path):
+    looked = run("-c", LOOK, folder=tmp_path)
+    said = json.loads(looked.stdout)
+    packages = {row["method"]: row["package"] for row in said["methods"]}
+    assert packages.pop("overlap") == "hopscope-overlap" and set(packages.values()) == {"hopscope"}
+    assert packages.keys() == set(wb.methods.METHODS) and "hopscope-overlap" in said["table"]
+    (measure,) = [row for row in said["measures"] if row["package"] != "hopscope"]
+    assert (measure["measure"], measure["says"]) == ("answered", "1 where there is an answer of any kind.")
+    assert [row["reader"] for row in said["readers"]] == list(wb.reading.READERS), "the broken one is left out"
+    assert "'overlap-broken' of hopscope-overlap is left out" in looked.stderr
+    ((what, found, remedy),) = said["missing"]
+    assert what == "reader overlap-broken of hopscope-overlap" and "overlap_that_is_not_there" in found
+    assert remedy.endswith("-m pip install --upgrade hopscope-overlap")
+
+
+class Fixed(wb.methods.Method):
+    """Nothing, whatever is asked."""
+
+    name, paper, scale = "fixed", "none", "none"
+
+    def search(self, question, k, trace):
+        return wb.records.Evidence(question, self.label, self.scale, ())
+
+
+def test_a_registered_method_goes_by_its_name(restored, tiny_index):
+    assert wb.register(Fixed) is Fixed
+    assert wb.method("fixed", tiny_index).retrieve("?").passages == ()
+    assert wb.register(Fixed) is Fixed, "a cell that is run twice"
+    again = type("Fixed", (Fixed,), {"__module__": Fixed.__module__, "__qualname__": "Fixed"})
+    assert wb.register(again) is wb.methods.METHODS["fixed"] is again, "a cell that was edited"
+
+
+def test_a_taken_name_is_refused(restored):
+    class Dense(Fixed):
+        name = "dense"
+
+    with pytest.raises(SettingError, match=r"method 'dense' is there already, in workbench.methods.dense.Dense; give"):
+        wb.register(Dense)
+
+    def f1(question, outcome):
+        return 0.0
+
+    for kind, thing in (("measures", f1), ("encoders", type("E", (), {"name": "minilm", "encode": 0})),
+                        ("steps", wb.steps.catalogue()["answer"])):  # fmt: skip
+        with pytest.raises(SettingError, match=f"the {kind[:-1]} .* is there already"):
+            wb.register(thing, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("thing", "said"),
+    [
+        (3, "3 is no kind that can be registered; kind= may be methods, readers"),
+        (lambda question, outcome: 0, "'<lambda>' cannot name a measure"),
+        (type("Nameless", (Fixed,), {"name": "a b"}), "'a b' cannot name a method"),
+        (type("Half", (), {"name": "half", "retrieve": print, "search": print}), "the method 'half' has no `paper`"),
+    ],
+)
+def test_what_cannot_be_registered_is_told_why(thing, said, restored):
+    with pytest.raises(SettingError, match=said):
+        wb.register(thing)
+
+
+def test_every_kind_is_told_apart_and_found(restored, tiny, tmp_path):
+    from tiny import TinyEncoder
+
+    from workbench.llm.step import Step
+    from workbench.reading.compression import COMPRESSORS, GraphWalk, compressor
+    from workbench.steps import catalogue
+
+    @wb.register
+    def brief(question, outcome):
+        """1 where the answer is short."""
+        return 1.0
+
+    assert wb.measures.measure("brief") is brief and wb.measures.is_known("brief")
+
+    class Titles(wb.reading.Direct):
+        name = "titles"
+
+    class Shorter(GraphWalk):
+        name = "shorter"
+
+    class Own(TinyEncoder):
+        name = "own"
+        settings = {"spec": "own"}
+
+    step = Step("own-step", catalogue()["answer"].output, lambda value: [], lambda values: [])
+    for thing in (Titles, Shorter, Own, step):
+        wb.register(thing)
+    assert type(wb.reader("titles[k=3]")) is Titles and wb.reader("titles[k=3]").label == "titles[k=3]"
+    assert type(compressor("shorter[budget=30]")) is Shorter and "shorter" in COMPRESSORS
+    assert catalogue()["own-step"] is step
+    index = wb.Index.build(tiny, None, tmp_path / "own", encoder="own", layers=["passages"], progress=False)
+    assert type(wb.Index.open(index.folder).encoder) is Own, "its manifest names the encoder"
+
+
+def test_a_plugin_that_fails_is_warned_of_once(monkeypatch):
+    class Point:
+        name, dist = "bad", None
+
+        def load(self):
+            raise ImportError("no such module")
+
+    monkeypatch.setattr(
+        "workbench.registry.entry_points", lambda group: [Point()] if group == "hopscope.things" else []
+    )
+    things = Registry("things", {"one": 1})
+    assert things["one"] == 1, "what is ours needs no entry point"
+    with pytest.warns(UserWarning, match="things: 'bad' of . is left out: no such module"):
+        assert list(things) == ["one"]
+    assert things.broken == (("bad", "?", "ImportError: no such module"),) and len(things) == 1

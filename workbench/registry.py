@@ -1,0 +1,170 @@
+"""What there is of each kind, by name: methods, readers, compressors, measures, Steps and encoders.
+
+A package adds to a kind by an entry point, a notebook by `register`:
+
+    [project.entry-points."hopscope.methods"]
+    two-stage = "two_stage:TwoStage"
+
+Entry points are loaded at the first look-up that needs them. One that cannot be loaded is warned of and listed in
+`Registry.broken`; everything else works without it.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from threading import RLock
+from typing import Any, NamedTuple, TypeVar
+
+from workbench.errors import SettingError
+
+T = TypeVar("T")
+_NAME = re.compile(r"\w[\w:-]*")
+GROUP = "hopscope"  # of entry points: hopscope.methods, hopscope.readers, …
+
+
+class Broken(NamedTuple):
+    """An entry point that could not be loaded: its name, the package that declares it, and why."""
+
+    name: str
+    package: str
+    why: str
+
+
+class Registry(MutableMapping[str, T]):
+    """Name → thing, in the order of registering. `kind` is in the plural; `needs` are attributes that a thing must
+    have, `taken` says of a name whether something outside the registry has it."""
+
+    def __init__(
+        self,
+        kind: str,
+        things: Mapping[str, T] | Iterable[T] = (),
+        needs: Iterable[str] = (),
+        taken: Callable[[str], bool] = lambda name: False,
+    ):
+        self.kind, self.needs, self._taken = kind, tuple(needs), taken
+        self._things = dict(things) if isinstance(things, Mapping) else {thing.name: thing for thing in things}
+        self._packages: dict[str, str] = {}
+        self._broken: list[Broken] | None = None  # None until entry points are loaded
+        self._lock = RLock()
+
+    def add(self, thing: T, name: str | None = None) -> T:
+        """Register a thing under its name; one of the same definition, as of a cell that is run again, replaces it."""
+        name = name or getattr(thing, "name", None) or getattr(thing, "__name__", "")
+        one, new = self.kind.removesuffix("s"), _definition(thing)
+        if missing := [need for need in self.needs if not hasattr(thing, need)]:
+            raise SettingError(f"the {one} {name or thing!r} has no `{missing[0]}`; it needs {', '.join(self.needs)}")
+        if not _NAME.fullmatch(name):
+            raise SettingError(f"{name!r} cannot name a {one}; use letters, digits, - and _")
+        old = _definition(self._things[name]) if name in self._things else f"workbench.{self.kind}"
+        if (name in self._things and old != new) or self._taken(name):
+            raise SettingError(f"the {one} {name!r} is there already, in {old}; give {new} another name")
+        self._things[name] = thing
+        return thing
+
+    def package(self, name: str) -> str:
+        """The package that brings a thing; `hopscope` of our own, nothing of what a notebook registered."""
+        module = getattr(self[name], "__module__", "")
+        return self._packages.get(name, GROUP if module.partition(".")[0] == "workbench" else "")
+
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        self._load()
+        return tuple(self._broken)
+
+    def look_up(self, name: str) -> T:
+        """The thing of this name; :class:`SettingError` with the known ones."""
+        if name not in self:
+            raise SettingError(f"no {self.kind.removesuffix('s')} is called {name!r}; there are {', '.join(self)}")
+        return self[name]
+
+    def _load(self) -> None:
+        with self._lock:
+            if self._broken is not None:
+                return
+            self._broken = []  # before anything is imported, which may look things up itself
+            for point in entry_points(group=f"{GROUP}.{self.kind}"):
+                package = point.dist.name if point.dist else "?"
+                try:
+                    thing = point.load()
+                    name = getattr(thing, "name", point.name)
+                    self.add(thing, name)
+                    self._packages[name] = package
+                except Exception as error:  # whatever somebody else's code does
+                    self._broken.append(Broken(point.name, package, f"{type(error).__name__}: {error}"))
+                    warnings.warn(f"{self.kind}: {point.name!r} of {package} is left out: {error}", stacklevel=4)
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._things:
+            self._load()
+        return self._things[name]
+
+    def __setitem__(self, name: str, thing: T) -> None:
+        self._things[name] = thing
+
+    def __delitem__(self, name: str) -> None:
+        del self._things[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._load()
+        return iter(list(self._things))
+
+    def __len__(self) -> int:
+        self._load()
+        return len(self._things)
+
+    def __repr__(self) -> str:
+        return f"Registry({self.kind}: {', '.join(self)})"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Where the registry of a kind stands, and how one of its things is told."""
+
+    place: str  # module:attribute
+    fits: Callable[[Any], bool]
+
+    @property
+    def registry(self) -> Registry:
+        module, _, attribute = self.place.partition(":")
+        return getattr(import_module(module), attribute)
+
+
+def _has(*names: str) -> Callable[[Any], bool]:
+    return lambda thing: all(callable(getattr(thing, name, None)) for name in names)
+
+
+KINDS: dict[str, Kind] = {  # the first that fits
+    "methods": Kind("workbench.methods:METHODS", _has("retrieve", "search")),
+    "readers": Kind("workbench.reading:READERS", _has("read", "context")),
+    "compressors": Kind("workbench.reading.compression:COMPRESSORS", _has("compress")),
+    "encoders": Kind("workbench.encoding:ENCODERS", _has("encode", "encode_query")),
+    "steps": Kind("workbench.steps:STEPS", lambda thing: hasattr(thing, "prompt") and hasattr(thing, "output")),
+    "measures": Kind("workbench.measures:EVIDENCE", lambda thing: callable(thing) and not isinstance(thing, type)),
+}
+
+
+def register(thing: T, *, kind: str | None = None, name: str | None = None) -> T:
+    """Make a method, reader, compressor, encoder (its class), Step or measure (a function) known by its name.
+
+    `kind` is told by what the thing can do; a function that makes an encoder needs `kind="encoders"`. Returns the
+    thing, so it is a decorator too. :class:`SettingError` where the name is taken by another definition."""
+    fitting = [known for known, one in KINDS.items() if one.fits(thing)] if kind is None else [kind]
+    if not fitting or fitting[0] not in KINDS:
+        raise SettingError(f"{thing!r} is no kind that can be registered; kind= may be {', '.join(KINDS)}")
+    return KINDS[fitting[0]].registry.add(thing, name)
+
+
+def broken() -> list[tuple[str, Broken]]:
+    """(kind, entry point) of everything that could not be loaded."""
+    return [(kind, one) for kind, known in KINDS.items() for one in known.registry.broken]
+
+
+def _definition(thing: Any) -> str:
+    """Where a class or a function is defined; of a Step, its prompt."""
+    defined = thing if hasattr(thing, "__qualname__") else getattr(thing, "prompt", type(thing))
+    return f"{defined.__module__}.{defined.__qualname__}"
