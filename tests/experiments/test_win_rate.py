@@ -194,9 +194,9 @@ def test_citations_and_what_looks_like_them(text, shown):
     "text", ["[" * 100_000, "\n" * 100_000, "(1 " * 50_000, "# " * 50_000, "references\n" * 20_000]
 )
 def test_a_long_answer_is_read_in_time(text):
-    started = time.monotonic()
+    started = time.process_time()
     blinded(text, [], ["dotrag[t_max=1]"])
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_common_words_stay(tmp_path):

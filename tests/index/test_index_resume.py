@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import itertools
+import json
 import os
 import random
 import shutil
@@ -165,7 +166,7 @@ def test_stopped_before_any_step_on_the_disk(tmp_path, undisturbed, monkeypatch)
 # -- killed ---------------------------------------------------------------------------------------------------------
 
 SLOW_BUILD = """
-    import dataclasses, sys, time
+    import dataclasses, json, os, signal, sys, time
     from tiny import *
     from workbench.index import Index, journal, vectors
 
@@ -181,25 +182,41 @@ SLOW_BUILD = """
             time.sleep(0.02)
             return super().run(step, inputs, trace=trace)
 
-    print("begins", flush=True)
     data = dataclasses.replace(tiny_dataset(), extractions=None)
-    Index.build(data, SlowEngine(), sys.argv[1], encoder=SlowEncoder(), progress=False)
+    Index.build(data, SlowEngine(), sys.argv[1], encoder=SlowEncoder(), progress=False)  # loads what takes long
+    print("ready", flush=True)
+    for line in sys.stdin:
+        folder, after = json.loads(line)
+        if not (child := os.fork()):
+            Index.build(data, SlowEngine(), folder, encoder=SlowEncoder(), progress=False)
+            os._exit(0)
+        time.sleep(after)
+        os.kill(child, signal.SIGKILL)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
-def build_and_kill(folder: Path, after: float) -> int:
-    """Run a build in a process of its own and kill it some seconds after it began; its exit status."""
+@pytest.fixture(scope="module")
+def build_and_kill(tmp_path_factory):
+    """Run a build in a process of its own and kill it some seconds after it began; its exit status.
+
+    The processes are forks of one that has imported everything, so that the kills fall into the build."""
     places = [str(Path(__file__).parents[up]) for up in (1, 2)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
-    command = [sys.executable, "-c", textwrap.dedent(SLOW_BUILD), str(folder)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"begins\n"
-        time.sleep(after)
-        process.send_signal(signal.SIGKILL)
-        return process.wait()
+    command = [sys.executable, "-c", textwrap.dedent(SLOW_BUILD), str(tmp_path_factory.mktemp("warm"))]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as forks:
+        assert forks.stdout.readline() == b"ready\n"
+
+        def build_and_kill(folder: Path, after: float) -> int:
+            forks.stdin.write(json.dumps([str(folder), after]).encode() + b"\n")
+            forks.stdin.flush()
+            return int(forks.stdout.readline())
+
+        yield build_and_kill
+        forks.stdin.close()
 
 
-def kill_repeatedly(folder: Path, kills: int, seed: int) -> None:
+def kill_repeatedly(build_and_kill, folder: Path, kills: int, seed: int) -> None:
     """Kill builds until so many kills have landed; each goes on in its folder to its end."""
     build(folder / "undisturbed")
     whole, moments, landed = files(folder / "undisturbed"), random.Random(seed), 0
@@ -215,14 +232,14 @@ def kill_repeatedly(folder: Path, kills: int, seed: int) -> None:
             break
 
 
-def test_killed_at_random_moments(tmp_path):
-    kill_repeatedly(tmp_path, kills=3, seed=20)
+def test_killed_at_random_moments(build_and_kill, tmp_path):
+    kill_repeatedly(build_and_kill, tmp_path, kills=3, seed=20)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_killed_twenty_times_at_random_moments(tmp_path, seed):
-    kill_repeatedly(tmp_path, kills=20, seed=seed)
+def test_killed_twenty_times_at_random_moments(build_and_kill, tmp_path, seed):
+    kill_repeatedly(build_and_kill, tmp_path, kills=20, seed=seed)
 
 
 # -- damaged --------------------------------------------------------------------------------------------------------

@@ -160,10 +160,10 @@ HOSTILE = {
 @pytest.mark.parametrize("step", [NAMES, answer.STEP], ids=["json", "text"])
 def test_a_hostile_reply_is_refused_soon(step, text):
     """Regular expressions and repairs whose time grows with the square would hang the run for minutes."""
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(Unreadable):
         parse(step, Reply(text))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

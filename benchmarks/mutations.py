@@ -1,0 +1,196 @@
+"""Whether the tests notice that the package is broken: known mistakes, made one after the other on purpose.
+
+    python benchmarks/mutations.py [NAME ...] [--list]
+
+Copies the tree to a temporary folder, runs the tests that the mutations name once without any change, then makes each
+mutation in the copy, runs its tests, and takes it back. Prints a table: `caught` where a test failed, `SURVIVED` where
+all passed, `broken` where the tests could not even be collected, so that nothing was shown. Exits with 1 unless all are
+caught. A mutation is found by a text that occurs once below its folder; where it no longer does, this says so at once
+(`tests/test_mutations.py` does as well)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+LEFT_OUT = (".git", ".venv", "indexes", "runs", "lab", "build", "dist", "__pycache__", ".*_cache", ".hypothesis")
+LIMIT = 900  # seconds for the tests of one mutation
+
+
+class Mutation(NamedTuple):
+    """`old` stands once in the Python files below `folder` (or in that file) and becomes `new`; `tests` notice it."""
+
+    name: str
+    folder: str
+    old: str
+    new: str
+    why: str
+    tests: tuple[str, ...]
+
+
+class Outdated(Exception):
+    """The text of a mutation is not there, or more than once."""
+
+
+M = Mutation
+MUTATIONS = (
+    M("damping inverted", "workbench/graph", "self._matrix * damping", "self._matrix * (1 - damping)",
+      "the walk restarts as often as it should follow an edge", ("tests/graph/test_pagerank.py",)),
+    M("PageRank not normalised", "workbench/graph", "q / q.sum()\n", "q\n",
+      "what dangling nodes hold is lost", ("tests/graph/test_pagerank.py",)),
+    M("seeds without specificity", "workbench/graph", "score if passages_of is None else score / passages_of[phrase]",
+      "score", "a phrase of many passages weighs as much as a rare one", ("tests/graph/test_seed.py",)),
+    M("region of any type", "workbench/graph", "frontier = met[admitted[met]]", "frontier = met",
+      "the rules of a DOT say which types its region may have", ("tests/graph/test_region.py",)),
+    M("judged nodes again", "workbench/graph", "~np.isin(self.rows, list(without))",
+      "np.ones(len(self.rows), dtype=bool)", "a search would find the same candidates for ever",
+      ("tests/graph/test_region.py", "tests/methods/test_dotrag.py")),
+    M("synonym edges dropped", "workbench/index", "(synonyms.similarities.astype(float), (synonyms.sources",
+      "(0 * synonyms.similarities.astype(float), (synonyms.sources", "two spellings of a name are no longer joined",
+      ("tests/index/test_graph.py", "tests/methods/test_hipporag2.py")),
+    M("threshold of synonyms", "workbench/index", "products >= threshold", "products > threshold + 0.05",
+      "pairs at the threshold are synonyms", ("tests/index/test_synonyms.py",)),
+    M("torn line kept", "workbench/index", "os.truncate(path, whole)", "None",
+      "after a kill the next row is glued to half a row", ("tests/index/test_index_resume.py",)),
+    M("rules replace a model", "workbench/index", "(is_rules(self.engine) and not by_rules(line))", "False",
+      "answers that were paid for are thrown away", ("tests/index/test_index_keeps.py",)),
+    M("seed of the mixture", "workbench/index", "GaussianMixture(size, random_state=how.seed)",
+      "GaussianMixture(size, random_state=None, init_params='random', n_init=1)",
+      "a tree of summaries differs from build to build", ("tests/index/test_summaries.py",)),
+    M("ties by chance", "workbench/ranking", "np.flatnonzero(scores == worst)[: k - len(above)]",
+      "np.flatnonzero(scores == worst)[::-1][: k - len(above)]", "equal scores stand in the order of their rows",
+      ("tests/ranking", "tests/methods/test_contract.py")),
+    M("equal scores are worth nothing", "workbench/ranking", "np.ones_like(scores) if high == low",
+      "np.zeros_like(scores) if high == low", "HippoRAG 2 scales equal scores to one",
+      ("tests/ranking", "tests/methods/test_hipporag2.py")),
+    M("budget exceeded", "workbench/methods", "if spent > budget:", "if spent > 2 * budget:",
+      "a budget in tokens is a promise", ("tests/methods/test_contract.py",)),
+    M("pools merged by the worst", "workbench/methods",
+      "best = min((-score, evidence.question), (-old.score, old.query))",
+      "best = max((-score, evidence.question), (-old.score, old.query))", "BDTR, Eq. 4: a passage keeps its best score",
+      ("tests/methods/test_pool.py",)),
+    M("verifier's numbers unchecked", "workbench/methods", "if 1 <= number <= len(batch)", "if number <= len(batch)",
+      "document 0 of a model would choose the last one", ("tests/methods/test_bdtr.py",)),
+    M("cap of paths ignored", "workbench/methods/dotrag", "settings.cap]}", "settings.cap + 1]}",
+      "DotRAG judges at most `cap` paths in an iteration",
+      ("tests/methods/test_dotrag.py", "tests/methods/test_dotrag_invariants.py")),
+    M("longer paths first", "workbench/methods/dotrag", "(-candidates[path[-1]], len(path), path)",
+      "(-candidates[path[-1]], -len(path), path)", "of two paths to a node the shorter is judged first",
+      ("tests/methods/test_dotrag.py", "tests/methods/test_dotrag_invariants.py")),
+    M("LightRAG truncates too late", "workbench/methods/lightrag", "if used + size > budget and used",
+      "if used > budget and used", "the caps of entities and relations decide which passages are read",
+      ("tests/methods/test_lightrag.py",)),
+    M("compression beyond its budget", "workbench/reading", "if cost > min(budget, self.left):", "if cost > budget:",
+      "lines of the graph may not take what is left for sentences",
+      ("tests/reading/test_graph_walk.py", "tests/reading/test_similarity_compression.py")),
+    M("HTML not escaped", "workbench/views", "_stdlib_html.escape(clean(value, limit), quote=True)",
+      "clean(value, limit)", "a passage could run a script in the notebook", ("tests/test_views.py",)),
+    M("recall by k", "workbench/measures", "len(gold & set(ranking[:k])) / len(gold)",
+      "len(gold & set(ranking[:k])) / k", "that is precision", ("tests/measures",)),
+    M("f1 without its harmonic mean", "workbench/measures", "2 * common / (len(said) + len(right))",
+      "common / max(len(said), len(right))", "numbers would not be those of SQuAD", ("tests/measures",)),
+    M("not counts for nothing", "workbench/measures", 'said[at - 1 : at] != ["not"]', "True",
+      '"not Paris" is no answer Paris', ("tests/measures",)),
+    M("a failed check holds", "workbench/experiments", "return all(check.holds for check in self.checks)",
+      "return any(check.holds for check in self.checks)", "a verdict holds where all of its checks do",
+      ("tests/experiments/test_verdict.py",)),
+    M("Holm without steps", "workbench/experiments", "(len(p_values) - rank) * p_values[position]",
+      "(len(p_values) - rank - 1) * p_values[position]", "differences by chance would count as significant",
+      ("tests/experiments/test_significance.py", "tests/experiments/test_runs.py")),
+    M("rows of other settings hold", "workbench/experiments",
+      'row.get("key") == row_key(method["key"], reading, question)', "True",
+      "a resumed run would keep rows that other settings made",
+      ("tests/experiments/test_stale.py", "tests/experiments/test_evaluate_resume.py")),
+    M("replay of the nearest", "workbench/llm", "WHERE key = ? AND good >= ?", "WHERE key >= ? AND good >= ?",
+      "a replay answers what was asked, or says that it cannot",
+      ("tests/llm/test_recording.py", "tests/llm/test_record_and_replay.py")),
+    M("key in messages", "workbench/llm", 'found.sub("[key]", storable(text))', "storable(text)",
+      "a key in a log is a key lost", ("tests/llm/test_key_secrecy.py",)),
+    M("one call beyond the limit", "workbench/llm", "spent >= limit", "spent > limit",
+      "a limit of calls is never exceeded", ("tests/llm/test_budget.py",)),
+    M("one try too many", "workbench/llm", "stop_after_attempt(attempts)", "stop_after_attempt(attempts + 1)",
+      "an endpoint is asked as often as was agreed", ("tests/llm/test_retrying.py",)),
+    M("NaN is JSON", "workbench/llm", "json.JSONDecoder(parse_constant=_refuse)", "json.JSONDecoder()",
+      "a score that is NaN would be sorted anywhere", ("tests/llm/test_parse_reply.py",)),
+)  # fmt: skip
+
+
+def place(mutation: Mutation, root: Path = ROOT) -> Path:
+    """The file in which its text stands; :class:`Outdated` unless that is one, once."""
+    files = sorted((root / mutation.folder).rglob("*.py"))
+    counts = {file: count for file in files if (count := file.read_text(encoding="utf-8").count(mutation.old))}
+    if sum(counts.values()) != 1:
+        found = ", ".join(f"{file.relative_to(root)} ({count})" for file, count in counts.items()) or "nowhere"
+        raise Outdated(f"{mutation.name!r}: {mutation.old!r} should stand once below {mutation.folder}, it is {found}")
+    (file,) = counts
+    return file
+
+
+def run_tests(tree: Path, tests: list[str]) -> str:
+    """`passed`, `failed`, or `broken` where they could not be run."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow", *tests]
+    # From the copy, whatever is installed: the working folder comes first for `python -m`.
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        return "failed"  # a search that does not end is noticed
+    return {0: "passed", 1: "failed"}.get(done.returncode, "broken")
+
+
+def attempt(mutation: Mutation, tree: Path) -> str:
+    """What the tests say of a mutation: `caught`, `SURVIVED` or `broken`."""
+    file = place(mutation, tree)
+    before = file.read_text(encoding="utf-8")
+    file.write_text(before.replace(mutation.old, mutation.new), encoding="utf-8")
+    try:
+        said = run_tests(tree, list(mutation.tests))
+    finally:
+        file.write_text(before, encoding="utf-8")
+    return {"passed": "SURVIVED", "failed": "caught"}.get(said, said)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutations")
+    parser.add_argument("--list", action="store_true", help="print them and where they are made")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.names) - {mutation.name for mutation in MUTATIONS}:
+        parser.error(f"no mutation is called {sorted(unknown)[0]!r}; --list shows them")
+    chosen = [mutation for mutation in MUTATIONS if not arguments.names or mutation.name in arguments.names]
+    places = {mutation.name: place(mutation) for mutation in chosen}
+    if arguments.list:
+        for mutation in chosen:
+            print(f"{mutation.name:32} {places[mutation.name].relative_to(ROOT)}: {mutation.why}")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        tests = sorted({test for mutation in chosen for test in mutation.tests})
+        if (said := run_tests(tree, tests)) != "passed":
+            sys.exit(f"without a mutation the tests are {said}; mend that first: pytest -x {' '.join(tests)}")
+        outcomes = []
+        for mutation in chosen:
+            started = time.perf_counter()
+            outcomes.append(attempt(mutation, tree))
+            print(
+                f"{outcomes[-1]:9} {time.perf_counter() - started:6.0f} s  {mutation.name}: {mutation.why}", flush=True
+            )
+    caught = outcomes.count("caught")
+    print(f"{caught} of {len(chosen)} caught")
+    return int(caught < len(chosen))
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Outdated as error:
+        sys.exit(str(error))

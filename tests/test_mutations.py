@@ -1,0 +1,38 @@
+"""The mistakes that `benchmarks/mutations.py` makes can still be made: each has its place, and tests to notice it."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def _script():
+    spec = importlib.util.spec_from_file_location("mutations", ROOT / "benchmarks" / "mutations.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+mutations = _script()
+
+
+@pytest.mark.parametrize("mutation", mutations.MUTATIONS, ids=lambda mutation: mutation.name)
+def test_it_applies(mutation):
+    file = mutations.place(mutation)
+    changed = file.read_text(encoding="utf-8").replace(mutation.old, mutation.new)
+    compile(changed, str(file), "exec")
+    assert changed != file.read_text(encoding="utf-8")
+    assert all((ROOT / test).exists() for test in mutation.tests)
+
+
+def test_a_mutation_without_its_place_is_said_to_be_outdated():
+    with pytest.raises(mutations.Outdated, match="should stand once below workbench, it is nowhere"):
+        mutations.place(mutations.MUTATIONS[0]._replace(folder="workbench", old="what is written nowhere"))
+
+
+def test_there_are_twenty_at_least_of_different_names():
+    assert len({mutation.name for mutation in mutations.MUTATIONS}) == len(mutations.MUTATIONS) >= 20
