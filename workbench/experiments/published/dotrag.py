@@ -1,8 +1,6 @@
 """The claims of DotRAG, checked against numbers: the paper's own tables, where some do not hold, or measured ones.
 
-`values` maps (backbone, method, data, measure) to a score, with an empty backbone. Claims without data are omitted. The
-numbers in comments identify inconsistencies of the paper.
-"""
+`values` maps (backbone, method, data, measure) to a score, with an empty backbone. Claims without data are omitted."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """The claims of "The Reasoning Bottleneck in Graph-RAG", checked against numbers: its own tables, where some do not
 hold, or measured ones.
 
-`values` maps (backbone, method, data, measure) to a share. Claims without data are omitted. The numbers in comments
-identify inconsistencies of the source.
-"""
+`values` maps (backbone, method, data, measure) to a share. Claims without data are omitted."""
 
 from __future__ import annotations
 
