@@ -17,6 +17,8 @@ import workbench as wb
 from workbench import measures
 from workbench.data import Extraction
 from workbench.rules.extraction import Parts, named_entities, read, triples
+from workbench.steps import named_entities as ner
+from workbench.steps import triples as openie
 
 GROUP = 64
 METHODS = ("hipporag2", "hipporag2[filter=identity]")
@@ -26,12 +28,13 @@ MEASURES = ("recall@2", "recall@5", "recall@10", "all_gold@5")
 def rate(data) -> None:
     """As in an index build: both Steps over groups of passages."""
     passages = [(passage.title, passage.text) for passage in data.passages]
-    named_entities([("", "The pipeline is loaded.")])
+    read([("", "The pipeline is loaded.")])
     started, failed = time.process_time(), 0
     for start in range(0, len(passages), GROUP):
         group = passages[start : start + GROUP]
         try:
-            named_entities(group), triples(group)
+            named_entities([ner.Input(*one) for one in group])
+            triples([openie.Input(*one, ()) for one in group])
         except Exception as error:
             failed += 1
             print(f"a group of {GROUP} failed: {error!r}")

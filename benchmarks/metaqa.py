@@ -16,9 +16,7 @@ import pandas as pd
 
 import workbench as wb
 from workbench.data.folder import read_questions
-from workbench.experiments.analyses import at_equal_nodes, by_hops, running_time
-from workbench.experiments.analyses.at_equal_nodes import AtEqualNodes
-from workbench.experiments.analyses.by_hops import ByHops
+from workbench.experiments.analyses import Analysis, at_equal_nodes, by_hops, running_time
 from workbench.measures import NODES
 
 METHODS = ("dense", "lightrag", "pathrag", "dotrag", "ball[hops=2]", "ball[hops=3]")
@@ -27,7 +25,7 @@ READINGS = {"start and answers": "", "answers only": ":answers", "own nodes, ans
 LEAST = {1: (0.95, 1.5 * 0.0407), 2: (0.92, 1.5 * 0.0499), 3: (0.60, 1.5 * 0.0496)}
 
 
-def table(found: ByHops) -> str:
+def table(found: Analysis) -> str:
     """Recall, precision and F1 of the three readings in percent, mean sizes of R and of the method's own nodes."""
     frame = found.frame().set_index(["hops", "method"])
     parts = {}
@@ -39,7 +37,7 @@ def table(found: ByHops) -> str:
     return pd.DataFrame(parts).to_string(float_format="{:.2f}".format)
 
 
-def verdict(name: str, found: ByHops, equal: AtEqualNodes) -> wb.Verdict:
+def verdict(name: str, found: Analysis, equal: Analysis) -> wb.Verdict:
     """Whether a dotrag reaches the paper's recall, and its own nodes score higher than those of the other methods."""
     rows = {(row["hops"], row["method"]): row for row in found.rows}
     first = {(row["hops"], row["method"]): row["recall"] for row in equal.rows}

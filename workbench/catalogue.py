@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from workbench import measures as measured
@@ -11,6 +10,7 @@ from workbench.measures.definitions import DEFINITIONS
 from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
+from workbench.settings import defaults
 
 NONE = "–"
 
@@ -24,7 +24,7 @@ def methods() -> list[dict[str, str]]:
             "layers": ", ".join(method.layers) or "those of its backbone",
             "asks per question": ", ".join(method.steps) or "nothing",
             "profiles": ", ".join(method.profiles) or NONE,
-            "settings": _settings(asdict(method.Settings())),
+            "settings": _settings(defaults(method)),
         }
         for name, method in METHODS.items()
     ]
@@ -39,7 +39,7 @@ def readers() -> list[dict[str, str]]:
             "asks": ", ".join(dict.fromkeys(reader.asked(reader.Settings()))),
             "needs": "an index" if reader.reads_index else NONE,
             "paper": reader.paper or NONE,
-            "settings": _settings(asdict(reader.Settings())),
+            "settings": _settings(defaults(reader)),
         }
         for name, reader in READERS.items()
     ]
@@ -53,7 +53,7 @@ def compressors() -> list[dict[str, str]]:
             "does": _first_paragraph(compressor),
             "asks": "nothing",
             "paper": compressor.paper or NONE,
-            "settings": _settings(compressor.__init__.__kwdefaults__),
+            "settings": _settings(defaults(compressor)),
         }
         for name, compressor in COMPRESSORS.items()
     ]

@@ -273,7 +273,7 @@ def _greeting():
     def prompt(text: str) -> list[dict[str, str]]:
         return [{"role": "user", "content": text}]
 
-    return Step("doctor", Said, prompt, lambda texts: [], read=lambda text: Said(said=text), max_tokens=16)
+    return Step("doctor", Said, prompt, read=lambda text: Said(said=text), max_tokens=16)
 
 
 def _some_model() -> str | None:

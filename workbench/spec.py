@@ -54,14 +54,6 @@ def spec_of(name: str, settings: Mapping[str, Any]) -> str:
     return f"{name}[{said}]" if said else name
 
 
-def check_whole(settings: Any, *names: str, least: int = 1, what: str = "whole number") -> None:
-    """Refuse settings that are no whole number, or below `least`."""
-    for name in names:
-        value = getattr(settings, name)
-        if not isinstance(value, int) or value < least:
-            raise SettingError(f"{name}={value!r}; it should be a {what} from {least} on")
-
-
 def _spelt(value: Any) -> str:
     return next((word for word, meant in _WORDS.items() if value is meant), str(value))
 

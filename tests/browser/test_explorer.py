@@ -26,7 +26,7 @@ def nodes(notebook) -> list[str]:
     """What the tooltips of a picture's nodes say, in their order."""
     frame = notebook.panel.frame_locator("iframe").first
     frame.locator("canvas").wait_for()
-    return frame.locator("body").evaluate("() => nodes.get().map(node => node.says)")
+    return frame.locator("body").evaluate("() => nodes.get().map(node => node.tooltip)")
 
 
 WHERE = """async (_, at) => {
@@ -168,7 +168,7 @@ def test_nothing_in_an_index_is_acted_upon(lab, page):
     )
     expect(panel.locator("iframe")).to_have_count(2)
     plain = panel.frame_locator("iframe").nth(1).locator("body")
-    assert plain.evaluate("() => nodes.get().map(node => node.says)") == nodes(notebook)
+    assert plain.evaluate("() => nodes.get().map(node => node.tooltip)") == nodes(notebook)
     for part in page.frames:
         assert part.evaluate("window.pwned === undefined")
     notebook.screenshot("explorer_hostile")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 ASKED = "what movies did [Ilse Varn] direct?"
 WHERE = """async (_, name) => {
   while (!placed) await new Promise((again) => setTimeout(again, 20));
-  const at = nodes.get().findIndex((node) => node.says.startsWith(name));
+  const at = nodes.get().findIndex((node) => node.tooltip.startsWith(name));
   const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
   const canvas = document.querySelector("canvas").getBoundingClientRect();
   return {x: canvas.left + x, y: canvas.top + y};
@@ -30,7 +30,7 @@ def drawn(tracer: Locator) -> list[str]:
     """The first line of what each node's tooltip says."""
     frame = tracer.frame_locator("iframe")
     frame.locator("canvas").wait_for()
-    return frame.locator("body").evaluate("() => nodes.get().map(node => node.says.split('\\n')[0])")
+    return frame.locator("body").evaluate("() => nodes.get().map(node => node.tooltip.split('\\n')[0])")
 
 
 def click(tracer: Locator, name: str) -> None:
@@ -143,7 +143,7 @@ def test_nothing_in_a_trace_is_acted_upon(lab, page):
         "import workbench as wb\nfrom workbench.methods.dotrag.dots import dots\n"
         "trace = wb.Trace.open(wb.home() / 'hostile.jsonl')\nshown = dots(trace)",
         "tracer = wb.trace_dots(trace)\ntracer.zoom('0.2.2')\ntracer",
-        "from workbench.views.dot_figures import drawing\ndrawing(shown)",
+        "from workbench.views.dot_drawing import dot_drawing\ndot_drawing(shown)",
         "shown",
     )
     notebook = lab.open(page, "hostile_trace.ipynb", theme="dark")

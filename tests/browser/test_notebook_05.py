@@ -22,7 +22,7 @@ def drawn(widget: Locator) -> list[str]:
     """The first line of what each node's tooltip says."""
     frame = widget.frame_locator("iframe")
     frame.locator("canvas").wait_for()
-    return frame.locator("body").evaluate("() => nodes.get().map(node => node.says.split('\\n')[0])")
+    return frame.locator("body").evaluate("() => nodes.get().map(node => node.tooltip.split('\\n')[0])")
 
 
 def tab(widget: Locator, name: str) -> None:
@@ -128,7 +128,7 @@ def test_nothing_in_a_context_or_a_query_is_acted_upon(lab, page):
         f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1])!r})\n"
         "import workbench as wb\nfrom tiny import TinyEncoder\nfrom workbench.data import Dataset, Extraction\n"
         "from workbench.records import Match, Passage, Pattern, Proof, Question, Triple\n"
-        "from workbench.views.proof_graph import proof_graph\n"
+        "from workbench.views.proof_drawing import proof_drawing\n"
         f"text = {text!r}\n"
         "extraction = Extraction('p', (text,), ((text, text, 'b'),), 'by hand')\n"
         "data = Dataset('hostile', (Passage('p', text, text),), (), (extraction,))\n"
@@ -137,7 +137,7 @@ def test_nothing_in_a_context_or_a_query_is_acted_upon(lab, page):
         "ablator.compressed(budget=400)\nablator",
         "match = Match(Pattern(text, text, '?' + text), Triple(text, text, 'b', (text,)), 0.5)\n"
         "proof = Proof(text, (match.pattern,), '?x', partial=(match,), broken=2)\nproof",
-        "proof_graph(proof, [Triple(text, text, text + 'c')])",
+        "proof_drawing(proof, [Triple(text, text, text + 'c')])",
     )
     notebook = lab.open(page, "hostile_ablation.ipynb", theme="dark")
     notebook.run_all()

@@ -10,7 +10,7 @@ from workbench.data import load
 from workbench.data.graph import EntityType, Relation, Schema, read_schema
 from workbench.data.schemas import bare, covering
 from workbench.errors import DataError
-from workbench.rules.articles import Wording, wordings
+from workbench.language.verbalisation import Wording, wordings
 
 OWN = {"entity_types": [{"name": "town", "definition": "A town."}], "relations": [{"name": "on", "definition": ""}]}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import importlib
 import json
+import subprocess
+import sys
 from dataclasses import asdict, replace
 
 import pytest
@@ -13,24 +15,7 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.experiments import analyses
-from workbench.experiments.analyses import (
-    Ablation,
-    Analysis,
-    AtEqualNodes,
-    ByHops,
-    ByKind,
-    Complementarity,
-    CostQuality,
-    CoveredOnly,
-    Cuts,
-    Decomposition,
-    Promotion,
-    QualityAgainstK,
-    RecallCurve,
-    RoundsCurve,
-    RunningTime,
-    WinRate,
-)
+from workbench.experiments.analyses import Analysis, Complementarity, CostQuality, Cuts, Promotion, WinRate
 from workbench.experiments.analyses.rounds_curve import rounds_specs
 from workbench.experiments.run import Run, trace_name
 from workbench.index.store import key_of
@@ -485,7 +470,12 @@ def test_rounds_and_parts_are_run_and_taken_up_again(tiny, tiny_index, tmp_path)
 # -- how they look ----------------------------------------------------------------------------------------------------
 
 
-def things(text: str) -> list[Analysis]:
+def of(module: str):
+    """The module of an analysis; the package has its function under that name."""
+    return importlib.import_module(f"workbench.experiments.analyses.{module}")
+
+
+def things(text: str) -> dict[str, Analysis]:
     """One of each, with the text wherever a text may stand."""
     kind = {"by": "type", "kind": text, "method": text, "measure": "em", "n": 3, "value": 0.5, "baseline": 0.25,
             "difference": 0.25, "low": 0.0, "high": 0.5}  # fmt: skip
@@ -514,31 +504,41 @@ def things(text: str) -> list[Analysis]:
     paid = {"reader": text, "method": text, "n": 3, "quality": 0.5, "tokens": 9.0, "shown": 5.0, "money": 0.1,
             "cost": 0.1, "front": True}  # fmt: skip
     notes = (text, text)
-    return [
-        ByKind(text, (kind, kind | {"kind": "b", "difference": 0.1 + 1e-17 + 0.2, "low": 0.3, "high": 0.3}), notes),
-        RecallCurve(text, ({"method": text, "k": 5, "recall": 0.5, "n": 3}, {"method": text, "k": 9, "recall": None,
-                                                                             "n": 3}), notes),
-        QualityAgainstK(text, ({"k": 5, "em": 0.5, "f1": 0.5, "read": 5.0, "failures": 0, "n": 3},), notes),
-        RoundsCurve(text, (curve,), notes),
-        Complementarity(text, (square,), notes, text, text),
-        Promotion(text, (stage,), notes, (gold,)),
-        Cuts(text, ({"method": text, "n": 3, "read": None},), notes, ({"method": text, "read": 5, "questions": 3},)),
-        Ablation(text, (part,), notes),
-        RunningTime(text, (time,), notes),
-        ByHops(text, (hop, hop | {"hops": None, "node_recall": None}), notes),
-        AtEqualNodes(text, (equal, equal | {"hops": 3, "recall": None}), notes),
-        Decomposition(text, (parts, parts | {"kind": None, "cut": 1}), notes),
-        CoveredOnly(text, (covered, covered | {"read_n": 1, "read": 1.0}), notes),
-        CostQuality(text, (paid, paid | {"front": False, "cost": None, "money": None}), notes),
-        WinRate(text, (rate, rate | {"win_rate": None, "low": None, "high": None}), notes, text, text, (judgement,)),
-    ]  # fmt: skip
+    by_kind = (kind, kind | {"kind": "b", "difference": 0.1 + 1e-17 + 0.2, "low": 0.3, "high": 0.3})
+    curve_over_k = ({"method": text, "k": 5, "recall": 0.5, "n": 3}, {"method": text, "k": 9, "recall": None, "n": 3})
+    to_depth = ({"k": 5, "em": 0.5, "f1": 0.5, "read": 5.0, "failures": 0, "n": 3},)
+    cut = ({"method": text, "n": 3, "read": None},)
+    sizes = ({"method": text, "read": 5, "questions": 3},)
+    rates = (rate, rate | {"win_rate": None, "low": None, "high": None})
+    costs = (paid, paid | {"front": False, "cost": None, "money": None})
+
+    def plain(rows, module, figure="figure") -> Analysis:
+        return Analysis(text, rows, notes, draw=getattr(of(module), figure))
+
+    return {
+        "by_kind": plain(by_kind, "by_kind"),
+        "recall_curve": plain(curve_over_k, "recall_curve"),
+        "quality_against_k": plain(to_depth, "quality_against_k"),
+        "rounds_curve": plain((curve,), "rounds_curve"),
+        "complementarity": Complementarity(text, (square,), notes, text, text, draw=of("complementarity").figure),
+        "promotion": Promotion(text, (stage,), notes, (gold,), draw=of("promotion").figure),
+        "cuts": Cuts(text, cut, notes, sizes, draw=of("cuts").figure),
+        "ablation": plain((part,), "ablation"),
+        "running_time": plain((time,), "running_time"),
+        "by_hops": plain((hop, hop | {"hops": None, "node_recall": None}), "by_hops"),
+        "at_equal_nodes": plain((equal, equal | {"hops": 3, "recall": None}), "at_equal_nodes"),
+        "decomposition": plain((parts, parts | {"kind": None, "cut": 1}), "decomposition"),
+        "covered_only": plain((covered, covered | {"read_n": 1, "read": 1.0}), "decomposition", "covered_figure"),
+        "cost_quality": CostQuality(text, costs, notes, draw=of("cost_quality").figure),
+        "win_rate": WinRate(text, rates, notes, text, text, (judgement,), draw=of("win_rate").figure),
+    }
 
 
-NAMES = [type(thing).__name__ for thing in things("x")]
+NAMES = list(things("x"))
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
-@pytest.mark.parametrize("which", range(len(NAMES)), ids=NAMES)
+@pytest.mark.parametrize("which", NAMES)
 def test_nothing_in_them_is_acted_upon(which, text):
     thing = things(text)[which]
     shown = thing._repr_html_()
@@ -549,7 +549,7 @@ def test_nothing_in_them_is_acted_upon(which, text):
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 @pytest.mark.parametrize("text", ["bdtr[backbone=raptor]", r"$x_{$ \frac{1}{0}", "\x1b[2J\x00\u202e", "", "x" * 1_000])
-@pytest.mark.parametrize("which", range(len(NAMES)), ids=NAMES)
+@pytest.mark.parametrize("which", NAMES)
 def test_figures_are_drawn_and_saved_with_the_same_bytes(which, text, tmp_path):
     thing = things(text)[which]
     files = [thing.figure().save(tmp_path / f"{name}.png").read_bytes() for name in "ab"]
@@ -558,7 +558,7 @@ def test_figures_are_drawn_and_saved_with_the_same_bytes(which, text, tmp_path):
 
 def test_a_value_compares_by_value_and_gives_its_frame(two):
     assert analyses.by_kind(two, QUESTIONS) == analyses.by_kind(two, QUESTIONS)
-    long = RecallCurve("long", tuple({"method": "m", "k": k, "recall": 0.5, "n": 1} for k in range(1, 101)))
+    long = Analysis("long", tuple({"method": "m", "k": k, "recall": 0.5, "n": 1} for k in range(1, 101)))
     assert len(long.frame()) == 100 and "40 more rows" in repr(long) and "40 more rows" in long._repr_html_()
     with pytest.raises(NotImplementedError, match="Analysis has no figure"):
         Analysis("plain", ()).figure()
@@ -566,5 +566,10 @@ def test_a_value_compares_by_value_and_gives_its_frame(two):
 
 @pytest.mark.parametrize("module", ["rounds_curve", "ablation"])
 def test_examples_of_the_docstrings(module):
-    result = doctest.testmod(importlib.import_module(f"workbench.experiments.analyses.{module}"))
+    result = doctest.testmod(of(module))
     assert result.attempted and not result.failed
+
+
+def test_only_figures_import_matplotlib():
+    code = "import sys, workbench.experiments.analyses; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

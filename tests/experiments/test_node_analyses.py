@@ -9,7 +9,7 @@ from test_analyses import written
 from test_views import HOSTILE, UNSHOWABLE, Checked
 
 from workbench.errors import SettingError
-from workbench.experiments.analyses import AtEqualNodes, ByHops, at_equal_nodes, by_hops
+from workbench.experiments.analyses import Analysis, at_equal_nodes, by_hops
 from workbench.experiments.run import Run
 from workbench.records import Question
 
@@ -90,7 +90,8 @@ def test_at_equal_nodes_says_what_it_needs(run, tmp_path):
 def test_nothing_in_them_is_acted_upon(text):
     row = {"hops": 1, "method": text, "n": 3, "node_recall": None, "node_count": 3.5, "passages": 2.0, "failures": 0}
     equal = {"hops": None, "method": text, "n": 3, "nodes": 2.0, "recall": 0.5, "precision": None, "f1": 0.5}
-    for found in (ByHops(text, (row, row), (text,)), AtEqualNodes(text, (equal, equal), (text,))):
+    for rows in ((row, row), (equal, equal)):
+        found = Analysis(text, rows, (text,))
         shown = found._repr_html_()
         Checked(shown)
         assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(found)) and len(shown) < 30_000

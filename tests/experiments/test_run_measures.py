@@ -13,6 +13,7 @@ from workbench.llm.step import Usage
 from workbench.measures import DEFAULT
 from workbench.reading import render
 from workbench.reading.direct import Direct
+from workbench.reading.render import Contexts
 from workbench.records import Question
 
 QUESTIONS = (
@@ -181,11 +182,8 @@ def test_a_failure_is_neither_an_abstention_nor_right(ask):
 class Compressing(Direct):
     """Shows the first passage; starts from three."""
 
-    def context(self, evidence):
-        return render(evidence, 1)
-
-    def uncompressed(self, evidence):
-        return render(evidence, 3)
+    def contexts(self, evidence):
+        return Contexts(render(evidence, 3), lambda _: render(evidence, 1))
 
 
 def test_coverage_is_measured_on_what_a_reader_starts_from(ask, tiny_index):

@@ -242,6 +242,7 @@ def test_a_step_of_a_notebook_has_a_prompt_hash_and_counts(asked):
         + """
 from pydantic import BaseModel
 from workbench.llm import Step
+from workbench.rules import register
 
 class Said(BaseModel):
     facts: list[list[str]]
@@ -249,7 +250,8 @@ class Said(BaseModel):
 def prompt(value):
     return [{"role": "user", "content": f"Sort. {value}"}]
 
-SORT = Step("sort", Said, prompt, lambda values: [Said(facts=[]) for _ in values])
+SORT = Step("sort", Said, prompt)
+register(SORT, lambda value: Said(facts=[]))
 
 class Asking(Own):
     name = "asking"

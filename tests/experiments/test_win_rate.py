@@ -22,6 +22,7 @@ from workbench.llm.engine import engine
 from workbench.llm.meter import Meter
 from workbench.llm.parse import Unreadable, parse
 from workbench.records import Question
+from workbench.rules import rule_for
 from workbench.steps import judge_pair
 
 QUESTIONS = tuple(Question(f"q{at}", f"question {at}?", ("x",), hops=1 + at % 2) for at in range(8))
@@ -211,7 +212,7 @@ def test_common_words_stay(tmp_path):
 def test_the_rules_refuse_and_say_why():
     (result,) = engine("rules").run(judge_pair.STEP, [judge_pair.Input("?", "a", "b")])
     assert result.value is None and "rules cannot judge which of two answers is better" in result.failure
-    assert judge_pair.STEP.rule([]) == []
+    assert rule_for(judge_pair.STEP)([]) == []
 
 
 def reply(**winners):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from typed_graphs import TypedGraph
 
-from workbench.graph.region import Region, Store, region
+from workbench.graph.region import Region, region
+from workbench.methods.dotrag.construction import Store
 
 # Kestrel - Nora Hale - Owl Night - French, the walk that a question about languages takes, and what leads astray.
 TYPES = {

@@ -288,9 +288,9 @@ def test_a_second_builder_is_told_of_the_first(tiny, tmp_path):
     [
         ({"layers": ["fcats"]}, "no layer is called 'fcats'; there are passages, extractions, facts, synonyms"),
         ({"settings": {"fact": {"normalise": "ascii"}}}, "no layer is called 'fact'"),
-        ({"settings": {"facts": {"normalize": "ascii"}}}, "layer 'facts' has normalise; .*does not fit"),
+        ({"settings": {"facts": {"normalize": "ascii"}}}, "layer 'facts' has no setting 'normalize'; it has normalise"),
         ({"settings": {"facts": {"normalise": "latin"}}}, "'latin' is unknown; choose one of unicode, ascii"),
-        ({"settings": {"passages": {"size": 3}}}, "layer 'passages' has no settings"),
+        ({"settings": {"passages": {"size": 3}}}, "layer 'passages' has no setting 'size'; it has none"),
     ],
 )
 def test_unknown_layers_and_settings_name_the_known_ones(tiny, tmp_path, options, said):

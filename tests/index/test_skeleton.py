@@ -27,6 +27,7 @@ from workbench.llm.meter import Meter
 from workbench.llm.parse import parse
 from workbench.llm.step import Result
 from workbench.records import ContextEntity, ContextRelation, Passage
+from workbench.rules import rule_for
 from workbench.steps import fuse_descriptions, graph_records
 from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
 
@@ -313,7 +314,7 @@ def test_long_descriptions_are_fused_in_batches_that_take_up_what_came_of_the_la
 
 def test_the_rules_put_descriptions_together_within_500_tokens():
     value = fuse_descriptions.Input("X", "entity", tuple(f"It has {n} mills on the river." for n in range(200)), 500)
-    (output,) = fuse_descriptions.rule([value])
+    (output,) = rule_for(fuse_descriptions.STEP)([value])
     assert 480 < tokens.count(output.description) <= 500
     assert "At most 375 words" in fuse_descriptions.STEP.prompt(value)[0]["content"]
 
@@ -510,7 +511,7 @@ def test_a_line_tells_what_was_said_by_whom(tmp_path):
         ({"beta": float("nan")}, "beta=nan"),
         ({"selection": "random"}, "selection='random' is unknown; choose one of pagerank, uniform"),
         ({"knn": 0}, "knn=0; it should be a whole number from 1 on"),
-        ({"damping": 1.0}, "damping=1.0; it should be a number from 0 to below 1"),
+        ({"damping": 1.0}, "damping=1.0; it should be a probability, from 0 to below 1"),
         ({"gleanings": -1}, "gleanings=-1"),
         ({"unit_tokens": "many"}, "unit_tokens='many'"),
     ],

@@ -21,6 +21,7 @@ from workbench.index.textualise.markup import mentions, plain, safe, topics, wit
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result
 from workbench.records import Question, Triple
+from workbench.rules import rule_for
 
 RULES = wb.engine("rules")
 FILMS = (
@@ -66,7 +67,7 @@ class Scripted:
         before = sum(name == key for name, _ in self.asked)
         self.asked.append((key, value))
         if step.name not in self.replies:
-            return Result(step.rule([value])[0])
+            return Result(rule_for(step)([value])[0])
         said = self.replies[step.name](value, before)
         return Result(None, failure="refused") if said is None else Result(step.output.model_validate(said))
 

@@ -7,6 +7,7 @@ import re
 from pydantic import BaseModel
 
 from workbench.llm.step import Step
+from workbench.rules import register
 
 
 class Names(BaseModel):
@@ -34,6 +35,10 @@ def read(text: str) -> Said:
     return Said(said=found.group(1).strip())
 
 
-NAMES = Step("names", Names, prompt, lambda values: [Names(names=[value]) for value in values])
-BOOK = Step("book", Book, prompt, lambda values: [Book(title=value, pages=1) for value in values])
-SAID = Step("said", Said, prompt, lambda values: [Said(said=value) for value in values], read=read)
+NAMES = Step("names", Names, prompt)
+BOOK = Step("book", Book, prompt)
+SAID = Step("said", Said, prompt, read=read)
+
+register(NAMES, lambda value: Names(names=[value]))
+register(BOOK, lambda value: Book(title=value, pages=1))
+register(SAID, lambda value: Said(said=value))

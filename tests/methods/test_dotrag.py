@@ -13,8 +13,8 @@ from workbench.llm.parse import Unreadable, parse
 from workbench.methods.dotrag import DotRAG
 from workbench.methods.dotrag.aggregation import union
 from workbench.methods.dotrag.dots import dots
-from workbench.methods.dotrag.parts import KeptPath, without_prefixes
-from workbench.methods.dotrag.search import normal
+from workbench.methods.dotrag.events import JudgedPath
+from workbench.methods.dotrag.search import normal, without_prefixes
 from workbench.steps import dot_rules, fallback_query, judge_paths, select_regions
 from workbench.trace import Trace
 
@@ -533,7 +533,7 @@ def test_confidences_are_between_0_and_1(index, confidence):
 
 def kept(id, nodes, label="complete", confidence=0.5):
     said = judge_paths.Verdict(id=id, label=label, confidence=confidence, justification="", next_question="")
-    return KeptPath(id, nodes, "", said)
+    return JudgedPath(id, "", (), (), (), 0.0, entities=nodes).judged(said)
 
 
 @pytest.mark.parametrize(

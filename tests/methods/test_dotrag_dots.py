@@ -10,7 +10,8 @@ from dot_traces import NEXT, QUESTION, dot_trace, nothing_trace
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
-from workbench.methods.dotrag.dots import Anchor, Beside, Candidate, Concept, Found, Region, dots
+from workbench.methods.dotrag.dots import Beside, Candidate, Found, dots
+from workbench.methods.dotrag.events import Anchor, Concept, Region
 from workbench.records import Evidence
 from workbench.trace import Event, Trace
 
@@ -32,7 +33,8 @@ def test_what_a_dot_is():
         *(False, "t_max"),
     )
     assert first.anchors == (Anchor("Glass Harbour", "movie", 0.93, True),)
-    assert first.rules.types == ("movie", "person") and first.rules.intermediate[0].startswith("names the director")
+    assert first.rules.allowed_types == ("movie", "person")
+    assert first.rules.intermediate_rules[0].startswith("names the director")
     assert first.region == Region((1, 2, 1, 1), 5, 4, {"genre": 1})
     assert second.weak and [anchor.exact for anchor in second.anchors] == [False, False]
     assert second.rules.failure == "two answers could not be read"
@@ -123,7 +125,7 @@ def test_a_question_for_which_nothing_was_kept():
     shown = dots(nothing_trace())
     assert (shown.no_paths, shown.final, shown.chunks, shown.nodes) == (True, (), (), ())
     assert (shown.fallback, shown.failure) == ("no path was kept", "no answer")
-    assert shown.dots[0].region.relaxed and shown.dots[0].region.truncated
+    assert shown.dots[0].region.filter_relaxed and shown.dots[0].region.truncated
     assert shown.dots[0].iterations[0].candidates == shown.dots[0].paths == ()
 
 

@@ -13,8 +13,9 @@ import pytest
 from typed_graphs import GraphIndex, Says, TypedGraph, verdict
 
 import workbench as wb
-from workbench.graph.region import ALWAYS, Store
+from workbench.graph.region import ALWAYS
 from workbench.methods.dotrag import construction
+from workbench.methods.dotrag.construction import Store
 from workbench.methods.dotrag.search import normal
 
 TYPES = ("film", "person", "year", "unknown")

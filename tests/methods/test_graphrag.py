@@ -20,6 +20,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.methods.graphrag import GraphRAG
 from workbench.records import Passage
+from workbench.rules import rule_for
 from workbench.steps import community_report
 
 
@@ -51,7 +52,7 @@ class Rating(RulesEngine):
     def run(self, step, inputs, *, trace=None):
         if step is not community_report.STEP:
             return super().run(step, inputs, trace=trace)
-        outputs = step.rule(inputs)
+        outputs = rule_for(step)(inputs)
         return [Result(o.model_copy(update={"rating": self.ratings[o.title.split(",")[0]]})) for o in outputs]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.reading.prompts import PROMPTS
+from workbench.rules import rule_for
 from workbench.steps.answer import Input
 from workbench.steps.classify_question import STEP as CLASSIFY
 from workbench.steps.classify_question import Input as Question
@@ -26,7 +27,7 @@ def messages(prompt: str) -> list[dict]:
 
 
 def ruled(prompt: str, asked: Input) -> str:
-    (said,) = PROMPTS[prompt].step.rule([PROMPTS[prompt].asked(asked)])
+    (said,) = rule_for(PROMPTS[prompt].step)([PROMPTS[prompt].asked(asked)])
     return said.reply
 
 
@@ -114,7 +115,7 @@ def test_a_label_is_one_of_three_or_the_default(reply, kind, invalid):
     ],
 )
 def test_the_rules_classify(question, kind, invalid):
-    (said,) = CLASSIFY.rule([Question(question)])
+    (said,) = rule_for(CLASSIFY)([Question(question)])
     assert (said.kind, said.invalid) == (kind, invalid)
 
 

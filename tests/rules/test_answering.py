@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.language.questions import Hop
 from workbench.language.relations import kind_of, likeness, stem
 from workbench.language.spans import about, mentioned, pages, same
 from workbench.rules import answering
-from workbench.rules.answering import answer
+from workbench.rules.answering import short_answer as answer
 from workbench.rules.hops import candidates
-from workbench.rules.questions import Hop
 
 THEATRE = ("Halden Theatre", "The Halden Theatre in Oslo was designed by Karl Weiss and opened in 1931.")
 WEISS = ("Karl Weiss", "Karl Weiss (born 1889 in Vienna) was an architect. He married the singer Ada Lind in 1920.")

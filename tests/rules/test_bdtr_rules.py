@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from workbench.rules.bdtr import dual, reasoning, supporting
+from workbench.rules import bdtr
+from workbench.steps import dual_thoughts, reasoning_chain, verify
 
 QUESTION = "Where was the founder of Kestrel FM born?"
 STATION = ("Kestrel FM", "Kestrel FM is a radio station. It was founded by Nora Whitlock in 1984.")
 FOUNDER = ("Nora Whitlock", "Nora Whitlock is a broadcaster. She was born in Alderby.")
 BIRD = ("Common kestrel", "The common kestrel is a small falcon that hovers over open country.")
+
+
+def dual(question, passages, before):
+    return bdtr.dual_thoughts(dual_thoughts.Input(question, tuple(passages), tuple(before)))
+
+
+def reasoning(question, passages):
+    return bdtr.reasoning_chain(reasoning_chain.Input(question, tuple(passages)))
+
+
+def supporting(steps, passages):
+    """Numbers of the passages that support the steps."""
+    return bdtr.verify(verify.Input("", "", tuple(steps), (), tuple(passages))).documents
 
 
 def test_fast_asks_for_the_first_hop_and_slow_names_the_bridge():
@@ -22,7 +40,7 @@ def test_fast_asks_for_the_first_hop_and_slow_names_the_bridge():
 
 def test_what_was_tried_is_not_tried_again():
     first = dual(QUESTION, [STATION], ())
-    second = dual(QUESTION, [STATION], [tuple(first)])
+    second = dual(QUESTION, [STATION], [(first.fast, first.slow)])
     assert "Nora Whitlock" in second.fast and "born" in second.fast  # the next hop, with what the first found
     assert len({first.fast, first.slow, second.fast, second.slow}) == 4
 
@@ -33,7 +51,7 @@ def test_with_nothing_found_a_title_is_the_bridge():
 
 def test_with_nothing_to_read_the_question_is_what_is_left():
     assert dual(QUESTION, [], ()).slow == QUESTION
-    assert dual("", [], ()) == ("", "")
+    assert dual("", [], ()) == dual_thoughts.Output(fast="", slow="")
 
 
 def test_the_chain_holds_the_sentences_that_were_read_and_what_links_them():
@@ -61,12 +79,14 @@ def test_one_passage_is_enough_for_a_step():
 @pytest.mark.parametrize("passages", [(), (("", ""),), (("\x00\ud800", "<b> {0} %s"),), (("t", "word " * 3000),)])
 def test_any_passage_can_be_read(passages):
     for question in (QUESTION, "\ud800", "???", "who " * 200):
-        dual(question, passages, ())
-        reasoning(question, passages)
+        half = "\ud800" in "".join([question, *map("".join, passages)])  # is read, but no output can hold it
+        for ask in (partial(dual, question, passages, ()), partial(reasoning, question, passages)):
+            with suppress(ValidationError) if half else nullcontext():
+                ask()
         supporting([question], passages)
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=20), st.text(max_size=60)), max_size=3))
 def test_any_text_gives_two_thoughts(question, passages):
-    assert all(isinstance(thought, str) for thought in dual(question, passages, ()))
+    assert all(isinstance(thought, str) for thought in dual(question, passages, ()).model_dump().values())

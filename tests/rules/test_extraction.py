@@ -3,10 +3,13 @@
 import pytest
 
 from workbench.rules import extraction
+from workbench.steps import named_entities
+from workbench.steps import triples as step
 
 
 def triples(text, title="Mora Tennant"):
-    return [tuple(triple) for triple in extraction.triples([(title, text)])[0]]
+    (output,) = extraction.triples([step.Input(title, text, ())])
+    return [tuple(triple) for triple in output.triples]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +116,8 @@ def test_any_text_gives_well_formed_triples(text):
 
 
 def test_entities_begin_with_the_title_and_do_not_repeat():
-    (names,) = extraction.named_entities([("Oslo", "Oslo is in Norway. Norway has Oslo.")])
+    (output,) = extraction.named_entities([named_entities.Input("Oslo", "Oslo is in Norway. Norway has Oslo.")])
+    names = output.named_entities
     assert names[0] == "Oslo"
     assert len(names) == len(set(names))
 

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.rules.iterative import MOST_WORDS, Target, directions, generation, missing, thought
+from workbench.rules import iterative
+from workbench.rules.iterative import MOST_WORDS
+from workbench.steps import directions as directions_step
+from workbench.steps import generation as generation_step
+from workbench.steps.directions import Target
+from workbench.steps.next_thought import Input
 
 QUESTION = "In which town was the founder of Kestrel FM born?"
 STATION = ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984.")
@@ -12,6 +17,24 @@ FOUNDER = ("Nora Whitlock", "Nora Whitlock is a broadcaster who was born in Alde
 WHOLE = [FOUNDER, STATION]
 WEISS = ("Karl Weiss", "Karl Weiss (3 May 1950 – 1999) was a Norwegian broadcaster.")
 LIND = ("Ada Lind", "Ada Lind (1893 – 1967) was a Norwegian singer.")
+
+
+def thought(question, passages, before=()):
+    return iterative.next_thought(Input(question, tuple(passages), tuple(before))).thought
+
+
+def missing(question, passages):
+    return iterative.missing_evidence(Input(question, tuple(passages))).thought
+
+
+def generation(question, passages):
+    output = iterative.generation(generation_step.Input(question, tuple(passages)))
+    return output.reasoning, output.answer
+
+
+def directions(question, passages, width):
+    output = iterative.directions(directions_step.Input(question, tuple(passages), width=width))
+    return output.targets, output.sufficient
 
 
 @pytest.mark.parametrize(
@@ -55,8 +78,11 @@ def test_a_generation_keeps_below_100_words():
 
 
 def test_directions_lead_from_known_names():
-    assert directions(QUESTION, [], 3) == ([Target("Kestrel FM", "founder", 1.0)], False)
-    assert directions(QUESTION, [STATION], 3) == ([Target("Nora Whitlock", "town born", 1.0)], False)
+    assert directions(QUESTION, [], 3) == ([Target(entity="Kestrel FM", relation="founder", score=1.0)], False)
+    assert directions(QUESTION, [STATION], 3) == (
+        [Target(entity="Nora Whitlock", relation="town born", score=1.0)],
+        False,
+    )
     assert directions(QUESTION, WHOLE, 3) == ([], True)
 
 
@@ -66,7 +92,7 @@ def test_directions_of_a_comparison_are_weighed_in_order_and_as_many_as_asked_fo
     assert [target.entity for target in both] == ["Ada Lind", "Karl Weiss"]
     assert [target.score for target in both] == pytest.approx([2 / 3, 1 / 3])
     assert not enough
-    assert [target[::2] for target in directions(question, [], 1)[0]] == [("Ada Lind", 1.0)]
+    assert [(target.entity, target.score) for target in directions(question, [], 1)[0]] == [("Ada Lind", 1.0)]
 
 
 def test_a_comparison_s_answer_is_compared_and_not_the_value_of_its_last_hop():

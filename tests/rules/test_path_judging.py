@@ -6,12 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules.path_judging import CLOSE, MISFIT, SURE, another, judge
-from workbench.steps.judge_paths import PathShown
+from workbench.rules import path_judging
+from workbench.rules.path_judging import CLOSE, MISFIT, SURE
+from workbench.steps import dot_rules, fallback_query
+from workbench.steps.judge_paths import Input, PathShown
 
 OTHERS = "film -[directed by]-> person <-[directed by]- film"
 QUESTION = "which films have the same director as Dune Fever"
 TYPES = {"Dune Fever": "film", "Ada Lind": "person", "Salt": "film", "1994": "year"}
+
+
+def judge(question, rules_of_the_end, history, paths):
+    rules = dot_rules.Output(
+        query_constraints="", intermediate_rules=[], terminal_rules=list(rules_of_the_end), allowed_types=[],
+        initial_query="",
+    )  # fmt: skip
+    return path_judging.judge_paths(Input(question, rules, tuple(history), tuple(paths))).verdicts
+
+
+def another(question, constraints, history):
+    value = fallback_query.Input(question, constraints, tuple(history), (), 1)
+    return path_judging.fallback_query(value).query
 
 
 def path(*nodes, hops, types=None, similarity=0.0, passage=""):

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.rules.patterns import MOST, Comparison, query, write
-from workbench.sparql import parse
+from workbench.rules.patterns import query, write
+from workbench.sparql import Comparison, parse
+from workbench.sparql.query import MOST
 
 
 def members(question, known=()):

@@ -5,14 +5,23 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules import reporting
+from workbench.rules import reporting, rule_for
 from workbench.steps import community_report
 
 RELATIONSHIPS = (("orsby", "aldra", "orsby lies on aldra"), ("orsby", "nora", "nora founded orsby!"))
 
 
+def report(entities, relationships, reports, share):
+    value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
+    return reporting.community_report(value)
+
+
+def finding(summary, explanation):
+    return community_report.Finding(summary=summary, explanation=explanation)
+
+
 def test_an_extract_names_the_best_connected_and_tells_each_fact_once():
-    made = reporting.extract((("orsby", ""), ("aldra", ""), ("nora", "")), RELATIONSHIPS, (), 0.25)
+    made = report((("orsby", ""), ("aldra", ""), ("nora", "")), RELATIONSHIPS, (), 0.25)
     assert made.title == "orsby, aldra, nora"
     assert made.summary == "orsby lies on aldra. nora founded orsby!"
     assert made.rating == 2.5 and made.rating_explanation.startswith("rules:")
@@ -21,21 +30,21 @@ def test_an_extract_names_the_best_connected_and_tells_each_fact_once():
 
 def test_more_than_a_summary_holds_becomes_findings():
     many = [("hub", f"leaf{at}", f"hub likes leaf{at}") for at in range(12)]
-    made = reporting.extract((), many, (), 1.0)
-    told = made.summary + " ".join(said for _, said in made.findings)
-    assert made.findings[0] == ("hub", " ".join(f"hub likes leaf{at}." for at in range(5, 10)))
+    made = report((), many, (), 1.0)
+    told = made.summary + " ".join(one.explanation for one in made.findings)
+    assert made.findings[0] == finding("hub", " ".join(f"hub likes leaf{at}." for at in range(5, 10)))
     assert all(told.count(f"leaf{at}.") <= 1 for at in range(12))
 
 
 def test_reports_on_parts_stand_for_them():
-    made = reporting.extract((), (), (("The harbour", "It is old."),), 0.0)
+    made = report((), (), (("The harbour", "It is old."),), 0.0)
     assert made.title == "The harbour" and made.summary == "It includes The harbour."
-    assert made.findings == [("The harbour", "It is old.")]
+    assert made.findings == [finding("The harbour", "It is old.")]
 
 
 def test_entities_alone_and_nothing_at_all():
-    assert reporting.extract((("orsby", "a town"),), (), (), 0.0).summary == "orsby: a town."
-    assert reporting.extract((), (), (), 0.0).title == "a community without entities"
+    assert report((("orsby", "a town"),), (), (), 0.0).summary == "orsby: a town."
+    assert report((), (), (), 0.0).title == "a community without entities"
 
 
 _text = st.text(max_size=20)
@@ -45,7 +54,7 @@ _text = st.text(max_size=20)
        st.lists(st.tuples(_text, _text), max_size=8), st.floats())  # fmt: skip
 def test_any_records_make_a_report(entities, relationships, reports, share):
     value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
-    (made,) = community_report.rule([value])
+    (made,) = rule_for(community_report.STEP)([value])
     assert 0 <= made.rating <= 10 and len(made.findings) <= reporting.FINDINGS
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import pytest
 from invented_schemas import FILMS
 
-from workbench.rules.routing import regions
+from workbench.rules import routing
+from workbench.steps import select_regions
 
 
-def spans(question, *named, most=3):
-    return [span for span, _, _ in regions(question, *FILMS, named, most).anchors]
+def regions(question, named):
+    return routing.regions(select_regions.Input(question, "", *FILMS, tuple(named)))
+
+
+def spans(question, *named):
+    return [anchor.span for anchor in regions(question, named).anchors]
 
 
 @pytest.mark.parametrize(
@@ -41,19 +46,19 @@ def test_no_more_than_are_wanted():
 
 
 def test_of_two_types_the_more_frequent_one_is_given():
-    (anchor,) = regions("who made Fever", *FILMS, [("Fever", "genre"), ("Fever", "film")], 3).anchors
-    assert anchor[2] == "film"
+    (anchor,) = regions("who made Fever", [("Fever", "genre"), ("Fever", "film")]).anchors
+    assert anchor.type == "film"
 
 
 def test_a_question_without_names_goes_by_its_topics():
-    found = regions("what are long comedies about war", *FILMS, [], 3)
+    found = regions("what are long comedies about war", [])
     assert (found.anchors, found.routing) == ([], 0)
     assert found.topics[0] == "long comedies war"
 
 
 def test_a_description_says_the_type_and_what_is_asked():
-    found = regions("who directed Dune Fever", *FILMS, [("Dune Fever", "film")], 3)
-    assert found.anchors[0][1] == (
+    found = regions("who directed Dune Fever", [("Dune Fever", "film")])
+    assert found.anchors[0].description == (
         "Dune Fever is a film (A film, made to be shown on a screen), asked about with regard to directed."
     )
     assert found.routing == 1

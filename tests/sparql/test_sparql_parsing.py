@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.rules.patterns import MOST
 from workbench.sparql import Comparison, parse
+from workbench.sparql.query import MOST
 
 CHAIN = [("Dune Fever", "directed by", "?d"), ("?d", "born in", "?x")]
 

@@ -9,6 +9,7 @@ from invented_schemas import FILMS
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
+from workbench.rules import rule_for
 from workbench.steps import dot_rules, fallback_query, judge_paths, select_regions
 from workbench.steps.select_regions import Anchor
 
@@ -148,9 +149,9 @@ def test_every_prompt_says_that_what_it_shows_is_data(step):
 
 def test_the_rule_bodies_answer_each_other():
     """The judge reads the walk that the rules wrote, asks for its next hop, and the fallback for all of it."""
-    (regions,) = select_regions.rule([REGIONS])
+    (regions,) = rule_for(select_regions.STEP)([REGIONS])
     assert [anchor.span for anchor in regions.anchors] == ["Ada Lind"]
-    (rules,) = dot_rules.rule([DOT])
+    (rules,) = rule_for(dot_rules.STEP)([DOT])
     assert rules.terminal_rules == ["person <-[directed by]- film -[written by]-> person"]
     assert rules.allowed_types == ["film", "person"]
     back, on = (("directed_by", False),), (("written_by", True),)
@@ -159,9 +160,9 @@ def test_the_rule_bodies_answer_each_other():
         judge_paths.PathShown("b", "", ("Ada Lind", "Salt", "Bo"), ("person", "film", "person"), (back, on), 0.0),
         judge_paths.PathShown("c", "", ("Ada Lind", "Salt"), ("person", "film"), ((("written_by", False),),), 0.0),
     )
-    (judged,) = judge_paths.rule([judge_paths.Input(QUESTION, rules, (rules.initial_query,), paths)])
+    (judged,) = rule_for(judge_paths.STEP)([judge_paths.Input(QUESTION, rules, (rules.initial_query,), paths)])
     assert [(said.id, said.label) for said in judged.verdicts] == [
         ("a", "partial"), ("b", "complete"), ("c", "irrelevant")]  # fmt: skip
     assert judged.verdicts[0].next_question == "person (written by) of Salt"
     asked = fallback_query.Input(QUESTION, rules.query_constraints, (rules.initial_query,), (), 2)
-    assert fallback_query.rule([asked])[0].query == "person (written by) of film directed by Ada Lind"
+    assert rule_for(fallback_query.STEP)([asked])[0].query == "person (written by) of film directed by Ada Lind"

@@ -13,6 +13,7 @@ from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.llm.step import Result
+from workbench.rules import rule_for
 from workbench.steps import entity_relations as step
 from workbench.steps.entity_relations import END, FIELD, Edge, EntityRecord, Node, Output, RelationRecord, merged
 
@@ -313,7 +314,7 @@ def test_the_rules_tell_each_fact_between_two_names():
 
 def test_the_rules_use_the_types_that_they_are_given():
     types = (("settlement", "A city, town or village."), ("river", "A natural watercourse."))
-    (output,) = step.rule([step.Input("Orsby", TEXT, types)])
+    (output,) = rule_for(step.STEP)([step.Input("Orsby", TEXT, types)])
     found = {entity.name: entity.type for entity in output.entities}
     assert (found["Orsby"], found["River Aldra"], found["1889"]) == ("settlement", "river", "date")
 

@@ -7,11 +7,12 @@ import pytest
 from workbench import tokens
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
+from workbench.rules import rule_for
 from workbench.steps import fuse_descriptions as step
 
 
 def extract(*fragments: str) -> str:
-    return step.rule([step.Input("Orsby", "entity", fragments)])[0].description
+    return rule_for(step.STEP)([step.Input("Orsby", "entity", fragments)])[0].description
 
 
 @pytest.mark.parametrize(

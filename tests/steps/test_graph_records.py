@@ -11,6 +11,7 @@ from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.llm.step import Result
+from workbench.rules import rule_for
 from workbench.steps import graph_records as step
 from workbench.steps.graph_records import END, FIELD, RECORD, EntityRecord, Output, RelationRecord
 
@@ -205,8 +206,8 @@ def test_the_rules_describe_and_weigh_what_they_find():
 def test_the_rules_read_the_parts_of_a_text_one_by_one():
     parts = (("Orsby", "Orsby lies on the River"), ("", "Aldra Mills was founded by Nora Whitlock."))
     whole = step.Input("", "".join(text for _, text in parts), parts=parts)
-    alone = [output for title, text in parts for output in step.rule([step.Input(title, text)])]
-    (output,) = step.rule([whole])
+    alone = [output for title, text in parts for output in rule_for(step.STEP)([step.Input(title, text)])]
+    (output,) = rule_for(step.STEP)([whole])
     assert output.entities == [entity for said in alone for entity in said.entities]
     assert output.relationships == [relation for said in alone for relation in said.relationships]
     assert len(output.relationships) > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from workbench.rules.keywords import keywords
+from workbench.rules import rule_for
 from workbench.steps import keywords as step
 
 RELATIONS = (
@@ -14,6 +14,12 @@ RELATIONS = (
     ("release_year", ("movie",), ("year",), ""),
     ("in_language", ("movie",), ("language",), ""),
 )
+
+
+def keywords(question, named=(), relations=()):
+    """(high level, low level) by rules."""
+    (output,) = rule_for(step.STEP)([step.Input(question, tuple(named), tuple(relations))])
+    return output.high_level, output.low_level
 
 
 @pytest.mark.parametrize(

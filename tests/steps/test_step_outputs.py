@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
+from workbench.rules import rule_for
 from workbench.steps import (
     answer,
     directions,
@@ -137,7 +138,7 @@ def test_what_is_neither_text_nor_number_fails(step, frame, member):
 def test_the_fact_filter_s_rule_keeps_the_order_and_not_too_many():
     """Candidates come best first."""
     facts = tuple(("ada", "knows", name) for name in "abcdefg")
-    (kept,) = fact_filter.rule([fact_filter.Input("Whom does Ada know?", facts, (0.5,) * 7)])
+    (kept,) = rule_for(fact_filter.STEP)([fact_filter.Input("Whom does Ada know?", facts, (0.5,) * 7)])
     assert kept.facts == [list(fact) for fact in facts[: fact_filter.MOST]]
 
 
@@ -145,7 +146,7 @@ def test_the_fact_filter_s_rule_keeps_the_order_and_not_too_many():
 
 
 def ruled(gold, prediction):
-    (said,) = judge.rule([judge.Input("?", tuple(gold), prediction)])
+    (said,) = rule_for(judge.STEP)([judge.Input("?", tuple(gold), prediction)])
     assert said.reason.startswith("rules:")
     return said.verdict
 

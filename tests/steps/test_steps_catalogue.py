@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.parse import parse
+from workbench.rules import rule_for
 from workbench.steps import (
     answer,
     catalogue,
@@ -184,16 +185,16 @@ def test_a_schema_is_strict_and_names_the_example_s_fields(step):
 @each_rule
 def test_a_rule_body_gives_one_output_per_input(step):
     inputs = [MAKE[step.name](text) for text in HOSTILE]
-    outputs = step.rule(inputs)
+    outputs = rule_for(step)(inputs)
     assert len(outputs) == len(inputs) and all(type(output) is step.output for output in outputs)
-    assert step.rule([]) == []
+    assert rule_for(step)([]) == []
 
 
 @each_rule
 def test_a_rule_body_does_a_batch_as_it_does_its_members(step):
     """Results must not depend on what else was asked at the same time."""
     inputs = [MAKE[step.name](text) for text in ("Ada Lovelace was born in London in 1815.", "Who was Ada?", "")]
-    assert step.rule(inputs) == [output for value in inputs for output in step.rule([value])]
+    assert rule_for(step)(inputs) == [output for value in inputs for output in rule_for(step)([value])]
 
 
 @each_rule

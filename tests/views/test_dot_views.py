@@ -24,18 +24,11 @@ from workbench.methods.base import Method
 from workbench.methods.dotrag.dots import Beside, Dots, Found, dots, whole_region
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
 from workbench.trace import Trace
-from workbench.views.dot_figures import (
-    Drawing,
-    dot_data,
-    dot_figure,
-    dot_legend,
-    dot_page,
-    drawing,
-    marks,
-    path_drawing,
-)
+from workbench.views.dot_drawing import COLUMN, dot_drawing, path_drawing, type_styles
 from workbench.views.dot_tracer import RegionGL
-from workbench.views.graph import theme_named
+from workbench.views.drawing import Drawing, drawing_data, drawing_legend, drawing_page
+from workbench.views.figures import drawing_figure
+from workbench.views.palette import theme_named
 
 CONTROL = "\x1b[2J\x00\x07\r\x9b31m\u202e\u2028\ud800"
 FILMS = {"Glass Harbour": "movie", "Salt Line": "movie", "Ilse Varn": "person", "Pia Norr": "person",
@@ -171,50 +164,62 @@ def test_a_text_of_100_kb_stays_small(position, letter):
 
 
 def places(drawn: Drawing) -> dict[str, tuple[float, float]]:
-    return {spot.name: (spot.x, spot.y) for spot in drawn.spots}
+    return {node.name: (node.x, node.y) for node in drawn.nodes}
 
 
 def test_what_a_drawing_shows_and_where():
-    drawn = drawing(dots(dot_trace(), gold=["Oskar Lind"]))
-    assert {spot.name: (spot.role, spot.hop, spot.type) for spot in drawn.spots} == {
-        "Glass Harbour": ("anchor", 0, "movie"),
-        "Ilse Varn": ("kept", 1, "person"),
-        "Pia Norr": ("path", 1, "person"),
-        "Drama": ("path", 1, "genre"),
-        "Salt Line": ("kept", 2, "movie"),
-        "Oskar Lind": ("kept", 3, "person"),
-        "Quell": ("candidate", 4, "year"),
+    drawn = dot_drawing(dots(dot_trace(), gold=["Oskar Lind"]))
+    assert {node.name: (node.role, node.x / COLUMN, node.style.name) for node in drawn.nodes} == {
+        "Glass Harbour": ("anchor", -2, "movie"),
+        "Ilse Varn": ("kept", -1, "person"),
+        "Pia Norr": ("path", -1, "person"),
+        "Drama": ("path", -1, "genre"),
+        "Salt Line": ("kept", 0, "movie"),
+        "Oskar Lind": ("kept", 1, "person"),
+        "Quell": ("candidate", 2, "year"),
     }
-    columns = {spot.hop: spot.x for spot in drawn.spots}
-    assert columns == {hop: hop - 2 for hop in range(5)}
-    lines = {(drawn.spots[line.source].name, drawn.spots[line.target].name): line for line in drawn.lines}
-    assert {ends: line.status for ends, line in lines.items()} == {
+    assert {node.name: node.tooltip.partition("\n")[2] for node in drawn.nodes} == {
+        "Glass Harbour": "movie, anchor",
+        "Ilse Varn": "person, at hop 1",
+        "Pia Norr": "person, at hop 1",
+        "Drama": "genre, at hop 1",
+        "Salt Line": "movie, at hop 2",
+        "Oskar Lind": "person, at hop 3",
+        "Quell": "year, candidate, no path leads to it",
+    }
+    edges = {(drawn.nodes[edge.source].name, drawn.nodes[edge.target].name): edge for edge in drawn.edges}
+    assert {ends: edge.style.name for ends, edge in edges.items()} == {
         ("Glass Harbour", "Ilse Varn"): "complete",
         ("Glass Harbour", "Pia Norr"): "not kept",
         ("Glass Harbour", "Drama"): "not kept",
         ("Ilse Varn", "Salt Line"): "complete",
         ("Salt Line", "Oskar Lind"): "complete",
     }
-    assert lines["Glass Harbour", "Ilse Varn"].paths == ("0.1.1", "0.2.1", "0.2.2")
-    assert [spot.name for spot in drawn.spots if spot.gold] == ["Oskar Lind"]
+    assert paths(edges["Glass Harbour", "Ilse Varn"]) == "complete: 0.1.1, 0.2.1, 0.2.2"
+    for told in ("label", "tooltip"):
+        assert [node.name for node in drawn.nodes if "(gold)" in getattr(node, told)] == ["Oskar Lind"]
+
+
+def paths(edge) -> str:
+    return edge.tooltip.splitlines()[-1]
 
 
 def test_nothing_moves_while_one_steps():
     shown = dots(dot_trace())
-    first, second, end = (places(drawing(shown, 0, iteration)) for iteration in (0, 1, 2))
+    first, second, end = (places(dot_drawing(shown, 0, iteration)) for iteration in (0, 1, 2))
     assert list(first) == ["Glass Harbour"] and list(second) == ["Glass Harbour", "Ilse Varn", "Pia Norr", "Drama"]
     assert first.items() <= second.items() <= end.items()
-    partial = drawing(shown, 0, 1).lines[0]
-    assert (partial.status, partial.paths) == ("partial", ("0.1.1",))
+    partial = dot_drawing(shown, 0, 1).edges[0]
+    assert (partial.style.name, paths(partial)) == ("partial", "partial: 0.1.1")
 
 
-def test_a_hop_that_paths_walk_both_ways_is_one_line():
+def test_a_hop_that_paths_walk_both_ways_is_one_edge():
     shown = dots(dot_trace())
     one = shown.dots[0].iterations[0]
     back = replace(one.paths[0], id="0.1.9", nodes=("Ilse Varn", "Glass Harbour"))
     dot = replace(shown.dots[0], iterations=(replace(one, paths=(*one.paths, back)),))
-    drawn = drawing(replace(shown, dots=(dot,)))
-    assert len(drawn.lines) == 3 and drawn.lines[0].paths == ("0.1.1", "0.1.9")
+    drawn = dot_drawing(replace(shown, dots=(dot,)))
+    assert len(drawn.edges) == 3 and paths(drawn.edges[0]).endswith(": 0.1.1, 0.1.9")
 
 
 def many(n: int = 300) -> Dots:
@@ -231,9 +236,9 @@ def many(n: int = 300) -> Dots:
 
 
 def test_a_crowded_dot_shows_what_matters_most():
-    drawn = drawing(many(), limit=200)
+    drawn = dot_drawing(many(), limit=200)
     assert len(drawn) == 200 and drawn.left_out == 104
-    assert [spot.name for spot in drawn.spots if spot.role in ("anchor", "kept")] == [
+    assert [node.name for node in drawn.nodes if node.role in ("anchor", "kept")] == [
         *("Glass Harbour", "middle 2"),
         "end 299",
     ]
@@ -241,29 +246,33 @@ def test_a_crowded_dot_shows_what_matters_most():
     at = list(places(drawn).values())
     assert len(set(at)) == 200
     xs, ys = np.array(at).T
-    assert 1 < (np.ptp(xs) * 150 * 1.8) / (np.ptp(ys) * 38) < 3.5  # about as wide and high as its frame
-    labels = [node["label"] for node in dot_data(drawn)["nodes"] if node["label"]]
+    assert 1 < (np.ptp(xs) * 1.8) / np.ptp(ys) < 3.5  # about as wide and high as its frame
+    labels = [node["label"] for node in drawing_data(drawn)["nodes"] if node["label"]]
     assert len(labels) == 45 and "end 299" in labels
 
 
 def test_one_path_alone():
     shown = dots(dot_trace())
     drawn = path_drawing(shown, shown.path("0.2.2"))
-    assert [spot.x for spot in drawn.spots] == [-1.5, -0.5, 0.5, 1.5] and {spot.y for spot in drawn.spots} == {0.0}
-    edges = dot_data(drawn)["edges"]
+    assert [node.x / COLUMN for node in drawn.nodes] == [-1.5, -0.5, 0.5, 1.5] and {node.y for node in drawn.nodes} == {
+        0
+    }
+    edges = drawing_data(drawn)["edges"]
     assert [(edge["label"], edge["arrows"]) for edge in edges] == [
         ("directed_by", "to"), ("directed_by / written_by", "from"), ("starred_actors", "to"),
     ]  # fmt: skip
-    assert {line.status for line in path_drawing(shown, shown.path("0.1.2")).lines} == {"not kept"}
+    assert {edge.style.name for edge in path_drawing(shown, shown.path("0.1.2")).edges} == {"not kept"}
 
 
 def test_each_type_has_its_own_mark():
     names = [f"t{at}" for at in range(35)]
-    assert len(set(marks(names).values())) == 35 and marks(names[:3]) == dict(list(marks(names).items())[:3])
-    drawn = drawing(dots(dot_trace()), types={"Nowhere": "place"})
-    assert "place" in drawn.types and "place" not in dot_legend(drawn) and "genre" in dot_legend(drawn)
-    untyped = dot_data(drawing(dots(dot_trace(t_max=1)), types={"Pia Norr": ""}))["nodes"]
-    assert untyped[2]["color"]["background"] == "#777777" and "type not in the trace" in untyped[2]["says"]
+    assert len({(style.colour, style.shape) for style in type_styles(names).values()}) == 35
+    assert type_styles(names[:3]) == dict(list(type_styles(names).items())[:3])
+    drawn, before = (dot_drawing(dots(dot_trace()), types=types) for types in ({"Nowhere": "place"}, None))
+    assert drawn.node_styles[-2:] != before.node_styles[-2:]  # `place` has taken the style of what comes after it
+    assert "place" not in drawing_legend(drawn) and "genre" in drawing_legend(drawn)
+    untyped = drawing_data(dot_drawing(dots(dot_trace(t_max=1)), types={"Pia Norr": ""}))["nodes"]
+    assert untyped[2]["color"]["background"] == "#777777" and "type not in the trace" in untyped[2]["tooltip"]
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # matplotlib has no letter for some of them
@@ -271,27 +280,27 @@ def test_each_type_has_its_own_mark():
 @given(hostile)
 def test_a_page_acts_upon_no_name(text):
     shown = dots(swapped(text))
-    for drawn in (drawing(shown), path_drawing(shown, shown.final[0])):
-        made = dot_page(drawn)
+    for drawn in (dot_drawing(shown), path_drawing(shown, shown.final[0])):
+        made = drawing_page(drawn)
         script = re.search(r"<script>show\((.*)\);</script></body>", made, re.DOTALL).group(1)
-        assert "<" not in script and json.loads(script) == dot_data(drawn)
-        assert not UNSHOWABLE.search("".join(node["label"] + node["says"] for node in dot_data(drawn)["nodes"]))
-        assert dot_figure(drawn)._repr_png_()[:4] == b"\x89PNG"
+        assert "<" not in script and json.loads(script) == drawing_data(drawn)
+        assert not UNSHOWABLE.search("".join(node["label"] + node["tooltip"] for node in drawing_data(drawn)["nodes"]))
+        assert drawing_figure(drawn)._repr_png_()[:4] == b"\x89PNG"
 
 
 def test_a_page_needs_nothing_else_and_has_a_theme():
     shown = dots(dot_trace())
-    light, dark = (dot_page(drawing(shown), theme=theme) for theme in ("light", "dark"))
+    light, dark = (drawing_page(dot_drawing(shown), theme=theme) for theme in ("light", "dark"))
     assert "https://" not in re.sub(r"<!--.*?-->|/\*.*?\*/|//[^\n]*", "", light.partition("<body>")[0])[:2000]
     assert f'"strokeColor": "{theme_named("dark").paper}"' in dark and dark != light
     with pytest.raises(SettingError, match="theme='blue'"):
-        dot_page(drawing(shown), theme="blue")
+        drawing_page(dot_drawing(shown), theme="blue")
 
 
 def test_the_same_drawing_gives_the_same_bytes(tmp_path):
-    first, second = (dot_figure(drawing(dots(dot_trace()))).save(tmp_path / f"{n}.png") for n in "ab")
+    first, second = (drawing_figure(dot_drawing(dots(dot_trace()))).save(tmp_path / f"{n}.png") for n in "ab")
     assert first.read_bytes() == second.read_bytes()
-    assert dot_figure(drawing(dots(nothing_trace()))).save(tmp_path / "c.svg").exists()
+    assert drawing_figure(dot_drawing(dots(nothing_trace()))).save(tmp_path / "c.svg").exists()
 
 
 # -- the tracer --------------------------------------------------------------------------------------------------------
@@ -407,7 +416,7 @@ def test_zooming(tracer):
 
 
 def test_a_click_zooms_and_a_click_goes_back(tracer):
-    names = [spot.name for spot in tracer.drawing.spots]
+    names = [spot.name for spot in tracer.drawing.nodes]
     tracer._frame.picked = names.index("Salt Line")
     assert tracer.path.id == "0.2.2"  # the kept path through it, rather than the one that ends at it
     tracer._frame.picked = 0
@@ -551,7 +560,7 @@ def test_a_trace_at_hand(films):
         "SettingError: a trace tells of one method; to see lightrag, pathrag beside it, give an index"
         in alone._said.value
     )
-    assert wb.trace_dots(nothing_trace()).drawing.spots[0].name == "Fog"
+    assert wb.trace_dots(nothing_trace()).drawing.nodes[0].name == "Fog"
     assert "Ilse Varn" in wb.trace_dots(dot_trace(), index=films)._frame.page
 
 

@@ -8,7 +8,8 @@ from small import index_of
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.views.canvas import WebGL
-from workbench.views.graph import graph_data
+from workbench.views.drawing import drawing_data
+from workbench.views.graph import graph_drawing
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_controls_move_the_picture(explorer, tiny_index):
     explorer._settings["hops"].value = 2
     assert explorer.subgraph == wb.neighbourhood(tiny_index, "orsby", hops=2, similarity=0.8)
     assert explorer._frame.page == page  # loaded once, then sent what to show
-    assert explorer._frame.drawn == graph_data(explorer.subgraph)
+    assert explorer._frame.drawn == drawing_data(graph_drawing(explorer.subgraph))
     explorer._edges["context"].value = False
     explorer._settings["facts"].value = 2
     explorer._settings["similarity"].value = 0.9

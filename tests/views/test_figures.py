@@ -12,7 +12,7 @@ from workbench.data import Dataset, Extraction
 from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Subgraph
 from workbench.records import Evidence, Passage, ranked
-from workbench.views.figures import degree_figure, graph_figure, ranking_figure, recall_figure, spread_figure
+from workbench.views.figures import degree_figure, graph_figure, ranking_figure, recall_figure, walk_figure
 
 TEXTS = [
     CONTROL,
@@ -59,8 +59,8 @@ def figures(index: wb.Index, text: str) -> list:
     none = wb.method("hipporag2[linking_top_k=1]", index, Silent()).spread(text)
     return [
         graph_figure(subgraph_of(text, 5)),
-        spread_figure(spread, gold=("1",)),
-        spread_figure(none),
+        walk_figure(spread, gold=("1",)),
+        walk_figure(none),
         ranking_figure(found, found, gold=("1",)),
         recall_figure({text: {1: 0.5, 5: 1.0}, "other": {}}),
     ]
@@ -117,9 +117,9 @@ def test_a_graph_figure_shows_each_node_and_edge_once(tiny_index):
     assert {text.get_text() for text in axes.texts} == {node.label for node in found.nodes}
 
 
-def test_a_spread_figure_has_a_bar_for_each_passage_best_first(tiny_index):
+def test_a_walk_figure_has_a_bar_for_each_passage_best_first(tiny_index):
     spread = wb.method("hipporag2[filter=identity]", tiny_index).spread("Which lake does the River Aldra flow into?")
-    left, right = spread_figure(spread, gold=("p2",), k=3).figure.axes
+    left, right = walk_figure(spread, gold=("p2",), k=3).figure.axes
     best = sorted(range(8), key=lambda row: (-spread.on_passages[row], row))[:3]
     titles = [tiny_index.passages.passages[row].title for row in best]
     assert [label.get_text() for label in left.get_yticklabels()] == titles

@@ -18,7 +18,8 @@ from workbench.graph.neighbourhood import Subgraph
 from workbench.views import html
 from workbench.views.base import clean, short
 from workbench.views.canvas import WebGL
-from workbench.views.graph import SMALL, graph_frame, graph_page, named
+from workbench.views.drawing import drawing_frame, drawing_page
+from workbench.views.graph import SMALL, graph_drawing, most_important
 from workbench.views.palette import THEMES
 
 
@@ -54,10 +55,14 @@ class Page(HTMLParser):
         self.closed = True
 
     def data(self, name: str) -> list[dict]:
-        """What the page's script gives to `nodes` or `edges`."""
-        (script,) = (script for script in self.scripts if f"{name} = new vis.DataSet(" in script)
-        found, _ = json.JSONDecoder().raw_decode(script.partition(f"{name} = new vis.DataSet(")[2])
-        return found
+        """What the last script shows as `nodes` or `edges`."""
+        found, end = json.JSONDecoder().raw_decode(self.scripts[-1].removeprefix("show("))
+        assert self.scripts[-1].removeprefix("show(")[end:] == ");"
+        return found[name]
+
+
+def graph_page(subgraph: Subgraph, **settings) -> str:
+    return drawing_page(graph_drawing(subgraph), **settings)
 
 
 HARMLESS = Page(graph_page(subgraph_of("harmless")))
@@ -69,12 +74,11 @@ def test_hostile_names_stay_data(text):
     page = Page(graph_page(subgraph_of(text)))
     assert page.tags == HARMLESS.tags
     assert "".join(page.texts).split() == "".join(HARMLESS.texts).split()
-    assert [len(script) for script in page.scripts[:-2]] == [len(script) for script in HARMLESS.scripts[:-2]]
-    assert page.scripts[-1] == HARMLESS.scripts[-1]
+    assert page.scripts[:-1] == HARMLESS.scripts[:-1]
     nodes, edges = page.data("nodes"), page.data("edges")
     assert [node["label"] for node in nodes] == [short(text, 40)] * 3
-    assert all(node["says"].startswith(f"{clean(text, 300)}\n") for node in nodes)
-    assert [edge["says"] for edge in edges] == [
+    assert all(node["tooltip"].startswith(f"{clean(text, 300)}\n") for node in nodes)
+    assert [edge["tooltip"] for edge in edges] == [
         f"{clean(text, 80)} — {clean(text, 80)}\nsynonyms, cosine 1.000",
         f"{clean(text, 80)} — {clean(text, 80)}\nthe passage states it",
     ]
@@ -130,7 +134,7 @@ def test_names_of_100_kb_are_cut():
 
 def test_the_frame_is_sandboxed_and_holds_the_page():
     subgraph = subgraph_of('</iframe>"><script>alert(1)</script>')
-    frame = graph_frame(subgraph, height=300)
+    frame = drawing_frame(graph_drawing(subgraph), height=300)
     (tag,) = Page(frame).tags
     attributes = dict(tag[1:])
     assert tag[0] == "iframe"
@@ -151,11 +155,11 @@ def test_small_graphs_are_drawn_and_large_ones_are_described():
 
 def test_a_crowded_picture_names_starts_and_then_the_best_connected(tiny_index):
     found = wb.neighbourhood(tiny_index, "p8")
-    assert named(found) == {0}
+    assert most_important(found) == {0}
     found = wb.neighbourhood(tiny_index, ["東京", "orsby"], hops=2)
     best = sorted(range(2, len(found)), key=lambda at: -found.nodes[at].degree)[0]
-    assert named(found, 3) == {0, 1, best}
-    assert named(found, 100) == set(range(len(found)))
+    assert most_important(found, 3) == {0, 1, best}
+    assert most_important(found, 100) == set(range(len(found)))
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, CONTROL, "x" * 100_000], ids=lambda text: ascii(text)[:20])

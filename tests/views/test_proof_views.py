@@ -12,17 +12,9 @@ from test_views import UNSHOWABLE, Checked, hostile
 
 from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
 from workbench.views import html, text
-from workbench.views.proof_graph import (
-    AROUND,
-    MATCHED,
-    OTHER,
-    PARTIAL,
-    ProofGraph,
-    proof_data,
-    proof_figure,
-    proof_graph,
-    proof_page,
-)
+from workbench.views.drawing import Drawing, drawing_data, drawing_page
+from workbench.views.figures import drawing_figure
+from workbench.views.proof_drawing import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, proof_drawing
 from workbench.views.proofs import proof_part
 
 PATTERNS = (
@@ -42,12 +34,19 @@ BROKEN = replace(WHOLE, bindings=(), partial=(NAMED, WROTE), broken=3, answers=(
 ELSEWHERE = Triple("Orsby", "lies on", "Aldra")
 
 
-def roles(drawn: ProofGraph) -> dict[str, tuple[str, str]]:
-    return {spot.name: (spot.role, spot.variable) for spot in drawn.spots}
+def roles(drawn: Drawing) -> dict[str, tuple[str, str]]:
+    return {node.name: (node.style.name, node.label.partition("\n")[2]) for node in drawn.nodes}
 
 
-def lines(drawn: ProofGraph) -> list[tuple[str, str, str, str]]:
-    return [(drawn.spots[a].name, relation, drawn.spots[b].name, status) for a, b, relation, status, _ in drawn.lines]
+def edges(drawn: Drawing) -> list[tuple[str, str, str, str]]:
+    """The relation is written on what is matched, and stands in the tooltip of all."""
+    made = []
+    for edge in drawn.edges:
+        ends = [drawn.nodes[end].name for end in (edge.source, edge.target)]
+        relation = edge.label or edge.tooltip.split(" — ")[1]
+        assert relation in edge.tooltip and (edge.label == "") == (edge.style == OTHER)
+        made.append((ends[0], relation, ends[1], edge.style))
+    return made
 
 
 def test_each_hop_says_pattern_fact_score_kind_and_passages():
@@ -86,15 +85,15 @@ def test_a_query_that_cannot_be_executed_says_why():
 
 
 def test_the_match_stands_in_a_row_in_the_order_of_the_query():
-    drawn = proof_graph(WHOLE)
+    drawn = proof_drawing(WHOLE)
     assert roles(drawn) == {
         "skarne ferry": ("named in the query", ""),
         "Salt": ("bound to a variable", "?novel"),
         "Mette Oran": ("bound to a variable", "?author"),
         "Haldvik": ("bound to a variable", "?town"),
     }
-    assert [spot.x for spot in drawn.spots] == [0, 1, 2, 3]
-    assert lines(drawn) == [
+    assert [node.x / COLUMN for node in drawn.nodes] == [0, 1, 2, 3]
+    assert edges(drawn) == [
         ("skarne ferry", "named for", "Salt", MATCHED),
         ("Mette Oran", "wrote", "Salt", MATCHED),
         ("Mette Oran", "born in", "Haldvik", MATCHED),
@@ -105,52 +104,52 @@ def test_parts_that_do_not_hang_together_stand_in_rows_of_their_own():
     first = Match(Pattern("Ada", "born", "?x"), Triple("Ada", "born", "1901"), 1.0, True)
     second = Match(Pattern("Bo", "born", "?y"), Triple("1888", "birth year of", "Bo"), 0.6, False, True)
     tied = Match(Pattern("?x", "before", "?y"), Triple("1888", "before", "1901"), 0.6, False, True)
-    spots = proof_graph(Proof(bindings=(Binding((), (first, second), 0.6),))).spots
-    assert [(spot.name, spot.x) for spot in spots] == [("Ada", 0), ("1901", 1), ("Bo", 0), ("1888", 1)]
-    assert len({spot.y for spot in spots}) == 2
-    joined = proof_graph(Proof(bindings=(Binding((), (first, second, tied), 0.6),))).spots
-    assert [spot.x for spot in joined] == [0, 1, 2, 3]
+    nodes = proof_drawing(Proof(bindings=(Binding((), (first, second), 0.6),))).nodes
+    assert [(node.name, node.x / COLUMN) for node in nodes] == [("Ada", 0), ("1901", 1), ("Bo", 0), ("1888", 1)]
+    assert len({node.y for node in nodes}) == 2
+    joined = proof_drawing(Proof(bindings=(Binding((), (first, second, tied), 0.6),))).nodes
+    assert [node.x / COLUMN for node in joined] == [0, 1, 2, 3]
 
 
 def test_other_facts_about_the_same_things_stand_beside():
     more = [Triple("Salt", "set in", "Orsby"), Triple("Mette Oran", "lives in", "skarne ferry"), ELSEWHERE]
-    drawn = proof_graph(WHOLE, [*(match.fact for match in (NAMED, WROTE, BORN)), *more])
-    assert lines(drawn)[3:] == [
+    drawn = proof_drawing(WHOLE, [*(match.fact for match in (NAMED, WROTE, BORN)), *more])
+    assert edges(drawn)[3:] == [
         ("Salt", "set in", "Orsby", OTHER),
         ("Mette Oran", "lives in", "skarne ferry", OTHER),
     ]
-    assert roles(drawn)["Orsby"] == ("beside", "") and "Aldra" not in roles(drawn) and drawn.left_out == 0
+    assert roles(drawn)["Orsby"] == ("not matched", "") and "Aldra" not in roles(drawn) and drawn.left_out == 0
 
 
 def test_what_has_no_room_is_counted():
     many = [Triple("Salt", "has", f"page {at}") for at in range(AROUND + 3)]
-    drawn = proof_graph(WHOLE, many)
-    assert len(drawn.spots) == 4 + AROUND and drawn.left_out == 3
+    drawn = proof_drawing(WHOLE, many)
+    assert len(drawn.nodes) == 4 + AROUND and drawn.left_out == 3
     assert "3 more had no room" in text(drawn)
-    assert len({(spot.x, spot.y) for spot in drawn.spots}) == len(drawn.spots)
+    assert len({(node.x, node.y) for node in drawn.nodes}) == len(drawn.nodes)
 
 
 def test_as_far_as_it_goes():
-    assert [status for *_, status in lines(proof_graph(BROKEN))] == [PARTIAL, PARTIAL]
-    nothing = proof_graph(replace(BROKEN, partial=(), broken=1), [ELSEWHERE])
-    assert nothing.spots == () and "no pattern of the query was matched" in html(nothing)
+    assert [status for *_, status in edges(proof_drawing(BROKEN))] == [PARTIAL, PARTIAL]
+    nothing = proof_drawing(replace(BROKEN, partial=(), broken=1), [ELSEWHERE])
+    assert nothing.nodes == () and "no pattern of the query was matched" in html(nothing)
 
 
 def test_another_binding_can_be_drawn():
     other = replace(NAMED, fact=Triple("skarne ferry", "named for", "Tar"))
     two = replace(WHOLE, bindings=(*WHOLE.bindings, Binding((("?novel", "Tar"),), (other,), 0.5)))
-    assert list(roles(proof_graph(two, binding=1))) == ["skarne ferry", "Tar"]
+    assert list(roles(proof_drawing(two, binding=1))) == ["skarne ferry", "Tar"]
 
 
 def test_a_click_is_told_by_position():
-    data = proof_data(proof_graph(WHOLE))
+    data = drawing_data(proof_drawing(WHOLE))
     assert [node["id"] for node in data["nodes"]] == [0, 1, 2, 3]
     assert data["nodes"][1]["label"] == "Salt\n?novel" and data["edges"][0]["arrows"] == "to"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_page_holds_what_it_shows(theme):
-    shown = proof_page(proof_graph(WHOLE), theme=theme)
+    shown = drawing_page(proof_drawing(WHOLE), theme=theme)
     assert "Mette Oran" in shown and not re.search(r"<(script|link)\b[^>]*\b(src|href)=.https?:", shown)
 
 
@@ -159,16 +158,16 @@ def test_the_page_holds_what_it_shows(theme):
 def test_no_name_is_acted_upon(name):
     match = replace(NAMED, fact=Triple(name, name, f"{name}!", (name,)))
     proof = replace(WHOLE, bindings=(Binding(((name, name),), (match,), 0.5),))
-    drawn = proof_graph(proof, [Triple(name, name, f"other {name}")])
-    page = proof_page(drawn)
+    drawn = proof_drawing(proof, [Triple(name, name, f"other {name}")])
+    page = drawing_page(drawn)
     data = page[page.rindex("<script>") + len("<script>") : page.rindex("</script>")]
     assert "<" not in data and not UNSHOWABLE.search(data)
-    proof_figure(drawn)
+    drawing_figure(drawn)
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_the_figure_has_the_same_bytes_twice(tmp_path):
-    drawn = proof_graph(WHOLE, [Triple("Salt", "costs", "$5 or $10")])
-    first, second = (proof_figure(drawn).save(tmp_path / f"{at}.png").read_bytes() for at in range(2))
+    drawn = proof_drawing(WHOLE, [Triple("Salt", "costs", "$5 or $10")])
+    first, second = (drawing_figure(drawn).save(tmp_path / f"{at}.png").read_bytes() for at in range(2))
     assert first == second
-    proof_figure(proof_graph(Proof()))
+    drawing_figure(proof_drawing(Proof()))

@@ -25,13 +25,8 @@ from typing import Any
 import pandas as pd
 
 from workbench.errors import SettingError
-from workbench.experiments.analyses.base import asked, frame_of, known_methods
-from workbench.experiments.analyses.decomposition import (
-    CoveredOnly,
-    Decomposition,
-    covered_only,
-    decomposition,
-)
+from workbench.experiments.analyses.base import Analysis, asked, frame_of, known_methods
+from workbench.experiments.analyses.decomposition import covered_only, decomposition
 from workbench.experiments.run import Run
 from workbench.index import Index
 from workbench.measures.abstained import is_abstention
@@ -74,9 +69,9 @@ class Diagnosis(Record):
     run: Run
     cases: tuple[Case, ...]
     asked: tuple[tuple[str, int], ...]
-    decomposition: Decomposition
-    kinds: Decomposition
-    covered_only: CoveredOnly
+    decomposition: Analysis
+    kinds: Analysis
+    covered_only: Analysis
     notes: tuple[str, ...] = ()
     measure: str = field(default="accuracy", kw_only=True)
     coverage: str = field(default="coverage", kw_only=True)

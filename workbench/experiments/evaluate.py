@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from tqdm.auto import tqdm
 
 from workbench import measures as measures_
-from workbench import source, tokens
+from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, SettingError
 from workbench.experiments import identity
@@ -33,8 +33,8 @@ from workbench.measures import Measure
 from workbench.methods import Method
 from workbench.places import home
 from workbench.reading.base import Reader
-from workbench.reading.render import Context
-from workbench.records import Evidence, Proof, Question, Reading, record_of
+from workbench.reading.render import Context, joined, render
+from workbench.records import Answer, Evidence, Proof, Question, Reading, record_of
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -75,8 +75,8 @@ def evaluate(
 
     `judge` is the engine that `accuracy:thesis` asks about answers which its heuristic leaves open; giving one adds
     that measure, `judged` and `judge_unknown`. Without one `accuracy:thesis` is measured, and named, as
-    `accuracy:heuristic`. Coverage is measured on the retrieved context: what the reader starts from, which is its
-    `uncompressed(evidence)` where it compresses, else its `context(evidence)`; without a reader all ranked passages."""
+    `accuracy:heuristic`. Coverage is measured on the retrieved context: what the reader starts from, before any
+    compression (`reader.contexts(evidence).retrieved`); without a reader all ranked passages."""
     questions = asked_once(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
@@ -122,6 +122,23 @@ class Outcome(NamedTuple):
     timing: dict[str, Any] | None
     trace: Trace | None
     contexts: dict[str, str]
+
+
+@dataclass
+class Attempt:
+    """How far a question came with a method and the reader, where there is one."""
+
+    evidence: Evidence | None = None
+    retrieved: Context | None = None
+    shown: Context | None = None
+    answer: Answer | None = None
+    failure: str | None = None
+    reused: bool = False
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """File → text of the contexts that the row names."""
+        return {_file_of(one): one.text for one in (self.retrieved, self.shown)} if self.shown else {}
 
 
 @dataclass(frozen=True)
@@ -180,7 +197,7 @@ class Plan:
     @cached_property
     def parts(self) -> Parts:
         """What decides the rows."""
-        asking = source.units(_ASKING)  # also code that decides what a row says
+        asking = source.units(render) if self.reader is None else {}  # the context of a row that nobody reads
         own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
         methods = {name: identity.of_method(method, asking) for name, method in own.items()}
         measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
@@ -194,51 +211,70 @@ class Plan:
     def ask(self, question: Question, name: str) -> Outcome:
         """One question. It is asked by its text; its gold is looked at only when the scores are taken."""
         trace = Trace("ids" if self.trace == "off" else self.trace)  # timings are read off it even if it is not kept
-        decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
-        method, reused = self.methods[name], False
-        evidence = retrieved = shown = answer = failure = None
+        attempt = Attempt()
         with collect() as usage, noting_reuse() as encoded:
-            try:
-                reused = getattr(method, "holds", lambda *_: False)(question.question, self.k, self.budget, trace.level)
-                evidence = method.retrieve(question.question, self.k, budget=self.budget, trace=trace)
-                retrieved, shown = _contexts(self.reader, evidence)
-                answer = self.reader.read(question.question, evidence, trace=trace) if self.reader else None
-                failure = answer.failure if answer else None
-            except EngineError:
-                raise
-            except Exception as error:
-                failure = f"{type(error).__name__}: {error}"
-            row = {
-                "question_id": question.id,
-                "type": question.type,
-                "hops": question.hops,
-                "method": name,
-                "key": identity.row_key(*decides, question),
-                "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
-                "selected": evidence.selected if evidence else None,
-                "nodes": list(evidence.nodes) if evidence else [],
-                "context": _file_of(shown) if shown else None,
-                "retrieved": _file_of(retrieved) if shown else None,
-                "context_tokens": retrieved.tokens if retrieved else None,
-                "read": len(shown.passages) if shown else None,
-                "read_tokens": shown.tokens if shown else None,
-                "answer": answer.text if answer else None,
-                "abstained": answer.abstained if answer else None,
-                "scores": {},
-                "scored": None,
-                "judge": None,
-                "reading": asdict(answer.reading) if answer and answer.reading else None,
-                "proof": _proof(answer.proof) if answer and answer.proof else None,
-                "failure": failure,
-                "fallback": evidence.fallback if evidence else None,
-                "usage": {},
-            }
-            contexts = {_file_of(one): one.text for one in (retrieved, shown)} if shown else {}
-            row["judge"] = self.ask_judge(question, self.outcome(row, question, contexts.__getitem__), trace)
+            self._attempt(attempt, question.question, name, trace)
+            row = self._row(attempt, question, name)
+            text_of = attempt.texts.__getitem__
+            row["judge"] = self.ask_judge(question, self.outcome(row, question, text_of), trace)
         row["usage"] = usage.as_dict(seconds=False)
-        self.score(row, question, contexts.__getitem__, self.parts.measures)
-        timing = {"seconds": trace.seconds()} | ({"reused": True} if reused or any(encoded.values()) else {})
-        return Outcome(row, timing, None if self.trace == "off" else trace, contexts)
+        self.score(row, question, text_of, self.parts.measures)
+        reused = {"reused": True} if attempt.reused or any(encoded.values()) else {}
+        timing = {"seconds": trace.seconds()} | reused
+        return Outcome(row, timing, None if self.trace == "off" else trace, attempt.texts)
+
+    def _attempt(self, attempt: Attempt, question: str, name: str, trace: Trace) -> None:
+        """Retrieve and read, as far as nothing breaks."""
+        method = self.methods[name]
+        try:
+            attempt.reused = getattr(method, "holds", lambda *_: False)(question, self.k, self.budget, trace.level)
+            attempt.evidence = method.retrieve(question, self.k, budget=self.budget, trace=trace)
+            if self.reader is None:
+                attempt.retrieved = render(attempt.evidence)
+            else:
+                self._read(attempt, question, trace)
+        except EngineError:
+            raise
+        except Exception as error:
+            attempt.failure = f"{type(error).__name__}: {error}"
+
+    def _read(self, attempt: Attempt, question: str, trace: Trace) -> None:
+        contexts = self.reader.contexts(attempt.evidence)
+        try:
+            attempt.answer = self.reader.read(question, attempt.evidence, contexts=contexts, trace=trace)
+            attempt.failure = attempt.answer.failure
+        finally:  # a reader that breaks was shown a context all the same
+            attempt.shown, attempt.retrieved = contexts.shown, contexts.retrieved
+
+    def _row(self, attempt: Attempt, question: Question, name: str) -> dict[str, Any]:
+        """The row, but for what is measured."""
+        decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
+        evidence, retrieved, shown, answer = attempt.evidence, attempt.retrieved, attempt.shown, attempt.answer
+        return {
+            "question_id": question.id,
+            "type": question.type,
+            "hops": question.hops,
+            "method": name,
+            "key": identity.row_key(*decides, question),
+            "ranking": [list(pair) for pair in evidence.ranking] if evidence else [],
+            "selected": evidence.selected if evidence else None,
+            "nodes": list(evidence.nodes) if evidence else [],
+            "context": _file_of(shown) if shown else None,
+            "retrieved": _file_of(retrieved) if shown else None,
+            "context_tokens": retrieved.tokens if retrieved else None,
+            "read": len(shown.passages) if shown else None,
+            "read_tokens": shown.tokens if shown else None,
+            "answer": answer.text if answer else None,
+            "abstained": answer.abstained if answer else None,
+            "scores": {},
+            "scored": None,
+            "judge": None,
+            "reading": asdict(answer.reading) if answer and answer.reading else None,
+            "proof": _proof(answer.proof) if answer and answer.proof else None,
+            "failure": attempt.failure,
+            "fallback": evidence.fallback if evidence else None,
+            "usage": {},
+        }
 
     def outcome(self, row: Mapping[str, Any], question: Question, text_of: Callable[[str], str]) -> measures_.Outcome:
         """What measures look at, from a row; `text_of` gives the text of a context by its name."""
@@ -316,7 +352,7 @@ class Plan:
         if self.reader is not None or row["context_tokens"] is None:
             return None
         known = self.index.passages
-        return _joined([known.passages[known.row[one]] for one in ranking])
+        return joined([known.passages[known.row[one]] for one in ranking])
 
     def _titles(self, question: Question) -> list[str]:
         """Of the gold passages; none where one of them is not in the index."""
@@ -442,24 +478,6 @@ def _named(measure: str | Measure) -> tuple[str, Measure]:
             "`def my_measure(question, outcome): …`"
         )
     return name, measure
-
-
-def _contexts(reader: Reader | None, evidence: Evidence) -> tuple[Context, Context | None]:
-    """What was retrieved, before any compression, and what the reader is shown."""
-    if reader is None:
-        passages = tuple(passage for passage, _ in evidence.passages)
-        text = _joined(passages)  # counted once, at its end
-        return Context(text, tokens.count(text), passages), None
-    shown = reader.context(evidence)
-    return (reader.uncompressed(evidence) if hasattr(reader, "uncompressed") else shown), shown
-
-
-def _joined(passages: Iterable[Any]) -> str:
-    """As `render` does it."""
-    return "\n\n".join(passage.content for passage in passages)
-
-
-_ASKING = (_contexts, _joined)
 
 
 @contextmanager

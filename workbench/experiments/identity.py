@@ -18,6 +18,7 @@ from workbench.llm.step import Step
 from workbench.methods import Method
 from workbench.reading.base import Reader
 from workbench.records import Question
+from workbench.rules import rule_for
 from workbench.steps import judge as judge_step
 
 
@@ -52,7 +53,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
         return None
     reads = getattr(reader, "reads", ())
     index = reader.index if reads else None
-    names = ("read", "context", "uncompressed")
+    names = ("read", "contexts")
     units, prompts = _code(reader, reader.steps, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
     said = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
@@ -133,7 +134,7 @@ def _steps(declared: Iterable[str], met: Iterable[Step]) -> list[Step]:
 def _asked(step: Step, by_rules: bool) -> list[Any]:
     """What decides a Step's answers: by rules its body; else its prompt and how the reply is read."""
     if by_rules:
-        return [step.rule, step.output]
+        return [rule_for(step), step.output]
     return [step.prompt, step.output, step.read, parse.parse]
 
 

@@ -1,7 +1,6 @@
-"""The part of the typed graph around some entities, and a store of its vectors that is searched instead of the whole.
+"""The part of the typed graph around some entities (DotRAG, neighbourhood construction).
 
-DotRAG's neighbourhood (spec 5.2, 5.3): breadth first over the undirected graph, only through entities of admitted
-types."""
+Breadth first over the undirected graph, only through entities of admitted types."""
 
 from __future__ import annotations
 
@@ -13,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from workbench.index.typed import TypedLayer
-from workbench.ranking.similarity import top
 
 ALWAYS = frozenset({"", "unknown", "unsure"})  # what has no type cannot be of a wrong one
 FEWEST = 3  # entities beside the anchors; with fewer, the types are taken for a mistake
@@ -94,40 +92,3 @@ def _types(typed: TypedLayer) -> tuple[list[str], np.ndarray]:
         number = {name: at for at, name in enumerate(names)}
         _codes[typed] = names, np.array([number[name] for name in typed.types], dtype=np.int64)
     return _codes[typed]
-
-
-class Store:
-    """The vectors of a region and of nothing else: a slice of the index's, dropped with this object.
-
-    With `relation_boost` an entity is as similar as itself or the most similar of its relations inside the region."""
-
-    def __init__(self, typed: TypedLayer, part: Region, relation_boost: bool = False):
-        self.rows = part.rows
-        self._vectors = typed.entity_vectors[part.rows]
-        self._relations = _Relations(typed, part) if relation_boost else None
-
-    def search(self, queries: np.ndarray, k: int, without: Collection[int] = ()) -> list[list[tuple[int, float]]]:
-        """For each query, a row of unit vectors (q, d): at most `k` (entity, cosine), best first, equal ones in the
-        order of their rows. Entities of `without` are left out."""
-        cosines = self._vectors @ queries.T
-        if self._relations is not None:
-            self._relations.lift(cosines, queries)
-        eligible = ~np.isin(self.rows, list(without))
-        rows = self.rows[eligible]
-        return [[(int(rows[at]), float(column[at])) for at in top(column, k)] for column in cosines[eligible].T]
-
-
-class _Relations:
-    """The relations inside a region: their vectors, and the positions of their ends."""
-
-    def __init__(self, typed: TypedLayer, part: Region):
-        inside = np.full(len(typed.names), -1, dtype=np.int64)
-        inside[part.rows] = np.arange(len(part.rows))
-        ends = inside[typed.sources], inside[typed.targets]
-        rows = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
-        self._ends, self._vectors = [end[rows] for end in ends], typed.relation_vectors[rows]
-
-    def lift(self, cosines: np.ndarray, queries: np.ndarray) -> None:
-        best = self._vectors @ queries.T
-        for end in self._ends:
-            np.maximum.at(cosines, end, best)

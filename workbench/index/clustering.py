@@ -10,46 +10,29 @@ the same members are one; the mixture that was found best is not fitted a second
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from workbench.errors import SettingError
+from workbench.settings import Positive, Probability, validated
 
-REDUCTIONS = ("umap", "pca")
 NEIGHBOURS = 10  # of UMAP within a part
 COARSE_FROM = 2000  # vectors; for more, only some numbers of components are tried
 
 
-@dataclass(frozen=True)
+@validated
 class Clustering:
     """`reduction` to `dimension` dimensions, by UMAP or, as a quick stand-in, by principal components; at most
     `components` of a mixture are tried; a vector belongs to those with more than `threshold` of its probability."""
 
-    reduction: str = "umap"
-    dimension: int = 10
-    threshold: float = 0.1
-    components: int = 49
-    seed: int = 224
-
-    def __post_init__(self):
-        if self.reduction not in REDUCTIONS:
-            raise SettingError(f"reduction={self.reduction!r} is unknown; choose one of {', '.join(REDUCTIONS)}")
-        check_counts(self, "dimension", "components")
-        if not 0 <= self.threshold < 1:
-            raise SettingError(f"threshold={self.threshold!r}; it is a probability, from 0 to below 1")
-        if type(self.seed) is not int or not 0 <= self.seed < 2**32:
-            raise SettingError(f"seed={self.seed!r}; it should be a whole number from 0 to below 2**32")
-
-
-def check_counts(settings, *names: str) -> None:
-    """Raises :class:`SettingError` unless these settings are whole numbers from 1 on."""
-    for name in names:
-        value = getattr(settings, name)
-        if type(value) is not int or value < 1:
-            raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
+    reduction: Literal["umap", "pca"] = "umap"
+    dimension: Positive = 10
+    threshold: Probability = 0.1
+    components: Positive = 49
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 224
 
 
 def soft_clusters(vectors: np.ndarray, how: Clustering, *, label: str = "", progress: bool = False) -> list[np.ndarray]:

@@ -17,19 +17,18 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
+from pydantic import Field
 from tqdm.auto import tqdm
 
 from workbench import tokens
-from workbench.errors import SettingError
 from workbench.index import leiden
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
@@ -39,6 +38,7 @@ from workbench.index.store import cut_torn_line, map_vectors, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import RulesEngine
 from workbench.records import Entity
+from workbench.settings import Number, Positive, validated
 from workbench.steps import community_report
 from workbench.text import text_hash
 
@@ -46,10 +46,9 @@ GROUP = 64  # reports asked for together
 LONGEST = 500  # tokens of a description in a context, as many as the released code has words in one
 NAME = 50  # tokens of a name in a context
 LEAST = 2000  # tokens of a context, so that one relationship with both its ends always fits
-DESCRIPTIONS = ("profiles", "facts", "none")
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """Defaults of the released code (spec 3.8), but for `use_lcc`, which is true there: many entities of a corpus of
     short passages lie outside the largest component, and would have no community (trap 2).
@@ -59,28 +58,16 @@ class Settings:
     `report_tokens` tokens. `descriptions`: an entity is described by its `profiles`, where it has none by up to
     `described_by` of its facts; always by its `facts`; or by its name alone (`none`)."""
 
-    max_size: int = 10
-    resolution: float = 1.0
-    randomness: float = 0.001
+    max_size: Positive = 10
+    resolution: Annotated[Number, Field(gt=0)] = 1.0
+    randomness: Annotated[Number, Field(gt=0)] = 0.001
     iterations: int = 1
     seed: int = 0xDEADBEEF
     use_lcc: bool = False
-    min_members: int = 3
-    report_tokens: int = 8000
-    descriptions: str = "profiles"
-    described_by: int = 10
-
-    def __post_init__(self):
-        if self.descriptions not in DESCRIPTIONS:
-            raise SettingError(
-                f"descriptions={self.descriptions!r} is unknown; choose one of {', '.join(DESCRIPTIONS)}"
-            )
-        for name, least in (("max_size", 1), ("min_members", 1), ("report_tokens", LEAST), ("described_by", 1)):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < least:
-                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from {least} on")
-        for name in ("resolution", "randomness"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number above 0")
+    min_members: Positive = 3
+    report_tokens: Annotated[int, Field(ge=LEAST, title="whole number of tokens")] = 8000
+    descriptions: Literal["profiles", "facts", "none"] = "profiles"
+    described_by: Positive = 10
 
 
 class Community(NamedTuple):

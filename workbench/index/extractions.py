@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,13 +20,14 @@ from workbench.errors import IndexFault
 from workbench.index.layer import Build, Layer
 from workbench.index.store import cut_torn_line
 from workbench.records import Passage
+from workbench.settings import validated
 from workbench.steps import named_entities, triples
 from workbench.text import text_hash
 
 GROUP = 64  # passages asked for together
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """None yet: prompts and rule bodies have their versions in the Steps."""
 

@@ -9,32 +9,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from workbench.errors import SettingError
 from workbench.index.extractions import ExtractionsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Triple
+from workbench.settings import validated
 from workbench.text import PHRASE_RULES
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """`normalise`: `unicode` keeps letters and digits of every script, and drops triples whose subject or object has
     none; `ascii` is the released code's rule, which keeps such triples under the empty string (trap T12)."""
 
-    normalise: str = "unicode"
-
-    def __post_init__(self):
-        if self.normalise not in PHRASE_RULES:
-            raise SettingError(f"normalise={self.normalise!r} is unknown; choose one of {', '.join(PHRASE_RULES)}")
+    normalise: Literal[*PHRASE_RULES] = "unicode"
 
 
 class FactsLayer(Layer):

@@ -46,6 +46,7 @@ from workbench.index.store import Store, key_of
 from workbench.llm.engine import RulesEngine
 from workbench.places import home
 from workbench.records import Passage, Record
+from workbench.settings import settle
 
 if TYPE_CHECKING:
     from workbench.llm.engine import Engine
@@ -537,11 +538,7 @@ def _open(store: Store, kind: str, key: str) -> Layer:
 
 
 def _settings(kind: str, settings_class: type, values: Mapping):
-    try:
-        return settings_class(**values)
-    except TypeError:
-        known = ", ".join(asdict(settings_class())) or "no settings"
-        raise SettingError(f"layer {kind!r} has {known}; {dict(values)!r} does not fit") from None
+    return settle(f"layer {kind!r}", settings_class, values)
 
 
 def _plain(settings: Any) -> dict:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import string
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +24,13 @@ from workbench.index.pieces import PiecesLayer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.index.words import sentences, stop_words
+from workbench.settings import validated
 
 PART = 8000  # words of a sentence that are encoded together
 BLOCK = 4096  # keywords whose vectors are computed together
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """None."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.data.folder import fingerprint
@@ -11,10 +10,11 @@ from workbench.index.layer import Build, Layer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Passage
+from workbench.settings import validated
 from workbench.text import storable
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """None: a passage is encoded as title, newline, text (HippoRAG 2, spec A2)."""
 

@@ -9,7 +9,6 @@ broken ones, is moved before it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -23,21 +22,19 @@ from workbench.index.passages import PassagesLayer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Passage, Unit
-from workbench.spec import check_whole
+from workbench.settings import Natural, Positive, validated
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """Lengths in cl100k tokens (spec 2): of chunks, of what two chunks share, of pieces. Pieces no shorter than chunks
     are the chunks themselves."""
 
-    chunk_tokens: int = 1200
-    chunk_overlap: int = 100
-    piece_tokens: int = 150
+    chunk_tokens: Positive = 1200
+    chunk_overlap: Natural = 100
+    piece_tokens: Positive = 150
 
     def __post_init__(self):
-        check_whole(self, "chunk_tokens", "piece_tokens")
-        check_whole(self, "chunk_overlap", least=0)
         if self.chunk_overlap >= self.chunk_tokens:
             raise SettingError(
                 f"chunk_overlap={self.chunk_overlap}; it should be below chunk_tokens={self.chunk_tokens}, "

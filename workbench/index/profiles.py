@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
+from typing import Annotated
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import Field
 
 from workbench.data.graph import Schema, read_schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
@@ -27,7 +29,7 @@ from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import write_table
 from workbench.llm.engine import RulesEngine
-from workbench.spec import check_whole
+from workbench.settings import Natural, Positive, validated
 from workbench.text import PHRASE_RULES, text_hash
 
 _LISTS = pa.list_(pa.string())
@@ -35,22 +37,16 @@ _ENTITY = ("name", "type", "description", "passages")
 _RELATION = ("source", "target", "description", "keywords", "weight", "passages", "label")
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """How an engine writes them (LightRAG, spec A3, A4.4): the `types` it is asked for (the data's own, or LightRAG's,
     where none are given), further rounds for what was missed, and from how many fragments or cl100k tokens on the
     descriptions of one thing are condensed. Of profiles that the data bring nothing of this is changed."""
 
-    types: tuple[str, ...] | None = None
-    gleanings: int = 1
-    fragments: int = 8
-    summary_tokens: int = 1200
-
-    def __post_init__(self):
-        check_whole(self, "gleanings", least=0)
-        check_whole(self, "fragments", "summary_tokens")
-        if self.types is not None:
-            object.__setattr__(self, "types", tuple(self.types))  # a manifest gives them back as a list
+    types: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    gleanings: Natural = 1
+    fragments: Positive = 8
+    summary_tokens: Positive = 1200
 
 
 class ProfilesLayer(Layer):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from tqdm.auto import tqdm
 
 from workbench import tokens
-from workbench.index.clustering import COARSE_FROM, Clustering, check_counts, soft_clusters
+from workbench.index.clustering import COARSE_FROM, Clustering, soft_clusters
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import cut_torn_line, key_of, map_vectors
@@ -31,26 +31,23 @@ from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result
 from workbench.records import Passage
+from workbench.settings import Positive, validated
 from workbench.steps import summarise
 from workbench.text import text_hash
 
 GROUP = 64  # summaries asked for together
 
 
-@dataclass(frozen=True)
+@validated
 class Settings(Clustering):
     """Defaults of the released code (spec 1.6). Texts of a cluster with more than `cluster_tokens` are clustered again,
     at most `recursions` times, or, if there are few of them, dealt out as they fit (trap 2). Lengths are in cl100k
     tokens. Each level is made of the one below, as long as that has more than `dimension` + 1 nodes."""
 
-    levels: int = 5
-    cluster_tokens: int = 3500
-    summary_tokens: int = 100
-    recursions: int = 20
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_counts(self, "levels", "cluster_tokens", "summary_tokens", "recursions")
+    levels: Positive = 5
+    cluster_tokens: Positive = 3500
+    summary_tokens: Positive = 100
+    recursions: Positive = 20
 
 
 class Summary(NamedTuple):

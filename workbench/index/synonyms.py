@@ -19,19 +19,20 @@ from workbench import threads
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
+from workbench.settings import Natural, Number, Positive, validated
 
 BLOCK = 512  # rows of one matrix product
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """The released code's defaults: neighbours of cosine `threshold` or more among the `k` nearest (itself counted), at
     most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one."""
 
-    threshold: float = 0.8
-    k: int = 2047
-    cap: int = 101
-    min_characters: int = 3
+    threshold: Number = 0.8
+    k: Positive = 2047
+    cap: Natural = 101
+    min_characters: Natural = 3
 
     @property
     def limit(self) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -30,12 +30,13 @@ from workbench.index.profiles import ProfilesLayer
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
+from workbench.settings import validated
 
 UNKNOWN = "unknown"
 LABELS = 100  # relations that no schema defines
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """None."""
 

@@ -23,7 +23,7 @@ _lock = threading.Lock()
 @cache
 def nlp():
     """spaCy's small English pipeline: its own package where installed, else the packaged copy. Needs no network."""
-    import spacy
+    import spacy  # takes seconds, with torch where that is installed
 
     threads.settle()
     if spacy.util.is_package("en_core_web_sm"):
@@ -82,6 +82,12 @@ def _lemmatise(doc) -> None:
 
 def content_words(text: str) -> set[str]:
     """Lower-case words that carry meaning: spaCy's English stop words are left out."""
-    from spacy.lang.en.stop_words import STOP_WORDS
+    return {word for word in re.findall(r"\w+", text.casefold()) if word not in stop_words()}
 
-    return {word for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS}
+
+@cache
+def stop_words() -> frozenset[str]:
+    """spaCy's English stop words."""
+    from spacy.lang.en.stop_words import STOP_WORDS  # importing spaCy takes seconds
+
+    return frozenset(STOP_WORDS)

@@ -29,6 +29,9 @@ _NUMBER = re.compile(
     rf"(?:\s+(?P<scale>{'|'.join(_SCALES)}))?(?![\w]|[.,]\d)",
     re.IGNORECASE,
 )
+# Adjective -> the noun for what it measures.
+MEASURES = {"tall": "height", "high": "height", "deep": "depth", "long": "length", "wide": "width", "far": "distance",
+            "heavy": "weight", "old": "age", "large": "size"}  # fmt: skip
 _DASH = r"\s*(?:–|—|-|to|until)\s*"
 
 

@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 
 from workbench.language.pipeline import parse
 from workbench.language.quantities import Life, dates, life, numbers
+from workbench.language.questions import capitalised
 from workbench.language.relations import kind_of, spoken, stem, words
-from workbench.rules.questions import capitalised
 
 SURE = 0.7  # from which on a name is taken for another
 _SMALL = words("the a an of at in on and for to de la du von van der")

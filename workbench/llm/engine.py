@@ -20,6 +20,7 @@ from workbench.llm.budget import LIMITS, Budget
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
+from workbench.rules import rule_for
 from workbench.spec import parse_spec
 from workbench.trace import Trace
 
@@ -78,8 +79,12 @@ class RulesEngine(EngineBase):
 
 def by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
     """The whole batch at once; where that fails, one by one, so that a bad input fails alone."""
+    rule = rule_for(step)
+    if rule is None:
+        why = f"the Step {step.name!r} has no rule body: ask a model, or add one with workbench.rules.register"
+        return [Result(None, failure=f"SettingError: {why}", usage=Usage(calls=1, failed=1)) for _ in inputs]
     try:
-        outputs = list(step.rule(inputs))
+        outputs = list(rule(inputs))
         if len(outputs) != len(inputs):
             raise ValueError(f"the rule body gave {len(outputs)} outputs for {len(inputs)} inputs")
         return [Result(value, parse="rules", usage=Usage(calls=1)) for value in outputs]

@@ -1,12 +1,12 @@
 """A Step: one thing that a language model is asked, as a typed function over a batch.
 
-A Step has a name, an input type, an output type (pydantic), a prompt, and a rule body which does the same job without a
-model. The Steps themselves are in `workbench/steps/`, one file each.
+A Step has a name, an input type, an output type (pydantic) and a prompt. The Steps themselves are in
+`workbench/steps/`, one file each. What does the same job without a model stands in `workbench/rules/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -30,7 +30,7 @@ def conversation(system: str, examples: Iterable[tuple[str, str]], asked: str) -
 
 @dataclass(frozen=True, repr=False)
 class Step(Record, Generic[I, O]):
-    """`prompt(input)` gives the messages; `rule(inputs)` gives one output per input.
+    """`prompt(input)` gives the messages.
 
     `read` turns free text into an output, for Steps whose answer is prose; without it the answer is JSON of the
     output's schema. Raise `version` whenever the meaning of the answer changes: what is made with the Step names it.
@@ -39,7 +39,6 @@ class Step(Record, Generic[I, O]):
     name: str
     output: type[O]
     prompt: Callable[[I], list[Message]]
-    rule: Callable[[Sequence[I]], list[O]]
     read: Callable[[str], O] | None = None
     max_tokens: int = 512
     temperature: float = 0.0

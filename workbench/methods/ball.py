@@ -6,18 +6,15 @@ its similarity."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from workbench.errors import SettingError
 from workbench.graph.anchors import named
 from workbench.graph.region import region
+from workbench.language.schema_terms import names_meant
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
-from workbench.rules.keywords import meant
-from workbench.spec import check_whole
+from workbench.settings import Cosine, Natural, Positive, validated
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -32,22 +29,16 @@ class Ball(Method):
     layers = ("passages", "typed")
     scale = "cosine"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """hops             how far from the linked entities
         sources, tau     where none is named: how many are linked by similarity, and the least cosine
         most             at most so many entities; the trace says how many were left out"""
 
-        hops: int = 2
-        sources: int = 5
-        tau: float = 0.6
-        most: int = 20_000
-
-        def __post_init__(self):
-            check_whole(self, "hops", least=0)
-            check_whole(self, "sources", "most")
-            if not isinstance(self.tau, int | float) or not -1 <= self.tau <= 1:
-                raise SettingError(f"tau={self.tau!r}; it should be a cosine, from -1 to 1")
+        hops: Natural = 2
+        sources: Positive = 5
+        tau: Cosine = 0.6
+        most: Positive = 20_000
 
     def prepare(self) -> None:
         self._typed, self._passages = self.index.typed, self.index.passages
@@ -81,7 +72,7 @@ class Ball(Method):
         """Rows of the entities around which the ball is, and why, if none is named or similar enough."""
         with trace.span("RETRIEVER", "link names") as span:
             spans = named(self._typed, question)
-            about = set(meant(storable(question), [words for words, _ in spans], self._relations))
+            about = set(names_meant(storable(question), [words for words, _ in spans], self._relations))
             linked, fallback = list(dict.fromkeys(row for words, row in spans if words in about)), None
             if not linked:
                 near = top(cosines, self.settings.sources)

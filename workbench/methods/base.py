@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from workbench import threads, tokens
@@ -17,11 +17,12 @@ from workbench.index import Index
 from workbench.layouts.evidence import within
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.records import Evidence, Record
+from workbench.settings import settle, validated
 from workbench.spec import spec_of
 from workbench.trace import Trace
 
 
-@dataclass(frozen=True)
+@validated
 class NoSettings:
     """For methods without hyper-parameters."""
 
@@ -40,7 +41,7 @@ class Method(Record):
     def __init__(self, index: Index, engine: Engine | None = None, **settings: Any):
         self.index = index.ensure(self.layers, engine)
         self.engine = engine or RulesEngine()
-        self.settings = _settings(type(self), settings)
+        self.settings = settle(self.name, self.Settings, settings, self.profiles)
         self.label = spec_of(self.name, settings)
         threads.settle()
         self.prepare()
@@ -103,15 +104,3 @@ def within_budget(evidence: Evidence, budget: int) -> Evidence:
     selected = evidence.selected if evidence.selected is None else min(evidence.selected, len(kept))
     context = evidence.context and within(evidence.context, budget)
     return replace(evidence, passages=tuple(kept), selected=selected, context=context)
-
-
-def _settings(method: type[Method], given: Mapping[str, Any]):
-    """The profile's defaults, then what was given by hand."""
-    known = [field.name for field in fields(method.Settings)]
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise SettingError(f"{method.name} has no setting {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    profile = given.get("profile", next(iter(method.profiles), None))
-    if profile is not None and profile not in method.profiles:
-        raise SettingError(f"{method.name} has no profile {profile!r}; it has {', '.join(method.profiles) or 'none'}")
-    return method.Settings(**{**method.profiles.get(profile, {}), **given})

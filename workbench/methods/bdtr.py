@@ -23,19 +23,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from statistics import fmean, pstdev
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from workbench.errors import SettingError
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, normal
 from workbench.methods.iterative.pool import Entry, Pool, scored
 from workbench.records import Evidence
+from workbench.settings import Positive, validated
 from workbench.steps import dual_thoughts, reasoning_chain, verify
 from workbench.text import storable
 from workbench.trace import Trace
-
-POLICIES = ("keep", "strict", "lift")
 
 
 class BDTR(Iterative):
@@ -45,30 +43,24 @@ class BDTR(Iterative):
     paper = "Beyond Static Retrieval (BDTR)"
     steps = ("dual_thoughts", "reasoning_chain", "verify")
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(Settings):
         """`verified` documents of the pool are shown to the verifier, `verify_batch` at a time; mu and sigma are those
         of the first `top_stat` scores; the final set has `min_docs` to `max_docs` documents (none: no upper limit)."""
 
         bgec: bool = True
-        policy: str = "keep"
-        verified: int = 50
-        verify_batch: int = 25
-        top_stat: int = 50
-        min_docs: int = 5
-        max_docs: int | None = None
+        policy: Literal["keep", "strict", "lift"] = "keep"
+        verified: Positive = 50
+        verify_batch: Positive = 25
+        top_stat: Positive = 50
+        min_docs: Positive = 5
+        max_docs: Positive | None = None
         seed: int = 0
 
         def __post_init__(self):
-            super().__post_init__()
-            if self.policy not in POLICIES:
-                raise SettingError(f"policy={self.policy!r} is unknown; choose one of {', '.join(POLICIES)}")
-            for name in ("verified", "verify_batch", "top_stat", "min_docs"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
-            if self.max_docs is not None and not (isinstance(self.max_docs, int) and self.max_docs >= self.min_docs):
+            if self.max_docs is not None and self.max_docs < self.min_docs:
                 raise SettingError(
-                    f"max_docs={self.max_docs!r}; it should be none or a number from min_docs={self.min_docs} on"
+                    f"max_docs={self.max_docs}; it should be none or a whole number from min_docs={self.min_docs} on"
                 )
 
     def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
+from workbench.settings import NonNegative, Share, validated
 from workbench.trace import Trace
 
 
@@ -21,10 +21,10 @@ class BM25(Method):
     paper = "Robertson et al., Okapi at TREC-3 (1994); variant of Lucene (Kamphuis et al., 2020)"
     scale = "bm25"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
-        k1: float = 1.5
-        b: float = 0.75
+        k1: NonNegative = 1.5
+        b: Share = 0.75
 
     def prepare(self) -> None:
         import bm25s

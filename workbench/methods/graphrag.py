@@ -18,7 +18,6 @@ does not fit makes way for the next (trap 6). Its global search ranks no passage
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -30,6 +29,7 @@ from workbench.index.communities import EntityGraph, mentions, text_units
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Report, Scored, Triple, ranked
+from workbench.settings import Natural, Positive, Share, validated
 from workbench.trace import Trace
 
 TRACED = 10  # entities, reports and passages that the trace lists
@@ -44,33 +44,27 @@ class GraphRAG(Method):
     layers = ("passages", "facts", "communities")
     scale = "entity-cosine"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """`entities` are matched for the local context (twice the code's 10, which come of its oversampling: trap 1),
         and twice as many, and again, up to `entities_max`, until k passages mention one. `level`: the finest of the
         communities whose reports are shown. `tokens` of a local context, of which `report_share` goes to reports and
         `relation_share` to relationships. `tail`: whether passages that no entity reaches follow, in dense order."""
 
-        entities: int = 20
-        entities_max: int = 200
-        epsilon: float = 0.01
+        entities: Positive = 20
+        entities_max: Positive = 200
+        epsilon: Share = 0.01
         community: bool = False
-        beta: float = 0.15
-        level: int = 2
-        tokens: int = 12_000
-        report_share: float = 0.15
-        relation_share: float = 0.35
+        beta: Share = 0.15
+        level: Natural = 2
+        tokens: Positive = 12_000
+        report_share: Share = 0.15
+        relation_share: Share = 0.35
         tail: bool = True
 
         def __post_init__(self):
-            for name in ("entities", "entities_max", "tokens"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
             if self.entities_max < self.entities:
                 raise SettingError(f"entities_max={self.entities_max} is less than entities={self.entities}")
-            for name in ("epsilon", "beta", "report_share", "relation_share"):
-                if not 0 <= getattr(self, name) <= 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from 0 to 1")
 
     @property
     def reads(self) -> tuple[str, ...]:

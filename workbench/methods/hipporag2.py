@@ -19,18 +19,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from workbench.errors import SettingError
 from workbench.graph.pagerank import PageRankResult, Walk
 from workbench.graph.seed import phrase_seeds
 from workbench.graph.walk_distribution import WalkDistribution
+from workbench.index.graph import MERGES
 from workbench.methods.base import Method
 from workbench.ranking.similarity import minmax, top
 from workbench.records import Entity, Evidence, Scored, ranked
+from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import fact_filter
 from workbench.trace import Trace
 
@@ -53,37 +54,23 @@ class HippoRAG2(Method):
     steps = ("fact_filter",)
     scale = "ppr"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """Defaults of paper and code (spec A8). `filter` is `step` (the engine is asked) or `identity` (all
         candidates are kept). `filter_floor` is the least string similarity at which a fact that the filter changed is
         still taken for the candidate closest to it. `tolerance` is the L1 change at which the walk stops."""
 
         profile: str = "released"
-        linking_top_k: int = 5
-        seed_phrases: int = 5
-        filter: str = "step"
-        filter_match: str = "closest"
-        filter_floor: float = 0.0
+        linking_top_k: Positive = 5
+        seed_phrases: Positive = 5
+        filter: Literal["step", "identity"] = "step"
+        filter_match: Literal["closest", "exact"] = "closest"
+        filter_floor: Number = 0.0
         specificity: bool = True
-        passage_weight: float = 0.05
-        damping: float = 0.5
-        merge: str = "overwrite"
-        tolerance: float = 1e-6
-
-        def __post_init__(self):
-            for name, known in (("filter", ("step", "identity")), ("filter_match", ("closest", "exact"))):
-                if getattr(self, name) not in known:
-                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose one of {', '.join(known)}")
-            for name in ("linking_top_k", "seed_phrases"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
-            if not 0 <= self.damping < 1:
-                raise SettingError(
-                    f"damping={self.damping!r}; it is the probability of following an edge, from 0 to below 1"
-                )
-            if not self.passage_weight >= 0:
-                raise SettingError(f"passage_weight={self.passage_weight!r}; it should be 0 or more")
+        passage_weight: NonNegative = 0.05
+        damping: Annotated[Number, Field(ge=0, lt=1, title="probability of following an edge")] = 0.5
+        merge: Literal[*MERGES] = "overwrite"
+        tolerance: Number = 1e-6
 
     profiles: Mapping = {
         "released": {"specificity": True, "merge": "overwrite", "filter_match": "closest"},

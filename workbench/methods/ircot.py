@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from workbench.errors import SettingError
@@ -33,6 +32,7 @@ from workbench.llm.step import Result
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
 from workbench.methods.iterative.pool import Entry, Pool
 from workbench.records import Evidence, Passage
+from workbench.settings import Positive, validated
 from workbench.steps import next_thought
 from workbench.trace import Trace
 
@@ -57,18 +57,17 @@ class IRCoT(Iterative):
     paper = "Interleaving Retrieval with Chain-of-Thought Reasoning (arXiv 2212.10509)"
     steps = ("next_thought",)
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(Settings):
         """Those of all iterative methods. `most`: at most so many passages, in the order in which they came (none: all,
         by the maximum rule). `sentences`: a thought is one sentence, and the last that tells something is the query."""
 
         profile: str = "adapted"
-        most: int | None = None
+        most: Positive | None = None
         sentences: bool = False
 
         def __post_init__(self):
-            super().__post_init__()
-            if self.most is not None and (not isinstance(self.most, int) or self.most < 1 or self.scale != "rank"):
+            if self.most is not None and self.scale != "rank":
                 raise SettingError(
                     f"most={self.most!r} with scale={self.scale}; it should be none, or a whole number from 1 on with "
                     "scale=rank, because passages in the order in which they came have places and no scores"

@@ -12,10 +12,10 @@ generated, the query is the question again."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, said
 from workbench.methods.iterative.pool import Entry
+from workbench.settings import validated
 from workbench.steps import generation
 from workbench.trace import Trace
 
@@ -27,7 +27,7 @@ class IRGS(Iterative):
     paper = "Iterative Retrieval-Generation Synergy (arXiv 2305.15294)"
     steps = ("generation",)
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(Settings):
         """Those of all iterative methods; `accumulate`: rankings are merged, else each replaces the one before."""
 

@@ -11,19 +11,18 @@ The summaries found are reports of the evidence, as many as fit. `gamma=0` and `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from workbench import tokens
-from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Evidence, Report, ranked
+from workbench.settings import Number, Positive, Tokens, validated
 from workbench.trace import Trace
 
-MODES = ("collapsed", "traversal", "leaves")
 TRACED = 10  # passages that the trace explains
 
 
@@ -44,31 +43,19 @@ class RAPTOR(Method):
     layers = ("passages", "summaries")
     scale = "cosine"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """`mode`: `collapsed` finds the summaries among the `nodes` nodes of the whole tree closest to the question;
         `traversal` goes down from the roots, keeping the closest `width` nodes of each level, and reaches the passages
         below the last; `leaves` finds none. `tail`: whether the passages that a walk did not reach come last, by their
         own cosines, instead of not at all. `report_tokens` bounds the reports."""
 
-        mode: str = "collapsed"
-        gamma: float = 0.9
-        nodes: int = 50
-        width: int = 5
+        mode: Literal["collapsed", "traversal", "leaves"] = "collapsed"
+        gamma: Annotated[Number, Field(ge=0, le=1, title="share of a score that is left per level")] = 0.9
+        nodes: Positive = 50
+        width: Positive = 5
         tail: bool = True
-        report_tokens: int = 3500
-
-        def __post_init__(self):
-            if self.mode not in MODES:
-                raise SettingError(f"mode={self.mode!r} is unknown; choose one of {', '.join(MODES)}")
-            if type(self.tail) is not bool:
-                raise SettingError(f"tail={self.tail!r}; it should be true or false")
-            for name, least in (("nodes", 1), ("width", 1), ("report_tokens", 0)):
-                value = getattr(self, name)
-                if type(value) is not int or value < least:
-                    raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
-            if not 0 <= self.gamma <= 1:
-                raise SettingError(f"gamma={self.gamma!r}; it is what is left of a score per level, from 0 to 1")
+        report_tokens: Tokens = 3500
 
     def prepare(self) -> None:
         self._passages = self.index.passages.passages

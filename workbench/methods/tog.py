@@ -8,11 +8,10 @@ Directions of score 0 are dropped, as the original drops them. The original, a b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from workbench.errors import SettingError
 from workbench.methods.iterative import Iterative, Settings, Thought, contents
 from workbench.methods.iterative.pool import Entry
+from workbench.settings import Positive, validated
 from workbench.steps import directions
 from workbench.trace import Trace
 
@@ -24,16 +23,11 @@ class ToG(Iterative):
     paper = 'Think-on-Graph (arXiv 2307.07697), as adapted in "Beyond Static Retrieval"'
     steps = ("directions",)
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(Settings):
         """Those of all iterative methods; `width` directions are explored per round."""
 
-        width: int = 3
-
-        def __post_init__(self):
-            super().__post_init__()
-            if not isinstance(self.width, int) or isinstance(self.width, bool) or self.width < 1:
-                raise SettingError(f"width={self.width!r}; it should be a whole number from 1 on")
+        width: Positive = 3
 
     def think(self, question: str, shown: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         explored = tuple(query for thought in before for _, query in thought.queries)

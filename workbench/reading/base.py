@@ -12,16 +12,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+
+from pydantic import Field
 
 from workbench.errors import SettingError
 from workbench.layouts import of_evidence
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.reading.prompts import PROMPTS
-from workbench.reading.render import Context, laid_out
+from workbench.reading.render import Context, Contexts, cut_down
 from workbench.reading.routing import ROUTERS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
+from workbench.settings import Number, changed, settle, validated
 from workbench.spec import spec_of
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import EXTRACTIONS, Said
@@ -42,16 +46,23 @@ class Reader(Protocol):
     label: str
     engine: Engine
 
-    def context(self, evidence: Evidence) -> Context:
-        """What the engine will be shown."""
+    def contexts(self, evidence: Evidence) -> Contexts:
+        """The context before compression, and the one that the engine is shown."""
         ...
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
-        """The answer; events go into `trace`, by default the evidence's own."""
+    def read(
+        self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
+    ) -> Answer:
+        """The answer. `contexts` are those of the evidence, made here unless they are given; events go into `trace`, by
+        default the evidence's own."""
         ...
 
 
-@dataclass(frozen=True)
+Prompt = Literal[*PROMPTS]
+Passages = Annotated[int, Field(ge=1, title="whole number of passages")]
+
+
+@validated
 class Settings:
     """`prompt` is asked (`PROMPTS`); with `route` that of the question's kind, as `router` tells it. Of an abstention
     the prompt `retry` is asked, once: `auto` is the other one of the two with `route`, and none without.
@@ -60,26 +71,14 @@ class Settings:
     abstaining: `strict`, or `thesis` as the paper's code does. `temperature` is that of the prompts; the router's is 0.
     `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
 
-    prompt: str = "thought"
+    prompt: Prompt = "thought"
     compress: Any = None
     route: bool = False
-    retry: str | None = "auto"
-    router: str = "model"
-    extraction: str = "strict"
-    temperature: float = 0.0
+    retry: Literal[None, "auto", *PROMPTS] = "auto"
+    router: Literal[*ROUTERS] = "model"
+    extraction: Literal[*EXTRACTIONS] = "strict"
+    temperature: Annotated[Number, Field(ge=0, le=2)] = 0.0
     check: bool = False
-
-    def __post_init__(self):
-        choices = {
-            "prompt": PROMPTS, "retry": [None, "auto", *PROMPTS], "router": ROUTERS, "extraction": EXTRACTIONS,
-            "route": (False, True), "check": (False, True),
-        }  # fmt: skip
-        for name, known in choices.items():
-            if (value := getattr(self, name)) not in known:
-                said = ", ".join(str(choice).lower() for choice in known)
-                raise SettingError(f"{name}={value!r} is unknown; choose one of {said}")
-        if not isinstance(self.temperature, int | float) or not 0 <= self.temperature <= 2:
-            raise SettingError(f"temperature={self.temperature!r}; it should be a number from 0 to 2")
 
 
 class ContextReader(Record):
@@ -117,16 +116,21 @@ class ContextReader(Record):
     def uncompressed(self, evidence: Evidence) -> Context:
         """The context that the reader lays out, before any compression."""
 
-    def context(self, evidence: Evidence) -> Context:
-        """What `read` shows to the engine. Compression goes by the question of the evidence."""
-        return self._compressed(evidence, self.uncompressed(evidence), Trace("off"))
+    def contexts(self, evidence: Evidence) -> Contexts:
+        """The context before and after compression, which goes by the question of the evidence."""
+        return Contexts(self.uncompressed(evidence), partial(self._compressed, evidence))
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+    def context(self, evidence: Evidence) -> Context:
+        """What `read` shows to the engine."""
+        return self.contexts(evidence).shown
+
+    def read(
+        self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
+    ) -> Answer:
         """The answer. Its trace is the evidence's, with the reading added, unless another is given."""
-        trace = trace if trace is not None else evidence.trace if evidence.trace is not None else Trace("off")
-        context = self.uncompressed(evidence)
-        with trace.span("CHAIN", self.label, question=question, tokens=context.tokens) as span:
-            context = self._compressed(evidence, context, trace)
+        trace, contexts = trace_of(evidence, trace), contexts or self.contexts(evidence)
+        with trace.span("CHAIN", self.label, question=question, tokens=contexts.retrieved.tokens) as span:
+            context = self._shown(contexts, trace)
             answer = replace(
                 self.answer(question, evidence, context, trace),
                 reader=self.label,
@@ -176,18 +180,24 @@ class ContextReader(Record):
             return Said(failure=result.failure, reply=result.text)
         return asked.said(result, self.settings.extraction)
 
-    def _compressed(self, evidence: Evidence, context: Context, trace: Trace) -> Context:
+    def _compressed(self, evidence: Evidence, context: Context) -> Context:
         if self.compressor is None:
             return context
+        made = self.compressor.compress(evidence.question, self.tables(evidence, context))
+        return cut_down(evidence, context, made)
+
+    def _shown(self, contexts: Contexts, trace: Trace) -> Context:
+        if self.compressor is None:
+            return contexts.shown
         with trace.span("CHAIN", "compress") as span:
-            made = self.compressor.compress(evidence.question, self.tables(evidence, context))
+            made = contexts.shown.compressed
             span.set(
                 compressor=made.compressor, seeds=list(made.seeds), hops=dict(made.hops), kept=made.kept,
                 tokens=made.tokens, tokens_before=made.tokens_before,
             )  # fmt: skip
             if made.fallback:
                 span.set(fallback=made.fallback)
-        return laid_out(evidence, made.graph, made.text, context.ends)._replace(compressed=made)
+        return contexts.shown
 
     def tables(self, evidence: Evidence, context: Context) -> ContextGraph:
         """What there is to compress: the context's own tables, else those of the evidence, of which only the passages
@@ -221,22 +231,20 @@ def told(question: str, said: Said, reading: Reading) -> Answer:
     )
 
 
+def trace_of(evidence: Evidence, trace: Trace | None) -> Trace:
+    """The trace that a reader writes into: the one given, else that of the evidence."""
+    given = trace if trace is not None else evidence.trace
+    return given if given is not None else Trace("off")
+
+
 def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """(settings of a reader, those that differ from its defaults)."""
-    known = {field.name: field.default for field in fields(reader.Settings)}
-    if unknown := [name for name in given if name not in known]:
-        raise SettingError(f"the reader {reader.name} has no setting {unknown[0]!r}; it has {', '.join(known)}")
-    settings = reader.Settings(**given)
-    values = {name: getattr(settings, name) for name in known}
-    return settings, {name: value for name, value in values.items() if value != known[name]}
+    settings = settle(f"the reader {reader.name}", reader.Settings, given)
+    return settings, changed(settings)
 
 
 def check_shares(settings: Any, *names: str) -> None:
-    """Refuse settings that are no shares of one budget."""
-    for name in names:
-        value = getattr(settings, name)
-        if not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise SettingError(f"{name}={value!r}; it should be a share of the budget, from 0 to 1")
+    """Refuse shares that are more than one budget together."""
     if sum(getattr(settings, name) for name in names) > 1:
         said = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
         raise SettingError(f"{said} are together more than the whole budget, 1")

@@ -6,16 +6,14 @@ A method that chooses how many passages are read (`Evidence.selected`, as BDTR d
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Literal
 
-from workbench.errors import SettingError
 from workbench.layouts import of_evidence
 from workbench.reading import base
 from workbench.reading.render import Context, laid_out, render
 from workbench.records import Evidence
-from workbench.spec import check_whole
-
-LAYOUTS = ("auto", "passages", "graph")
+from workbench.settings import Budget, validated
 
 
 class Direct(base.ContextReader):
@@ -28,18 +26,11 @@ class Direct(base.ContextReader):
     name = "direct"
     paper = "From RAG to Memory (arXiv 2502.14802)"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(base.Settings):
-        k: int | None = 5
-        budget: int | None = None
-        layout: str = "auto"
-
-        def __post_init__(self):
-            super().__post_init__()
-            check_whole(self, *["k"] * (self.k is not None), what="whole number of passages")
-            check_whole(self, *["budget"] * (self.budget is not None), what="whole number of tokens")
-            if self.layout not in LAYOUTS:
-                raise SettingError(f"layout={self.layout!r} is unknown; choose {', '.join(LAYOUTS)}")
+        k: base.Passages | None = 5
+        budget: Budget | None = None
+        layout: Literal["auto", "passages", "graph"] = "auto"
 
     def uncompressed(self, evidence: Evidence) -> Context:
         own, (k, budget, layout) = evidence.context, (getattr(self.settings, n) for n in ("k", "budget", "layout"))
@@ -57,11 +48,11 @@ class Sparql(Direct):
     name = "sparql"
     paper = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045)"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(Direct.Settings):
-        prompt: str = "sparql"
-        k: int | None = None
-        budget: int | None = 12_000
+        prompt: base.Prompt = "sparql"
+        k: base.Passages | None = None
+        budget: Budget | None = 12_000
 
 
 class Cot(Direct):
@@ -70,6 +61,6 @@ class Cot(Direct):
     name = "cot"
     paper = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045)"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(Sparql.Settings):
-        prompt: str = "cot"
+        prompt: base.Prompt = "cot"

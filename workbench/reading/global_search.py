@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +18,11 @@ from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import mentions, text_units
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result
-from workbench.reading.base import settled
-from workbench.reading.render import Context
+from workbench.reading.base import settled, trace_of
+from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Record
-from workbench.spec import check_whole, spec_of
+from workbench.settings import Budget, Natural, validated
+from workbench.spec import spec_of
 from workbench.steps import global_map, global_reduce
 from workbench.trace import Trace
 
@@ -41,14 +41,10 @@ class Global(Record):
     reads = ("communities",)
     steps = ("global_map", "global_reduce")
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
-        level: int = 2
-        budget: int = 12_000
-
-        def __post_init__(self):
-            check_whole(self, "level", least=0)
-            check_whole(self, "budget", what="whole number of tokens")
+        level: Natural = 2
+        budget: Budget = 12_000
 
     @classmethod
     def asked(cls, settings: Settings) -> tuple[str, ...]:
@@ -92,14 +88,25 @@ class Global(Record):
         """How many are read; one that is longer than `budget` is not."""
         return sum(len(batch.reports) for batch in self.batches)
 
-    def context(self, evidence: Evidence) -> Context:
-        """All the reports that are read; no passage is."""
+    @cached_property
+    def _reports(self) -> Context:
+        """All the reports that are read, the same for every question; no passage is."""
         text = "\n\n".join(batch.context for batch in self.batches)
         return Context(text, tokens.count(text), ())
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+    def contexts(self, evidence: Evidence) -> Contexts:
+        """The reports, which no compressor cuts."""
+        return Contexts(self._reports)
+
+    def context(self, evidence: Evidence) -> Context:
+        """All the reports that are read."""
+        return self._reports
+
+    def read(
+        self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
+    ) -> Answer:
         """The answer; its thought is the response in full."""
-        trace = trace if trace is not None else evidence.trace if evidence.trace is not None else Trace("off")
+        trace = trace_of(evidence, trace)
         with trace.span("CHAIN", self.label, question=question, reports=self.reports) as span:
             said = self._said(question, trace)
             answer = Answer(question, reader=self.label, engine=self.engine.name, trace=trace, **said)

@@ -8,14 +8,13 @@ out: conversation history, claims, the source's markdown report; the prompts are
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from workbench import tokens
 from workbench.reading import base
 from workbench.reading.render import Context
 from workbench.records import Evidence
-from workbench.spec import check_whole
+from workbench.settings import Budget, Natural, Share, validated
 
 T = TypeVar("T")
 
@@ -27,17 +26,14 @@ class Local(base.ContextReader):
     name = "local"
     paper = "From Local to Global (arXiv 2404.16130)"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(base.Settings):
-        budget: int = 12_000
-        reports: float = 0.15
-        sources: float = 0.5
-        entities: int = 20
+        budget: Budget = 12_000
+        reports: Share = 0.15
+        sources: Share = 0.5
+        entities: Natural = 20
 
         def __post_init__(self):
-            super().__post_init__()
-            check_whole(self, "budget", what="whole number of tokens")
-            check_whole(self, "entities", least=0)
             base.check_shares(self, "reports", "sources")
 
     def uncompressed(self, evidence: Evidence) -> Context:

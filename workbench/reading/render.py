@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from workbench import tokens
 from workbench.layouts import ket_rag
 from workbench.records import Compressed, ContextGraph, Evidence, Passage, Unit
 
+BETWEEN = "\n\n"  # passages
 HEADING = 100  # characters of a first line that may be a title
 
 
@@ -31,6 +35,19 @@ class Context(NamedTuple):
         return tuple(map(_titled, (*self.graph.chunks, *self.graph.sources)))
 
 
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """What a reader lays out of an evidence, made once: `retrieved`, and `shown`, which `compress` makes of it on first
+    use."""
+
+    retrieved: Context
+    compress: Callable[[Context], Context] | None = None
+
+    @cached_property
+    def shown(self) -> Context:
+        return self.compress(self.retrieved) if self.compress else self.retrieved
+
+
 def _titled(unit: Unit) -> tuple[str, str]:
     """(title, text) of a unit. Where its text holds the title, that is a short first line without a sentence's end."""
     first, line_feed, rest = unit.text.partition("\n")
@@ -40,27 +57,41 @@ def _titled(unit: Unit) -> tuple[str, str]:
 
 def render(evidence: Evidence, k: int | None = None, budget: int | None = None) -> Context:
     """The first k passages, title above text, a blank line between them; whole passages only, as many as fit."""
-    kept: list[Passage] = []
+    passages = tuple(passage for passage, _ in evidence.passages[:k])
+    if budget is None:
+        text = joined(passages)
+        return Context(text, tokens.count(text), passages)
     text, used = "", 0
-    for passage, _ in evidence.passages[:k]:
-        longer = f"{text}\n\n{passage.content}" if text else passage.content
-        size = tokens.count(longer)
-        if budget is not None and size > budget:
-            break
-        kept.append(passage)
+    for at, passage in enumerate(passages):
+        longer = f"{text}{BETWEEN}{passage.content}" if text else passage.content
+        if (size := tokens.count(longer)) > budget:
+            return Context(text, used, passages[:at])
         text, used = longer, size
-    return Context(text, used, tuple(kept))
+    return Context(text, used, passages)
 
 
-def laid_out(evidence: Evidence, graph: ContextGraph, text: str | None = None, ends: tuple[str, ...] = ()) -> Context:
-    """The context that a graph makes, in the layout ket_rag or as the `text` that it is written in already.
+def joined(passages: Iterable[Passage]) -> str:
+    """Title above text, a blank line between passages."""
+    return BETWEEN.join(passage.content for passage in passages)
 
-    Its passages are those that a unit is cut from; one that the evidence does not hold stands with what is shown of
-    it."""
-    text = ket_rag.write(graph) if text is None else text
+
+def laid_out(evidence: Evidence, graph: ContextGraph) -> Context:
+    """The context that a graph makes, in the layout ket_rag."""
+    text = ket_rag.write(graph)
+    return Context(text, tokens.count(text), _passages(evidence, graph), graph=graph)
+
+
+def cut_down(evidence: Evidence, context: Context, compressed: Compressed) -> Context:
+    """The context that a compressor leaves."""
+    graph = compressed.graph
+    return Context(compressed.text, compressed.tokens, _passages(evidence, graph), context.ends, graph, compressed)
+
+
+def _passages(evidence: Evidence, graph: ContextGraph) -> tuple[Passage, ...]:
+    """The passages that units are cut from; one that the evidence does not hold stands with the text of its unit."""
     known = {passage.id: passage for passage, _ in evidence.passages}
-    shown: dict[str, Passage] = {}
+    passages: dict[str, Passage] = {}
     for unit in (*graph.chunks, *graph.sources):
         for id in unit.passages:
-            shown.setdefault(id, known.get(id) or Passage(id, unit.title, unit.text))
-    return Context(text, tokens.count(text), tuple(shown.values()), ends, graph)
+            passages.setdefault(id, known.get(id) or Passage(id, unit.title, unit.text))
+    return tuple(passages.values())

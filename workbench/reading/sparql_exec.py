@@ -9,15 +9,16 @@ abstains is tried the other way."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine
 from workbench.reading import direct
 from workbench.reading.base import told
 from workbench.reading.prompts import PROMPTS
-from workbench.reading.render import Context
+from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Proof, Reading
+from workbench.settings import validated
 from workbench.sparql.proof import carried_out, written
 from workbench.steps import write_patterns
 from workbench.steps.answer import Input
@@ -34,16 +35,13 @@ class SparqlExec(direct.Sparql):
     paper = "none: the query of sparql, carried out"
     reads_index = True
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(direct.Sparql.Settings):
         verified: bool = False
 
         def __post_init__(self):
-            super().__post_init__()
             if self.prompt != "sparql" or self.check:
                 raise SettingError("sparql-exec asks no prompt and checks by itself; leave out prompt and check")
-            if self.verified not in (False, True):
-                raise SettingError(f"verified={self.verified!r}; it should be true or false")
 
     def __init__(self, engine: Engine | None = None, *, index=None, **settings):
         if index is None:
@@ -52,9 +50,11 @@ class SparqlExec(direct.Sparql):
             )
         super().__init__(engine, index=index, **settings)
 
-    def read(self, question: str, evidence: Evidence, *, trace: Trace | None = None) -> Answer:
+    def read(
+        self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
+    ) -> Answer:
         """The answer, with the passages that prove it."""
-        answer = super().read(question, evidence, trace=trace)
+        answer = super().read(question, evidence, contexts=contexts, trace=trace)
         return replace(answer, passages=proving(answer.proof)) if answer.reading.prompt == self.name else answer
 
     def answer(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:

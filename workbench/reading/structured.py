@@ -12,16 +12,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from workbench import tokens
-from workbench.errors import SettingError
 from workbench.layouts import lightrag
 from workbench.reading import base
 from workbench.reading.render import Context
 from workbench.records import Evidence, Passage, Path, Triple
-from workbench.spec import check_whole
+from workbench.settings import Budget, Share, validated
 
 INVERSE = "⁻¹"  # on a relation that a path follows against its direction
 PARALLEL = " / "  # between relations of one hop
@@ -34,19 +33,15 @@ class Structured(base.ContextReader):
     name = "structured"
     paper = "DotRAG; LightRAG (arXiv 2410.05779); PathRAG (arXiv 2502.14902)"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings(base.Settings):
-        layout: str = "paths"
-        budget: int = 12_000
-        entities: float = 0.2
-        relations: float = 0.25
-        paths: float = 0.25
+        layout: Literal["lightrag", "tables", "paths"] = "paths"
+        budget: Budget = 12_000
+        entities: Share = 0.2
+        relations: Share = 0.25
+        paths: Share = 0.25
 
         def __post_init__(self):
-            super().__post_init__()
-            if self.layout not in LAYOUTS:
-                raise SettingError(f"layout={self.layout!r} is unknown; choose {', '.join(LAYOUTS)}")
-            check_whole(self, "budget", what="whole number of tokens")
             base.check_shares(self, "entities", "relations", "paths")
 
     def uncompressed(self, evidence: Evidence) -> Context:

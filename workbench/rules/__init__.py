@@ -1,5 +1,87 @@
-"""What the `rules` engine does for a Step: spaCy and arithmetic. Nothing here knows a benchmark or the bundled
-corpus.
+"""What the engine `rules` does for a Step: spaCy and arithmetic. No rule knows a benchmark or the bundled corpus.
 
-These are rules, and results made with them are labelled so; they are no stand-in for what a model would score.
+`RULES` names the rule body of every Step that has one. A body takes the Step's `Input` and returns its `Output`, under
+the name of the Step. The modules are imported on first use, so that the table itself costs nothing.
+
+Results made by rules are labelled so; they do not stand in for the scores of a model.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from workbench.llm.step import Step
+
+Batch = Callable[[Sequence[Any]], list[Any]]
+
+
+class Rule(NamedTuple):
+    """`body` is a function, or the module of this folder that defines it under the name of the Step. It takes one
+    input, or with `batch` a sequence of them and returns as many outputs: spaCy parses many texts at once faster."""
+
+    body: Callable | str
+    batch: bool = False
+
+
+RULES: dict[str, Rule] = {
+    "answer": Rule("answering"),
+    "answer_briefly": Rule("answering"),
+    "choose_entities": Rule("exploring"),
+    "choose_relations": Rule("exploring"),
+    "classify_question": Rule("classifying"),
+    "community_report": Rule("reporting"),
+    "describe_entity": Rule("textualising"),
+    "describe_relations": Rule("textualising"),
+    "directions": Rule("iterative"),
+    "dot_rules": Rule("schema_walks"),
+    "dual_thoughts": Rule("bdtr"),
+    "enough": Rule("exploring"),
+    "entity_relations": Rule("relating", batch=True),
+    "fact_filter": Rule("fact_filter"),
+    "fallback_query": Rule("path_judging"),
+    "fuse_descriptions": Rule("summarising"),
+    "generation": Rule("iterative"),
+    "global_map": Rule("reporting"),
+    "global_reduce": Rule("answering"),
+    "graph_action": Rule("exploring"),
+    "graph_records": Rule("relating", batch=True),
+    "judge": Rule("judging"),
+    "judge_pair": Rule("judging"),
+    "judge_paths": Rule("path_judging"),
+    "keywords": Rule("keywords"),
+    "missing_evidence": Rule("iterative"),
+    "named_entities": Rule("extraction", batch=True),
+    "next_thought": Rule("iterative"),
+    "reasoning_chain": Rule("bdtr"),
+    "select_regions": Rule("routing"),
+    "sparql_answer": Rule("querying"),
+    "stepwise_answer": Rule("querying"),
+    "summarise": Rule("summarising"),
+    "triples": Rule("extraction", batch=True),
+    "verify": Rule("bdtr"),
+    "write_article": Rule("textualising"),
+    "write_patterns": Rule("patterns"),
+}
+
+
+def register(step: Step, body: Callable, *, batch: bool = False) -> None:
+    """Give a Step a rule body, or another one; `batch`: see `Rule`. Steps of one name share their body."""
+    RULES[step.name] = Rule(body, batch)
+
+
+def rule_for(step: Step) -> Batch | None:
+    """The rule body of a Step as a function over a batch; None where it has none."""
+    if step.name not in RULES:
+        return None
+    body, batch = RULES[step.name]
+    if isinstance(body, str):
+        body = getattr(import_module(f"{__name__}.{body}"), step.name)
+    return body if batch else partial(_each, body)
+
+
+def _each(body: Callable, values: Sequence[Any]) -> list[Any]:
+    return [body(value) for value in values]

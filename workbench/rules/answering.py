@@ -1,4 +1,4 @@
-"""Rule body of the `answer` Step: the hops of a question resolved from the inside out.
+"""Rule bodies of `answer`, `answer_briefly` and `global_reduce`: the hops of a question resolved from the inside out.
 
     Where was the director of "Dune Fever" born?  ->  director of "Dune Fever": Ada Lind  ->  Ada Lind born: Oslo
 
@@ -12,12 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
+from workbench.language.questions import Hop, analyse, kin_of
 from workbench.language.spans import Pages, pages
 from workbench.rules import comparing
 from workbench.rules.hops import Found, candidates
-from workbench.rules.questions import Hop, analyse, kin_of
+from workbench.steps import answer as asked
+from workbench.steps import global_reduce as points
+from workbench.steps.final_answer import UNKNOWN
+from workbench.steps.final_answer import Output as Reply
+
+Passages = Sequence[tuple[str, str]]
 
 # Ground below which an answer is none. Over questions of three public data sets and the bundled corpus, read with their
 # gold passages and again without those that hold the answer, it costs about one right answer in ten and refuses about
@@ -29,37 +34,48 @@ KEPT = 1024  # questions whose answers are kept: several prompts and readers ask
 FLAT = 0.6  # worth of a hop read as one with its inner hops, against one resolved step by step
 
 
-class Ruled(NamedTuple):
-    thought: str
-    answer: str
-    abstained: bool
+def answer(value: asked.Input) -> asked.Output:
+    """Where paths are complete, all of their ends; else what the passages say."""
+    if value.ends:
+        return asked.Output(thought="The complete paths end there.", answer=", ".join(value.ends), abstained=False)
+    return short_answer(value.question, value.passages)
 
 
-def answer(question: str, passages: Sequence[tuple[str, str]]) -> Ruled:
+def answer_briefly(value: asked.Input) -> Reply:
+    return Reply(reply=answer(value).answer or UNKNOWN)
+
+
+def global_reduce(value: points.Input) -> points.Output:
+    """Short answers are read from the points as from passages without titles."""
+    output = short_answer(value.question, [("", point) for point in value.points])
+    return points.Output(response=output.thought, answer=output.answer, abstained=output.abstained)
+
+
+def short_answer(question: str, passages: Passages) -> asked.Output:
     """A short answer with the sentences it was read in, or none."""
-    found = _found(question, tuple((title, text) for title, text in passages))
-    if isinstance(found, str):
-        return _abstain(found)
-    thought = " → ".join(dict.fromkeys(found.said))
-    if found.ground < ENOUGH:
-        return _abstain(f"too little ground for “{found.text}” in: {thought}")
-    return Ruled(f"read in: {thought}", found.text, False)
+    best = _best(question, tuple((title, text) for title, text in passages))
+    if isinstance(best, str):
+        return _abstain(best)
+    thought = " → ".join(dict.fromkeys(best.said))
+    if best.ground < ENOUGH:
+        return _abstain(f"too little ground for “{best.text}” in: {thought}")
+    return asked.Output(thought=f"read in: {thought}", answer=best.text, abstained=False)
 
 
 @lru_cache(KEPT)
-def _found(question: str, passages: tuple[tuple[str, str], ...]) -> Found | str:
-    """What was found, however little ground it has, or why nothing was."""
-    asked = analyse(question, [title for title, _ in passages])
-    if asked.kind == "none" or not passages:
+def _best(question: str, passages: tuple[tuple[str, str], ...]) -> Found | str:
+    """The best candidate, however low its confidence, or why there is none."""
+    analysis = analyse(question, [title for title, _ in passages])
+    if analysis.kind == "none" or not passages:
         return "nothing is asked, or nothing is there to read"
     read = pages(passages)
-    if asked.direction:
-        found = comparing.compare(asked, read, chain)
-    elif asked.wants == "yes-no":
-        found = None
+    if analysis.direction:
+        best = comparing.compare(analysis, read, chain)
+    elif analysis.wants == "yes-no":
+        best = None
     else:
-        found = next(iter(chain(asked.asked, read, asked.names)), None)
-    return replace(found, where=None) if found else "no span of the kind asked for stands near the question's words"
+        best = next(iter(chain(analysis.asked, read, analysis.names)), None)
+    return replace(best, where=None) if best else "no span of the kind asked for stands near the question's words"
 
 
 def chain(hop: Hop, read: Pages, barred: Sequence[str], depth: int = 0) -> list[Found]:
@@ -98,5 +114,5 @@ def _flat(hop: Hop) -> Hop:
     return Hop(tuple(dict.fromkeys(words)), hop.wants, hop.head, tuple(dict.fromkeys(names)))
 
 
-def _abstain(why: str) -> Ruled:
-    return Ruled(why, "", True)
+def _abstain(why: str) -> asked.Output:
+    return asked.Output(thought=why, answer="", abstained=True)

@@ -3,61 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from workbench.language.pipeline import content_words
 from workbench.rules.reasoning import Link, links
+from workbench.steps import dual_thoughts as thoughts
+from workbench.steps import reasoning_chain as reasoning
+from workbench.steps import verify as verification
 
-TELLS = 0.6  # share of the words of a step that a passage must hold to support it
-
-
-class Dual(NamedTuple):
-    fast: str
-    slow: str
+SUPPORTS = 0.6  # share of the words of a step that a passage must hold to support it
 
 
-class Reasoning(NamedTuple):
-    chain: str
-    steps: list[str]
-    bridges: list[str]
-
-
-def dual(question: str, passages: Sequence[tuple[str, str]], before: Sequence[tuple[str, str]]) -> Dual:
+def dual_thoughts(value: thoughts.Input) -> thoughts.Output:
     """fast: the first hop that was not asked for yet, by itself. slow: the question with what its inner hops found."""
-    found = links(question, passages)
-    tried = {_normal(query) for pair in before for query in pair} | {_normal(question)}
-    return Dual(_first(_plainly(found), tried, question), _first(_bridged(question, found, passages), tried, question))
+    question, chain = value.question, links(value.question, value.passages)
+    tried = {_normal(query) for pair in value.before for query in pair} | {_normal(question)}
+    fast = _first((link.query for link in chain), tried, question)
+    slow = _first(_bridged(question, chain, value.passages), tried, question)
+    return thoughts.Output(fast=fast, slow=slow)
 
 
-def reasoning(question: str, passages: Sequence[tuple[str, str]]) -> Reasoning:
-    """The sentences in which the hops were read, as far as there is ground for them, and what links them."""
-    found = [link for link in links(question, passages) if link.grounded]
-    steps = list(dict.fromkeys(sentence for link in found for sentence in link.found[0].said))
-    bridges = list(dict.fromkeys(link.value for link in found if not link.last))
-    told = [f"{link.query}: {link.value}" for link in found]
-    return Reasoning("; ".join(told) or "no hop of the question is answered by the documents", steps, bridges)
+def reasoning_chain(value: reasoning.Input) -> reasoning.Output:
+    """The sentences in which the hops were read, as far as they are grounded, and what links them."""
+    grounded = [link for link in links(value.question, value.passages) if link.grounded]
+    steps = list(dict.fromkeys(sentence for link in grounded for sentence in link.found[0].said))
+    bridges = list(dict.fromkeys(link.value for link in grounded if not link.last))
+    chain = "; ".join(f"{link.query}: {link.value}" for link in grounded)
+    return reasoning.Output(
+        chain=chain or "no hop of the question is answered by the documents", steps=steps, bridges=bridges
+    )
 
 
-def supporting(steps: Sequence[str], passages: Sequence[tuple[str, str]]) -> list[int]:
-    """The passages that hold most words of a step, by number from 1 on; one is enough for a step."""
-    held = [content_words(f"{title} {text}") for title, text in passages]
-    chosen = set()
-    for step in steps:
-        told = content_words(step)
-        shares = [len(told & words) / len(told) if told else 0.0 for words in held]
-        if shares and max(shares) >= TELLS:
-            chosen.add(shares.index(max(shares)) + 1)
-    return sorted(chosen)
+def verify(value: verification.Input) -> verification.Output:
+    """The passages that hold most words of a step; one is enough for a step."""
+    held = [content_words(f"{title} {text}") for title, text in value.passages]
+    supporting = set()
+    for wanted in map(content_words, value.steps):
+        shares = [len(wanted & words) / len(wanted) if wanted else 0.0 for words in held]
+        if shares and max(shares) >= SUPPORTS:
+            supporting.add(shares.index(max(shares)) + 1)
+    return verification.Output(documents=sorted(supporting))
 
 
-def _plainly(found: Sequence[Link]) -> Iterator[str]:
-    for link in found:
-        yield link.query
-
-
-def _bridged(question: str, found: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _bridged(question: str, chain: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The question with what was found for its inner hops, the best of each first; then with titles."""
-    values = [[one.text for one in link.found] for link in found if not link.last]
+    values = [[one.text for one in link.found] for link in chain if not link.last]
     for rank in range(3):
         bridges = [names[rank] for names in values if rank < len(names)]
         if bridges:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from workbench.language.quantities import dates, numbers
+from workbench.language.questions import Analysis, Hop
 from workbench.language.relations import kind_of, likeness, stem, words
 from workbench.language.spans import Page, Pages, about, plain
 from workbench.rules.hops import Found, candidates, measures
-from workbench.rules.questions import Analysis, Hop
 
 _START = frozenset(map(stem, words("release publish found form establish open start create premiere build debut")))
 _PLACES = ("GPE", "NORP", "LOC")

@@ -1,4 +1,4 @@
-"""Rule bodies of walking over a graph: which relation to follow, which entity to go on from, whether that is enough.
+"""Rule bodies of `choose_relations`, `choose_entities`, `enough` and `graph_action`: walking over a graph.
 
 A question is read as levels, the hop that stands next to its names first: a path of n facts looks for the words of
 level n. Relations are compared with them by `relations.likeness`; what no word tells is left to the similarity of the
@@ -7,31 +7,22 @@ fact to the question."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from workbench.language.pipeline import content_words, nlp
+from workbench.language.questions import Hop, analysis_of, start_names
 from workbench.language.relations import KIN, likeness, stem
-from workbench.rules.questions import Analysis, Hop, analyse
-from workbench.text import storable
-
-Fact = tuple[str, str, str]
+from workbench.records import Triple
+from workbench.steps import choose_entities as entities
+from workbench.steps import choose_relations as relations
+from workbench.steps import enough as sufficiency
+from workbench.steps import graph_action as graph
 
 OTHER = 0.5  # worth of a word of another level: questions are not always told from the inside out
 SIMILAR = 0.3  # worth of the similarity beside that of the words
 STRANGE = 0.5  # worth of an entity that is a number where none is asked for, and of any other where one is
 _TURNED = {"parent", "child"}  # a fact about a child tells the parent
-
-
-@lru_cache(256)
-def understood(question: str) -> Analysis:
-    """The analysis of a question; a walk asks for it at every step."""
-    return analyse(storable(question))
-
-
-def names(question: str) -> tuple[str, ...]:
-    """What a walk starts from: the names of a question, or all of it where it has none."""
-    return understood(question).names or (question,)
 
 
 def levels(question: str) -> tuple[frozenset[str], ...]:
@@ -47,7 +38,7 @@ def levels(question: str) -> tuple[frozenset[str], ...]:
         found.setdefault(height, set()).update(hop.words)
         return height
 
-    climb(understood(question).asked)
+    climb(analysis_of(question).asked)
     return tuple(frozenset(found[height]) for height in sorted(found) if found[height])
 
 
@@ -65,39 +56,40 @@ def fit(question: str, walked: int, relation: str) -> float:
                default=0.0)  # fmt: skip
 
 
-def choose_relations(
-    question: str, walked: int, relations: Sequence[str], similarities: Sequence[float], width: int
-) -> list[tuple[int, float]]:
-    """(position, score) of the `width` best relations; the scores sum to 1."""
-    worth = [
-        fit(question, walked, relation) + SIMILAR * max(0.0, similarity)
-        for relation, similarity in zip(relations, similarities, strict=True)
+def choose_relations(value: relations.Input) -> relations.Output:
+    """The `width` best relations; their scores sum to 1."""
+    scores = [
+        fit(value.question, len(value.path), relation) + SIMILAR * max(0.0, similarity)
+        for (relation, _), similarity in zip(value.relations, value.similarities, strict=True)
     ]
-    best = sorted(range(len(worth)), key=lambda at: (-worth[at], at))[:width]
-    total = sum(worth[at] for at in best)
-    return [(at, worth[at] / total) for at in best if worth[at] > 0]
+    best = sorted(range(len(scores)), key=lambda at: (-scores[at], at))[: value.width]
+    total = sum(scores[at] for at in best)
+    choices = [relations.Choice(number=at + 1, score=scores[at] / total) for at in best if scores[at] > 0]
+    return relations.Output(choices=choices)
 
 
-def choose_entities(question: str, walked: int, entities: Sequence[str]) -> list[float]:
-    """A score for each entity; they sum to 1. Worth more: what the question names, and a number where one is asked."""
-    asked = understood(question)
-    counted = asked.wants in ("date", "number") and walked >= len(levels(question))
-    said = content_words(question)
-    worth = [
-        (2 if content_words(entity) & said else 1) * (1 if bool(re.search(r"\d", entity)) == counted else STRANGE)
-        for entity in entities
+def choose_entities(value: entities.Input) -> entities.Output:
+    """Scores that sum to 1. Higher: what the question names, and a number where one is asked."""
+    asked, depth = analysis_of(value.question), len(value.path) + 1
+    counted = asked.wants in ("date", "number") and depth >= len(levels(value.question))
+    named = content_words(value.question)
+    scores = [
+        (2 if content_words(entity) & named else 1) * (1 if bool(re.search(r"\d", entity)) == counted else STRANGE)
+        for entity in value.entities
     ]
-    return [one / sum(worth) for one in worth]
+    return entities.Output(scores=[one / sum(scores) for one in scores])
 
 
-def enough(question: str, facts: Sequence[Fact]) -> bool:
+def enough(value: sufficiency.Input) -> sufficiency.Output:
     """Whether the facts hold every name of the question, by half of its words, and among their relations a word of
     every level."""
-    asked = levels(question)
-    ends = {word for subject, _, obj in facts for word in content_words(f"{subject} {obj}")}
-    told = all(any(share(level, relation) for _, relation, _ in facts) for level in asked)
-    named = map(content_words, understood(question).names)
-    return bool(asked) and told and all(2 * len(name & ends) >= len(name) for name in named)
+    asked = levels(value.question)
+    ends = {word for subject, _, obj in value.facts for word in content_words(f"{subject} {obj}")}
+    levels_met = all(any(share(level, relation) for _, relation, _ in value.facts) for level in asked)
+    named = map(content_words, analysis_of(value.question).names)
+    return sufficiency.Output(
+        enough=bool(asked) and levels_met and all(2 * len(name & ends) >= len(name) for name in named)
+    )
 
 
 def _verb(word: str) -> str:
@@ -124,37 +116,41 @@ FOLLOWED = 2  # facts that are followed from one phrase
 NAMED = 5  # names that are looked up
 
 
-def act(question: str, turns: Sequence) -> tuple[str, list[tuple[str, str, str]]]:
-    """A thought and (action, argument, type of edge) for Graph-CoT, given its turns so far (`graph_action.Turn`).
-
-    Find the names; list their facts; of each list follow the facts whose relation tells the words of the level, or
+def graph_action(value: graph.Input) -> graph.Output:
+    """Find the names; list their facts; of each list follow the facts whose relation holds the words of the level, or
     else the first one, and read where they are stated; finish at the last level."""
-    if not turns:
-        return "Find what the question names.", [("find", name, "") for name in names(question)[:NAMED]]
-    last = turns[-1]
-    if len(turns) == 1:
-        found = dict.fromkeys(seen.nodes[0] for seen in last.observations if seen.nodes)
-        return "List the facts of what was found.", [("neighbours", node, "relation") for node in found] or _END
-    walked = len(turns) - 2
+    if not value.turns:
+        names = start_names(value.question)[:NAMED]
+        return graph.Output(thought="Find what the question names.", actions=_actions("find", names))
+    if len(value.turns) == 1:
+        nodes = dict.fromkeys(seen.nodes[0] for seen in value.turns[0].observations if seen.nodes)
+        actions = _actions("neighbours", nodes) or _actions("finish", [""])
+        return graph.Output(thought="List the facts of what was found.", actions=actions)
+    return _follow(value.question, len(value.turns) - 2, value.turns[-1])
+
+
+def _follow(question: str, depth: int, last: graph.Turn) -> graph.Output:
     chosen = [
         (fact, fact.object if action.argument == fact.subject else fact.subject)
         for action, seen in zip(last.actions, last.observations)
-        for fact in _followed(question, walked, seen.facts)
+        for fact in _fitting(question, depth, seen.facts)
     ]
     if not chosen:
-        return "Nothing leads on.", _END
-    read = dict.fromkeys(fact.passages[0] for fact, _ in chosen if fact.passages)
-    done = walked + 1 >= len(levels(question))
-    ends = dict.fromkeys(end for _, end in chosen)
-    next_ = [("finish", chosen[0][1], "")] if done else [("neighbours", end, "relation") for end in ends]
-    said = "; ".join(" — ".join(fact.members) for fact, _ in chosen)
-    return f"Follow {said}.", [("read", passage, "") for passage in read] + next_
+        return graph.Output(thought="Nothing leads on.", actions=_actions("finish", [""]))
+    read = _actions("read", dict.fromkeys(fact.passages[0] for fact, _ in chosen if fact.passages))
+    ends = list(dict.fromkeys(end for _, end in chosen))
+    done = depth + 1 >= len(levels(question))
+    facts = "; ".join(" — ".join(fact.members) for fact, _ in chosen)
+    following = _actions("finish", ends[:1]) if done else _actions("neighbours", ends)
+    return graph.Output(thought=f"Follow {facts}.", actions=[*read, *following])
 
 
-_END = [("finish", "", "")]
+def _actions(action: str, arguments: Iterable[str]) -> list[graph.Action]:
+    edge = "relation" if action == "neighbours" else ""
+    return [graph.Action(action=action, argument=argument, type=edge) for argument in arguments]
 
 
-def _followed(question: str, walked: int, facts: Sequence) -> list:
-    worth = [fit(question, walked, fact.relation) for fact in facts]
-    best = sorted((at for at, one in enumerate(worth) if one > 0), key=lambda at: (-worth[at], at))
+def _fitting(question: str, depth: int, facts: Sequence[Triple]) -> list[Triple]:
+    scores = [fit(question, depth, fact.relation) for fact in facts]
+    best = sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: (-scores[at], at))
     return [facts[at] for at in best[:FOLLOWED]] or list(facts[:1])

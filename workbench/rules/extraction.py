@@ -1,4 +1,4 @@
-"""Rule bodies of extraction: named entities, triples and types of encyclopedic English, from spaCy's parse.
+"""Rule bodies of `named_entities` and `triples`: names, facts and types of encyclopedic English, from spaCy's parse.
 
     Orrin Vale    "Orrin Vale is a novelist from Tarn. His third book was printed by Ash & Sons in 1931."
 
@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from workbench.language.pipeline import parse
+from workbench.steps import named_entities as ner
+from workbench.steps import triples as openie
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
 _COMPLEMENTS = ("dobj", "attr", "oprd", "acomp")
@@ -101,14 +103,16 @@ def _reading(title: str, doc, parts: Parts) -> Reading:
     return doc.user_data[key]
 
 
-def named_entities(passages: Sequence[tuple[str, str]]) -> list[list[str]]:
+def named_entities(values: Sequence[ner.Input]) -> list[ner.Output]:
     """The title, then the names of the text in their order, without repetition."""
-    return [reading.entities for reading in read(passages)]
+    readings = read([(value.title, value.text) for value in values])
+    return [ner.Output(named_entities=reading.entities) for reading in readings]
 
 
-def triples(passages: Sequence[tuple[str, str]]) -> list[list[list[str]]]:
-    """[[subject, relation, object], …] per (title, text)."""
-    return [reading.triples for reading in read(passages)]
+def triples(values: Sequence[openie.Input]) -> list[openie.Output]:
+    """The rules find names by themselves; they do not read `entities`."""
+    readings = read([(value.title, value.text) for value in values])
+    return [openie.Output(triples=reading.triples) for reading in readings]
 
 
 class _Passage:

@@ -1,4 +1,4 @@
-"""Rule body of the fact filter."""
+"""Rule body of `fact_filter`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import re
 from collections.abc import Sequence
 
 from workbench.language.pipeline import content_words
+from workbench.steps.fact_filter import MOST, Input, Output
+
+
+def fact_filter(value: Input) -> Output:
+    """At most `MOST` facts."""
+    return Output(facts=[list(fact) for fact in relevant(value.question, value.facts)[:MOST]])
 
 
 def relevant(question: str, facts: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

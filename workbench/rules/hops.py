@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from workbench.language.questions import RANKS, Hop, kin_of
 from workbench.language.relations import KIN, kind_of, likeness, stem
 from workbench.language.spans import Page, Pages, Sentence, Span, about, mentioned, plain, same
-from workbench.rules.questions import RANKS, Hop, kin_of
 
 GROUND = 0.15  # what kind and names are worth together where no relation word stands near
 NEAR = 0.06  # loss of a relation word's worth per word of distance

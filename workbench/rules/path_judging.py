@@ -1,4 +1,4 @@
-"""Rule bodies of DotRAG's search: is a path complete, what to look for from its end, what to look for otherwise.
+"""Rule bodies of `judge_paths` and `fallback_query`: is a path complete, what to search for from its end, and else.
 
 Where the rules of a search are walks, as `schema_walks` writes them, a path is held against them hop by hop. Types
 count for less than labels, because entities of one name share one type. Where the rules are prose, or the graph has no
@@ -7,12 +7,13 @@ labels, what the passage says is held against the question's words."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from workbench.language.pipeline import content_words
 from workbench.language.relations import kind_of, likeness, stem
 from workbench.rules.sentences import read
 from workbench.rules.walk_lines import ANY, Walk, parsed, spelled, told
+from workbench.steps import fallback_query as fallback
+from workbench.steps.judge_paths import Input, Output, PathShown, Verdict
 from workbench.text import unicode_phrase
 
 SURE = 0.9  # confidence in a path that follows the first walk
@@ -23,26 +24,24 @@ TELLS = 0.6  # share of the question's words that the passage of a complete path
 HINTS = 0.2  # the same for a partial one
 
 
-class Judged(NamedTuple):
-    """A verdict of `steps.judge_paths` without its id."""
+def judge_paths(value: Input) -> Output:
+    """One verdict per path, by the rules of the end."""
+    walks = [walk for walk in map(parsed, value.rules.terminal_rules) if walk]
+    tried = set(map(unicode_phrase, value.history))
+    verdicts = (
+        _by_walks(walks, path, tried) if walks else _by_words(value.question, path, tried) for path in value.paths
+    )
+    return Output(verdicts=list(verdicts))
 
-    label: str
-    confidence: float
-    justification: str
-    next_question: str
 
-
-def judge(question: str, at_the_end: Sequence[str], history: Sequence[str], paths) -> list[Judged]:
-    """One verdict per path (`steps.judge_paths.PathShown`), by the rules of the end."""
-    walks = [walk for walk in map(parsed, at_the_end) if walk]
-    tried = set(map(unicode_phrase, history))
-    return [_by_walks(walks, path, tried) if walks else _by_words(question, path, tried) for path in paths]
+def _verdict(path: PathShown, label: str, confidence: float, why: str, next_question: str = "") -> Verdict:
+    return Verdict(id=path.id, label=label, confidence=confidence, justification=why, next_question=next_question)
 
 
 # By walks
 
 
-def _by_walks(walks: Sequence[Walk], path, tried: set[str]) -> Judged:
+def _by_walks(walks: Sequence[Walk], path: PathShown, tried: set[str]) -> Verdict:
     """Complete if the path is one of the walks, partial if it begins one."""
     hops = [[(spelled(label), forward) for label, forward in labels] for labels in path.relations]
     begun = [
@@ -51,16 +50,16 @@ def _by_walks(walks: Sequence[Walk], path, tried: set[str]) -> Judged:
         if len(hops) <= len(walk.hops) and all(hop in labels for hop, labels in zip(walk.hops, hops))
     ]
     if not begun or not hops:
-        return Judged("irrelevant", SURE, "follows none of the walks", "")
+        return _verdict(path, "irrelevant", SURE, "follows none of the walks")
     partial, rank, walk = min(begun, key=lambda one: one[:2])
     confidence = _confidence(rank, _fitting(walk, path), path.similarity)
     if not partial:
-        return Judged("complete", confidence, f"follows {walk}", "")
+        return _verdict(path, "complete", confidence, f"follows {walk}")
     queries = (told(path.nodes[-1], walk.hops[len(hops)], walk.types[len(hops) + 1]) for _, _, walk in begun)
-    return Judged("partial", confidence, f"begins {walk}", _untried(queries, tried))
+    return _verdict(path, "partial", confidence, f"begins {walk}", _untried(queries, tried))
 
 
-def _fitting(walk: Walk, path) -> bool:
+def _fitting(walk: Walk, path: PathShown) -> bool:
     return all(type_ in (spelled(shown), ANY) for type_, shown in zip(walk.types[1:], path.types[1:]))
 
 
@@ -71,7 +70,7 @@ def _confidence(rank: int, fitting: bool, similarity: float) -> float:
 # By words
 
 
-def _by_words(question: str, path, tried: set[str]) -> Judged:
+def _by_words(question: str, path: PathShown, tried: set[str]) -> Verdict:
     """By the share of the question's other words than the anchor's that the passage tells, and by the type of its end:
     complete is what tells most of them and ends at the kind of thing that is asked for."""
     anchor = path.nodes[0] if path.nodes else ""
@@ -82,11 +81,12 @@ def _by_words(question: str, path, tried: set[str]) -> Judged:
     worth = (share + min(1.0, max(0.0, path.similarity))) / 2
     tells = f"tells {len(asked) - len(missing)} of {len(asked)} words of the question"
     if share >= TELLS and _kind_fits(read(question, anchor).wants, path.types[-1:]):
-        return Judged("complete", worth, tells, "")
+        return _verdict(path, "complete", worth, tells)
     if share >= HINTS:
         end = path.nodes[-1] if path.nodes else ""
-        return Judged("partial", worth, tells, _untried([" ".join([end, *missing]), f"{end} {question}"], tried))
-    return Judged("irrelevant", 1 - worth, tells, "")
+        queries = [" ".join([end, *missing]), f"{end} {question}"]
+        return _verdict(path, "partial", worth, tells, _untried(queries, tried))
+    return _verdict(path, "irrelevant", 1 - worth, tells)
 
 
 def _kind_fits(wants: str, types: Sequence[str]) -> bool:
@@ -97,11 +97,11 @@ def _kind_fits(wants: str, types: Sequence[str]) -> bool:
 # Another query
 
 
-def another(question: str, constraints: str, history: Sequence[str]) -> str:
+def fallback_query(value: fallback.Input) -> fallback.Output:
     """What was not searched yet: a thing looked for as a whole, the question, both together; else nothing."""
-    wanted = [part.strip() for part in constraints.split(";") if not part.strip().startswith("not ")]
-    queries = (*wanted, question, *(f"{question} {part}" for part in wanted))
-    return _untried(queries, set(map(unicode_phrase, history)))
+    wanted = [part.strip() for part in value.constraints.split(";") if not part.strip().startswith("not ")]
+    queries = (*wanted, value.question, *(f"{value.question} {part}" for part in wanted))
+    return fallback.Output(query=_untried(queries, set(map(unicode_phrase, value.history))))
 
 
 def _untried(queries, tried: set[str]) -> str:

@@ -1,66 +1,27 @@
-"""A question as triple patterns: what its hops ask for, chained by variables.
+"""Rule body of `write_patterns`: a question as triple patterns, one for each hop, chained by variables.
 
     Where was the director of "Dune Fever" born?
     SELECT ?answer WHERE { "Dune Fever" director ?x . ?x "born in" ?answer . }
 
 `questions.analyse` says what is asked and how it nests. Here each hop becomes a pattern for each name and each inner
 hop that it hangs on, with a predicate in plain English made of its words and of what it wants. A comparison becomes a
-pattern for either side and a `Comparison`, which SPARQL proper would write with IF and FILTER, and which stands in a
-comment so that the text stays SPARQL."""
+pattern for either side and a `Comparison`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import NamedTuple
 
 from workbench.language.pipeline import content_words, parse
+from workbench.language.quantities import MEASURES
+from workbench.language.questions import Analysis, Hop, analyse
 from workbench.language.relations import kind_of, likeness, spoken, stem, words
 from workbench.records import Pattern
-from workbench.rules.questions import Analysis, Hop, analyse
+from workbench.sparql.query import ANSWER, MOST, Comparison, Query
+from workbench.steps.write_patterns import Compare, Input, Output, TriplePattern
 
 LONGEST = 2_000  # characters of a question that are read
-MOST = 4  # patterns of a query, as the prompt of the thesis has it
-ANSWER = "?answer"
-BY = ("earlier", "later", "more", "less", "same", "difference")
-
-
-class Comparison(NamedTuple):
-    """`by` is one of BY: what the values of the variables `of` are weighed by, two of them, or one over all bindings.
-    `pick`: what the answer is when the first or the second wins (for `same`: when they are the same or not), constants
-    or variables; none for `difference`, whose answer is a number of years."""
-
-    by: str
-    of: tuple[str, ...]
-    pick: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        picked = f" pick {' '.join(map(quoted, self.pick))}" if self.pick else ""
-        return f"{self.by} {' '.join(self.of)}{picked}"
-
-
-class Query(NamedTuple):
-    """At most `MOST` patterns, the variable asked for, and the comparison that makes the answer of several values. A
-    query with a `flaw` is not carried out."""
-
-    patterns: tuple[Pattern, ...] = ()
-    wanted: str = ""
-    compare: Comparison | None = None
-    flaw: str | None = None
-
-    def __str__(self) -> str:
-        if not self.patterns:
-            return ""
-        chosen = " ".join(self.compare.of) if self.compare else self.wanted
-        lines = (f"  {' '.join(map(quoted, pattern.members))} ." for pattern in self.patterns)
-        weighed = [f"# compare: {self.compare}"] if self.compare else []
-        return "\n".join([f"SELECT {chosen} WHERE {{", *lines, "}", *weighed])
-
-
-def quoted(term: str) -> str:
-    """A term as it stands in a query: a variable bare, all else in quotes."""
-    return term if term.startswith("?") else '"' + term.replace('"', "”").replace("\n", " ") + '"'
 
 
 def write(question: str, known: Iterable[str] = ()) -> str:
@@ -74,6 +35,14 @@ def write(question: str, known: Iterable[str] = ()) -> str:
     }
     """
     return str(query(question, known))
+
+
+def write_patterns(value: Input) -> Output:
+    """No patterns where the question cannot be written in them."""
+    made = query(value.question, value.titles)
+    patterns = [TriplePattern(subject=p.subject, predicate=p.predicate, object=p.object) for p in made.patterns]
+    compare = made.compare and Compare(by=made.compare.by, of=list(made.compare.of), pick=list(made.compare.pick))
+    return Output(patterns=patterns, wanted=made.wanted, compare=compare)
 
 
 def query(question: str, known: Iterable[str] = ()) -> Query:
@@ -164,8 +133,6 @@ class _Writer:
 
 _IN_TIME = {"birth": "date of birth", "death": "date of death", "age": "date of birth|founded|opened|built|published",
             "start": "founded|opened|built|published|released"}  # fmt: skip
-MEASURES = {"tall": "height", "high": "height", "deep": "depth", "long": "length", "wide": "width", "far": "distance",
-            "heavy": "weight", "old": "age", "large": "size"}  # fmt: skip
 
 
 def _via(asked: Analysis) -> str:

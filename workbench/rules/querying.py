@@ -1,39 +1,45 @@
-"""Rule bodies of the prompts that reason before they answer: the hops of a question with what was found for each.
+"""Rule bodies of the prompts that reason before they answer: the hops of a question, each with what was found for it.
 
-Both answer with `answering.answer`. They differ in when they do not: a query has no solution where a variable on the
-way has no binding that can be relied on, while steps told one after the other may still be combined where one of them
-found nothing."""
+Both answer with `answering.short_answer`. They differ in when they abstain: a query has no solution where a variable
+on the way has no reliable binding, while steps may still be combined where one of them found nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from workbench.rules.answering import answer
+from workbench.rules.answering import short_answer
 from workbench.rules.patterns import write
 from workbench.rules.reasoning import Link, links
-
-Passages = Sequence[tuple[str, str]]
-
-
-def steps(question: str, passages: Passages) -> tuple[list[str], str]:
-    """(a line for each hop, the answer or an empty text)."""
-    found = answer(question, passages).answer
-    return _told(links(question, passages), found), found
+from workbench.steps.answer import Input
+from workbench.steps.final_answer import CUE, UNKNOWN, Output
 
 
-def bindings(question: str, passages: Passages) -> tuple[list[str], str]:
-    """(the query, where patterns can say it, and a line for each hop; the answer or an empty text)."""
-    chain, query = links(question, passages), write(question, [title for title, _ in passages])
+def stepwise_answer(value: Input) -> Output:
+    """A line for each hop with what was found for it, then the answer. Where paths are complete, their ends alone."""
+    if value.ends:
+        return _reply([], ", ".join(value.ends))
+    answer = short_answer(value.question, value.passages).answer
+    return _reply(_lines(links(value.question, value.passages), bool(answer)), answer)
+
+
+def sparql_answer(value: Input) -> Output:
+    """The query, if patterns can express it, what the hops of the question are bound to, and the answer. A hop without
+    a binding ends the chain: the rules abstain. Where paths are complete, their ends alone."""
+    if value.ends:
+        return _reply([], ", ".join(value.ends))
+    chain, query = links(value.question, value.passages), write(value.question, [title for title, _ in value.passages])
     bound = all(link.grounded for link in chain if not link.last)
-    found = answer(question, passages).answer if bound else ""
-    return [query] * bool(query) + _told(chain, found), found
+    answer = short_answer(value.question, value.passages).answer if bound else ""
+    return _reply([query] * bool(query) + list(_lines(chain, bool(answer))), answer)
 
 
-def _told(chain: Sequence[Link], answer: str) -> list[str]:
-    return [f"{at}. {link.query}: {_found(link, bool(answer))}" for at, link in enumerate(chain, 1)]
+def _reply(lines: Iterable[str], answer: str) -> Output:
+    """In the form that the prompts ask of a model."""
+    return Output(reply="\n".join([*lines, f"{CUE} {answer or UNKNOWN}"]))
 
 
-def _found(link: Link, answered: bool) -> str:
-    if link.grounded or (link.last and answered and link.found):
-        return f"{link.value} (“{link.found[0].said[-1]}”)"
-    return "not in the context"
+def _lines(chain: Sequence[Link], answered: bool) -> Iterator[str]:
+    for number, link in enumerate(chain, 1):
+        known = link.grounded or (link.last and answered and link.found)
+        value = f"{link.value} (“{link.found[0].said[-1]}”)" if known else "not in the context"
+        yield f"{number}. {link.query}: {value}"

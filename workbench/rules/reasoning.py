@@ -5,16 +5,16 @@ asks for what was not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workbench.language.pipeline import parse
+from workbench.language.questions import Analysis, Hop, analyse
 from workbench.language.relations import spoken, stem
 from workbench.language.spans import pages
-from workbench.rules.answering import ENOUGH, KEPT, chain
+from workbench.rules.answering import ENOUGH, KEPT, Passages, chain
 from workbench.rules.hops import Found
-from workbench.rules.questions import Analysis, Hop, analyse
 
 BREADTH = 3  # values of a hop that are followed
 
@@ -46,13 +46,13 @@ class Link:
         return " ".join([*self.names, self.asked]).strip()
 
 
-def links(question: str, passages: Sequence[tuple[str, str]]) -> list[Link]:
+def links(question: str, passages: Passages) -> list[Link]:
     """The hops of a question, inner ones first, resolved in the passages as far as they go."""
-    return list(_kept(question, tuple((title, text) for title, text in passages)))
+    return list(_links_of(question, tuple((title, text) for title, text in passages)))
 
 
 @lru_cache(KEPT)
-def _kept(question: str, passages: tuple[tuple[str, str], ...]) -> tuple[Link, ...]:
+def _links_of(question: str, passages: tuple[tuple[str, str], ...]) -> tuple[Link, ...]:
     asked = analyse(question, [title for title, _ in passages])
     if asked.kind == "none":
         return ()

@@ -5,66 +5,34 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from workbench.language.entity_types import type_of
 from workbench.language.pipeline import content_words, parse
 from workbench.rules import extraction
+from workbench.steps import entity_relations as typed
+from workbench.steps import graph_records as graph
+from workbench.steps.entity_relations import clean_name
 
-TOLD = 5  # facts in a description
+FACTS = 5  # facts in a description
 SENTENCES = 3  # in a description
 
 
-class Entity(NamedTuple):
-    name: str
-    type: str
-    description: str
+def graph_records(values: Sequence[graph.Input]) -> list[graph.Output]:
+    """The rules name no types but their own. A text that is put together from parts is read part by part."""
+    parts = [value.parts or ((value.title, value.text),) for value in values]
+    readings = iter(extraction.read([part for some in parts for part in some]))
+    return [_joined([_records(next(readings)) for _ in some]) for some in parts]
 
 
-class Relation(NamedTuple):
-    source: str
-    target: str
-    description: str
-    strength: float
+def _joined(outputs: Sequence[graph.Output]) -> graph.Output:
+    entities = [entity for output in outputs for entity in output.entities]
+    relationships = [relationship for output in outputs for relationship in output.relationships]
+    return graph.Output(entities=entities, relationships=relationships)
 
 
-class Related(NamedTuple):
-    entities: list[Entity]
-    relations: list[Relation]
-
-
-class Fact(NamedTuple):
-    """A relation of one fact: `label` is its words, `keywords` those of them that carry meaning, `description` the
-    sentence that states it."""
-
-    source: str
-    target: str
-    keywords: list[str]
-    description: str
-    label: str
-
-
-class Told(NamedTuple):
-    entities: list[Entity]
-    facts: list[Fact]
-
-
-def relate(passages: Sequence[tuple[str, str]]) -> list[Related]:
-    """Per (title, text): the ends of its facts, each with its first facts; pairs of ends with all that joins them, and
-    as strength how many facts that are, at most 10."""
-    return [_related(reading) for reading in extraction.read(passages)]
-
-
-def tell(passages: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]) -> list[Told]:
-    """Per (title, text, types): the names that facts join, with their types (`kinds.type_of`) and the first sentences
-    with a fact about them; the facts that join two names. A fact with an end that is no name (a *novelist*, an
-    *office*) makes neither entity nor relation: as a node it would join all that have one."""
-    readings = extraction.read([(title, text) for title, text, _ in passages])
-    docs = parse([text for _, text, _ in passages], lemmas=False)
-    return [_told(reading, doc, types) for reading, doc, (_, _, types) in zip(readings, docs, passages)]
-
-
-def _related(reading: extraction.Reading) -> Related:
+def _records(reading: extraction.Reading) -> graph.Output:
+    """The ends of the facts, each with its first facts; pairs of ends with all that joins them, and as strength how
+    many facts that is, at most 10."""
     about: dict[str, list[str]] = defaultdict(list)
     joined: dict[frozenset[str], list[tuple[str, str, str]]] = defaultdict(list)
     for subject, relation, obj in reading.triples:
@@ -72,30 +40,57 @@ def _related(reading: extraction.Reading) -> Related:
             about[end].append(f"{subject} {relation} {obj}")
         if subject != obj:
             joined[frozenset((subject, obj))].append((subject, relation, obj))
-    entities = [Entity(name, reading.types.get(name, ""), "; ".join(told[:TOLD])) for name, told in about.items()]
-    relations = [
-        Relation(facts[0][0], facts[0][2], "; ".join(map(" ".join, facts)), float(min(len(facts), 10)))
-        for facts in joined.values()
-    ]
-    return Related(entities, relations)
+    return graph.Output(
+        entities=[
+            graph.EntityRecord(name=name, type=reading.types.get(name, ""), description="; ".join(facts[:FACTS]))
+            for name, facts in about.items()
+        ],
+        relationships=[
+            graph.RelationRecord(
+                source=facts[0][0],
+                target=facts[0][2],
+                description="; ".join(map(" ".join, facts)),
+                strength=float(min(len(facts), 10)),
+            )
+            for facts in joined.values()
+        ],
+    )
 
 
-def _told(reading: extraction.Reading, doc, types: Sequence[tuple[str, str]]) -> Told:
-    names, stating = set(reading.entities), _Sentences(doc)
+def entity_relations(values: Sequence[typed.Input]) -> list[typed.Output]:
+    """The names that facts join, with their types (`entity_types.type_of`) and the first sentences with a fact about
+    them; the facts that join two names, their words as label. A fact with an end that is no name (a *novelist*, an
+    *office*) makes neither entity nor relation: as a node it would join all that have one."""
+    readings = extraction.read([(value.title, value.text) for value in values])
+    docs = parse([value.text for value in values], lemmas=False)
+    return [_typed(reading, doc, value.types) for reading, doc, value in zip(readings, docs, values)]
+
+
+def _typed(reading: extraction.Reading, doc, types: Sequence[tuple[str, str]]) -> typed.Output:
+    names, sentences = {name: clean_name(name) for name in reading.entities}, _Sentences(doc)
     about: dict[str, dict[str, None]] = defaultdict(dict)
-    facts = []
+    relations = []
     for subject, label, obj in reading.triples:
-        sentence = stating.of(f"{subject} {label} {obj}")
+        sentence = sentences.of(f"{subject} {label} {obj}")
         for end in (subject, obj):
             about[end][sentence] = None
-        if subject in names and obj in names:
-            facts.append(Fact(subject, obj, sorted(content_words(label)), sentence, label))
+        source, target = names.get(subject), names.get(obj)
+        if source and target and source != target:
+            words = sorted(content_words(label))
+            record = typed.RelationRecord(
+                source=source, target=target, keywords=words, description=sentence, label=label
+            )
+            relations.append(record)
     entities = [
-        Entity(name, type_of(name, reading.types.get(name, ""), types), " ".join(list(sentences)[:SENTENCES]))
-        for name, sentences in about.items()
-        if name in names
+        typed.EntityRecord(
+            name=names[name],
+            type=type_of(name, reading.types.get(name, ""), types),
+            description=" ".join(list(stating)[:SENTENCES]),
+        )
+        for name, stating in about.items()
+        if names.get(name)
     ]
-    return Told(entities, facts)
+    return typed.Output(entities=entities, relations=relations)
 
 
 class _Sentences:

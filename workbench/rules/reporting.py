@@ -10,54 +10,59 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from workbench.language.pipeline import content_words
+from workbench.steps import community_report as report
+from workbench.steps import global_map as reports
 
 NAMED = 3  # entities in a title
-TOLD = 5  # relationships, and reports, in a summary
+SUMMARISED = 5  # relationships, and reports, in a summary
 FINDINGS = 5
 EXPLAINED = 5  # relationships of a finding
 POINTS = 20  # sentences that are worth telling
 
 
-class Extract(NamedTuple):
-    title: str
-    summary: str
-    rating: float
-    rating_explanation: str
-    findings: list[tuple[str, str]]  # (what it is about, what is said)
-
-
-def extract(
-    entities: Sequence[tuple[str, str]],
-    relationships: Sequence[tuple[str, str, str]],
-    reports: Sequence[tuple[str, str]],
-    share: float,
-) -> Extract:
-    """Entities are (name, description), relationships (source, target, description), reports (title, summary), the
-    most important first; `share` is that of the passages, from 0 to 1."""
+def community_report(value: report.Input) -> report.Output:
+    """The rating is the share of the passages on a scale from 0 to 10."""
     about: dict[str, list[str]] = defaultdict(list)
-    for source, target, description in relationships:
+    for source, target, description in value.relationships:
         for end in dict.fromkeys((source, target)):
             about[end].append(sentence(description))
-    names = sorted(about, key=lambda name: -len(about[name])) or [name for name, _ in entities]
-    told = [sentence(description) for _, _, description in relationships[:TOLD]]
-    told += [f"It includes {title}." for title, _ in reports[:TOLD]]
-    told = list(dict.fromkeys(told or [sentence(f"{name}: {description}") for name, description in entities[:TOLD]]))
-    said, findings = set(told), list(reports[:FINDINGS])
-    for name in names:
-        new = [fact for fact in dict.fromkeys(about[name]) if fact not in said][:EXPLAINED]
+    names = sorted(about, key=lambda name: -len(about[name])) or [name for name, _ in value.entities]
+    summary = _summary(value)
+    return report.Output(
+        title=", ".join((names or [title for title, _ in value.reports])[:NAMED]) or "a community without entities",
+        summary=" ".join(summary),
+        rating=round(10 * min(max(value.share, 0.0), 1.0), 1),
+        rating_explanation="rules: its passages, as a share of those of the largest community of its level",
+        findings=_findings(value, [(name, about[name]) for name in names], summary),
+    )
+
+
+def _summary(value: report.Input) -> list[str]:
+    """The first relationships and the titles of reports; the first entities where there are neither."""
+    sentences = [sentence(description) for _, _, description in value.relationships[:SUMMARISED]]
+    sentences += [f"It includes {title}." for title, _ in value.reports[:SUMMARISED]]
+    entities = (sentence(f"{name}: {description}") for name, description in value.entities[:SUMMARISED])
+    return list(dict.fromkeys(sentences or entities))
+
+
+def _findings(
+    value: report.Input, about: Sequence[tuple[str, Sequence[str]]], summary: Sequence[str]
+) -> list[report.Finding]:
+    """The reports on parts of the community, then of each entity the relationships that no text before states."""
+    used, findings = set(summary), list(value.reports[:FINDINGS])
+    for name, sentences in about:
+        new = [text for text in dict.fromkeys(sentences) if text not in used][:EXPLAINED]
         if new and len(findings) < FINDINGS:
             findings.append((name, " ".join(new)))
-            said.update(new)
-    return Extract(
-        ", ".join((names or [title for title, _ in reports])[:NAMED]) or "a community without entities",
-        " ".join(told),
-        round(10 * min(max(share, 0.0), 1.0), 1),
-        "rules: its passages, as a share of those of the largest community of its level",
-        findings,
-    )
+            used.update(new)
+    return [report.Finding(summary=title, explanation=text) for title, text in findings]
+
+
+def global_map(value: reports.Input) -> reports.Output:
+    found = points(value.question, value.reports)
+    return reports.Output(points=[reports.Point(description=text, score=score) for text, score in found])
 
 
 def sentence(text: str) -> str:

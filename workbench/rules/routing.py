@@ -1,17 +1,15 @@
-"""Which names of a question a search begins at, and which topics it touches."""
+"""Rule body of `select_regions`: which names of a question a search begins at, and which topics it touches."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from spacy.lang.en.stop_words import STOP_WORDS
-
-from workbench.language.pipeline import content_words, parse
-from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
+from workbench.language.pipeline import content_words, parse, stop_words
+from workbench.rules.schema_words import Lexicon, lexicon
 from workbench.rules.sentences import ASKING, Word
 from workbench.rules.walk_lines import spelled
+from workbench.steps.select_regions import ANCHORS, Anchor, Input, Output, checked
 from workbench.text import storable
 
 _LONGEST = 2_000  # characters of a question that are read
@@ -19,35 +17,34 @@ _TOPICS = 3
 _OF_SCHEMA = 0.8  # worth from which on a word is one of the schema's
 
 
-class Regions(NamedTuple):
-    """`anchors` are (span, description, type); `routing` is 1 to go by them, 0 to go by the topics as well."""
-
-    anchors: list[tuple[str, str, str]]
-    topics: list[str]
-    routing: int
+def select_regions(value: Input) -> Output:
+    return checked(value, regions(value))
 
 
-def regions(question: str, types: Types, relations: Relations, named: Sequence[tuple[str, str]], most: int) -> Regions:
+def regions(value: Input) -> Output:
     """The names that are more than ordinary words of the question, the longest first; its topics are the rest.
 
-    A graph may have a film called "Fall" and a tag "writers": what is written small counts only where nothing is
-    written like a name, and a word of the schema only where there is nothing else at all. Of several types of one name
-    the more frequent is given."""
-    question = " ".join(storable(question)[:_LONGEST].split())
-    schema = lexicon(tuple(types), tuple(relations))
-    counts = {name: count for name, _, count in types}
-    types_of = {span: type_ for span, type_ in sorted(named, key=lambda one: (counts.get(one[1], 0), one))}
+    A graph may have a film called "Fall" and a tag "writers": lower-case words count only where nothing is written like
+    a name, and a word of the schema only where there is nothing else at all. Of several types of one name the more
+    frequent counts."""
+    question = " ".join(storable(value.question)[:_LONGEST].split())
+    schema = lexicon(tuple(value.types), tuple(value.relations))
+    counts = {name: count for name, _, count in value.types}
+    types_of = {span: type_ for span, type_ in sorted(value.named, key=lambda one: (counts.get(one[1], 0), one))}
     ranked = [(_rank(span, question, schema), span, type_) for span, type_ in types_of.items()]
     best = max((rank for rank, _, _ in ranked), default=0)
     spans = sorted(
         (one[1:] for one in ranked if one[0] == best > 0), key=lambda one: (-len(one[0]), question.find(one[0]))
     )
     outer = [(span, type_) for span, type_ in spans if not any(span != other and span in other for other, _ in spans)]
-    chosen = outer[: most if best == _PROPER else 1]
-    topics = _topics(question, [span for span, _ in chosen])
-    told = {name: definition for name, definition, _ in types}
-    anchors = [(span, _described(span, type_, told.get(type_, ""), topics), type_) for span, type_ in chosen]
-    return Regions(anchors, topics, int(bool(anchors)))
+    names = outer[: ANCHORS if best == _PROPER else 1]
+    topics = _topics(question, [span for span, _ in names])
+    definitions = {name: definition for name, definition, _ in value.types}
+    anchors = [
+        Anchor(span=span, description=_described(span, type_, definitions.get(type_, ""), topics), type=type_)
+        for span, type_ in names
+    ]
+    return Output(anchors=anchors, topics=topics, routing=int(bool(anchors)))
 
 
 _PROPER, _SMALL, _SCHEMA = 3, 2, 1
@@ -57,7 +54,7 @@ def _rank(span: str, question: str, schema: Lexicon) -> int:
     """How much a span looks like a name; 0 for words that only hold a question together."""
     words = re.findall(r"\w+", span)
     begins = question.startswith(span) and len(words) == 1
-    ordinary = all(word.casefold() in STOP_WORDS | ASKING for word in words)
+    ordinary = all(word.casefold() in stop_words() | ASKING for word in words)
     if not any(map(str.islower, span)) or any(map(str.isupper, span)):
         return 0 if begins and ordinary else _PROPER
     if ordinary:

@@ -1,4 +1,4 @@
-"""A question read as a walk over a schema: which relations lead, from the anchor on, to what is asked for.
+"""Rule body of `dot_rules`: a question read as a walk over a schema, from the anchor to what is asked for.
 
     Which actors play in what Ada Lind has directed?
     person <-[directed by]- movie -[starred actors]-> person
@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from operator import sub
-from typing import NamedTuple
 
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
 from workbench.rules.sentences import Reading, Word, read
 from workbench.rules.walk_lines import Hop, Walk, told
+from workbench.steps.dot_rules import Input, Output, checked
 
 MOST = 3  # readings that are given
 NEARLY = 0.1  # worth by which a reading may fall behind the best
@@ -39,36 +39,27 @@ OTHER = 1.0  # cost of starting at another type than the anchor's: a name may be
 _NEVER = -99.0
 
 
-class Rules(NamedTuple):
-    """The fields of `steps.dot_rules.Output`."""
-
-    query_constraints: str
-    intermediate_rules: list[str]
-    terminal_rules: list[str]
-    allowed_types: list[str]
-    initial_query: str
+def dot_rules(value: Input) -> Output:
+    return checked(value, rules(value))
 
 
-def rules(
-    question: str, concept: str, anchors: Sequence[tuple[str, str, str]], types: Types, relations: Relations, hops: int
-) -> Rules:
-    """What `steps.dot_rules` is to write. Its rules are walks, one a line, which `path_judging` reads back."""
-    exact = [anchor for anchor in anchors if anchor[0].casefold() == concept.casefold()]
-    starts = tuple(dict.fromkeys(type_ for _, type_, _ in exact or anchors))
-    found = walks(question, concept, starts, types, relations, hops)
-    if not found:
-        return Rules("", [], [], [], "")
+def rules(value: Input) -> Output:
+    """The best walks, one a line, which `path_judging` reads back; empty where the schema allows none."""
+    concept = value.concept
+    exact = [anchor for anchor in value.anchors if anchor[0].casefold() == concept.casefold()]
+    starts = tuple(dict.fromkeys(type_ for _, type_, _ in exact or value.anchors))
+    best = walks(value.question, concept, starts, value.types, value.relations, value.hops)
     name = exact[0][0] if exact else concept
-    ways = [walk.upto(length) for walk in found for length in range(1, len(walk.hops))]
-    wanted = dict.fromkeys(walk.from_(name) for walk in found)
-    if any(len(walk.hops) > 1 and walk.types[-1] == walk.types[0] for walk in found):
+    beginnings = [walk.upto(length) for walk in best for length in range(1, len(walk.hops))]
+    wanted = dict.fromkeys(walk.from_(name) for walk in best)
+    if any(len(walk.hops) > 1 and walk.types[-1] == walk.types[0] for walk in best):
         wanted[f"not {name} itself"] = None
-    return Rules(
-        "; ".join(wanted),
-        list(dict.fromkeys(map(str, ways))),
-        list(dict.fromkeys(map(str, found))),
-        list(dict.fromkeys(type_ for walk in found for type_ in walk.types)),
-        told(name, found[0].hops[0], found[0].types[1]),
+    return Output(
+        query_constraints="; ".join(wanted),
+        intermediate_rules=list(dict.fromkeys(map(str, beginnings))),
+        terminal_rules=list(dict.fromkeys(map(str, best))),
+        allowed_types=list(dict.fromkeys(type_ for walk in best for type_ in walk.types)),
+        initial_query=told(name, best[0].hops[0], best[0].types[1]) if best else "",
     )
 
 

@@ -1,4 +1,4 @@
-"""Rule body of `summarise`: an extract, the sentences that have most in common with all others."""
+"""Rule bodies of `summarise` and `fuse_descriptions`: extracts instead of summaries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,26 @@ from collections.abc import Sequence
 
 from workbench import tokens
 from workbench.language.pipeline import content_words
+from workbench.steps import fuse_descriptions as fusion
+from workbench.steps import summarise as summary
 
 _NO_END = "".join(rf"(?<!\b{short}\.)" for short in ("[A-Z]", "Mr", "Mrs", "Ms", "Dr", "St", "No", "vs"))
 _SENTENCE_END = re.compile(rf"(?<=[.!?…]){_NO_END}\s+|(?<=[。！？])|\n+")
+
+
+def summarise(value: summary.Input) -> summary.Output:
+    """The sentences that have most in common with all others."""
+    return summary.Output(summary=central(value.texts, value.limit))
+
+
+def fuse_descriptions(value: fusion.Input) -> fusion.Output:
+    """The distinct fragments in their order, as far as they fit; of the first its beginning where it does not fit by
+    itself."""
+    fitting: list[str] = []
+    for fragment in dict.fromkeys(value.fragments):
+        if tokens.count(" ".join((*fitting, fragment))) <= value.limit:
+            fitting.append(fragment)
+    return fusion.Output(description=" ".join(fitting) or tokens.cut(" ".join(value.fragments), value.limit))
 
 
 def central(texts: Sequence[str], limit: int) -> str:

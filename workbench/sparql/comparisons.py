@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from workbench.language.quantities import dates, numbers
 from workbench.records import Binding
-from workbench.rules.patterns import Comparison
+from workbench.sparql.query import Comparison
 from workbench.sparql.similarity import alike, amount, when
 
 SAME = 0.8  # likeness from which two values are the same

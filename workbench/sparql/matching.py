@@ -20,8 +20,8 @@ import pyoxigraph as ox
 
 from workbench.ranking.similarity import top
 from workbench.records import Binding, Match, Passage, Pattern, Proof, Scored, Triple
-from workbench.rules.patterns import Query
 from workbench.sparql.comparisons import weighed
+from workbench.sparql.query import Query
 from workbench.sparql.similarity import Names, NameSimilarity, alike, expects, fits, fold
 from workbench.sparql.statements import told
 

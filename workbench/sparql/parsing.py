@@ -18,7 +18,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from workbench.records import Pattern
-from workbench.rules.patterns import ANSWER, BY, MOST, Comparison, Query
+from workbench.sparql.query import ANSWER, BY, MOST, Comparison, Query
 
 LONGEST = 20_000  # characters of a text that are read
 _LONG = 200  # characters of a term

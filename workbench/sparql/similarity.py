@@ -17,10 +17,9 @@ from functools import cache, lru_cache
 import numpy as np
 
 from workbench.language.pipeline import content_words, nlp
-from workbench.language.quantities import dates, numbers
+from workbench.language.quantities import MEASURES, dates, numbers
 from workbench.language.relations import KIN, kind_of, likeness, stem, words
 from workbench.language.spans import plain, same
-from workbench.rules.patterns import MEASURES
 from workbench.text import unicode_phrase
 
 fold = lru_cache(200_000)(unicode_phrase)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
-from workbench.rules import answering
 
 UNKNOWN = "unknown"
 _MARKS = ' \t\r*`"'  # that models put around an answer
@@ -73,13 +72,4 @@ def read(text: str) -> Output:
     return Output(thought=thought, answer="" if abstained else answer, abstained=abstained)
 
 
-def rule(values) -> list[Output]:
-    """Where paths are complete, what they end in, all of it; else what the passages say."""
-    return [_ends(v.ends) if v.ends else Output(**answering.answer(v.question, v.passages)._asdict()) for v in values]
-
-
-def _ends(ends: tuple[str, ...]) -> Output:
-    return Output(thought="The complete paths end there.", answer=", ".join(ends), abstained=False)
-
-
-STEP = Step("answer", Output, prompt, rule, read=read, max_tokens=512, version=2)
+STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=2)

@@ -7,7 +7,6 @@ data whose instructions are not to be followed, as our other prompts do: results
 from __future__ import annotations
 
 from workbench.llm.step import Message, Step
-from workbench.rules import answering
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import UNKNOWN, Output, read, shown
 
@@ -22,13 +21,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-def rule(values) -> list[Output]:
-    """Where paths are complete, what they end in, all of it; else what the passages say."""
-    return [Output(reply=_answer(value) or UNKNOWN) for value in values]
-
-
-def _answer(value: Input) -> str:
-    return ", ".join(value.ends) or answering.answer(value.question, value.passages).answer
-
-
-STEP = Step("answer_briefly", Output, prompt, rule, read=read, max_tokens=160)
+STEP = Step("answer_briefly", Output, prompt, read=read, max_tokens=160)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.rules import exploring
 
 Fact = tuple[str, str, str]
 
@@ -61,8 +60,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def rule(values) -> list[Output]:
-    return [Output(scores=exploring.choose_entities(v.question, len(v.path) + 1, v.entities)) for v in values]
-
-
-STEP = Step("choose_entities", Output, prompt, rule, max_tokens=256, temperature=0.4)
+STEP = Step("choose_entities", Output, prompt, max_tokens=256, temperature=0.4)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.rules import exploring
 
 Fact = tuple[str, str, str]
 
@@ -82,18 +81,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def rule(values) -> list[Output]:
-    return [
-        Output(
-            choices=[
-                Choice(number=at + 1, score=score)
-                for at, score in exploring.choose_relations(
-                    v.question, len(v.path), [relation for relation, _ in v.relations], v.similarities, v.width
-                )
-            ]
-        )
-        for v in values
-    ]
-
-
-STEP = Step("choose_relations", Output, prompt, rule, max_tokens=256, temperature=0.4)
+STEP = Step("choose_relations", Output, prompt, max_tokens=256, temperature=0.4)

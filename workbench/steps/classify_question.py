@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
-from workbench.rules.questions import analyse
 
 KINDS = ("bridge", "comparison", "inference")
 DEFAULT = "bridge"
@@ -49,10 +48,4 @@ def read(text: str) -> Output:
     return Output(kind=DEFAULT if invalid else label, invalid=invalid)
 
 
-def rule(values) -> list[Output]:
-    """The kind that the rules tell: kin of kin is inference; a question of one hop, and no question, count as
-    bridge."""
-    return [read(analyse(value.question).kind.replace("single", DEFAULT).replace("none", "")) for value in values]
-
-
-STEP = Step("classify_question", Output, prompt, rule, read=read, max_tokens=5)
+STEP = Step("classify_question", Output, prompt, read=read, max_tokens=5)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.step import Message, Step
-from workbench.rules import reporting
 
 
 @dataclass(frozen=True)
@@ -109,14 +108,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-def rule(values) -> list[Output]:
-    return [_extracted(value) for value in values]
-
-
-def _extracted(value: Input) -> Output:
-    made = reporting.extract(value.entities, value.relationships, value.reports, value.share)
-    findings = [Finding(summary=about, explanation=said) for about, said in made.findings]
-    return Output(**{**made._asdict(), "findings": findings})
-
-
-STEP = Step("community_report", Output, prompt, rule, max_tokens=4096)
+STEP = Step("community_report", Output, prompt, max_tokens=4096)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from workbench.language import verbalisation
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import articles
 from workbench.steps.passage_list import STATION
 
 
@@ -22,8 +22,8 @@ class Input:
     article: str
     type: str
     types: tuple[tuple[str, str], ...]
-    triples: tuple[articles.Triple, ...] = ()
-    relations: articles.Relations = ()
+    triples: tuple[verbalisation.Triple, ...] = ()
+    relations: verbalisation.Relations = ()
 
 
 class Output(BaseModel):
@@ -53,11 +53,4 @@ def _asked(value: Input) -> str:
     return f"Name: {value.name}\nProposed type: {value.type}\nTypes:\n{types}\n\nArticle:\n{value.article}"
 
 
-def rule(values) -> list[Output]:
-    return [
-        Output(type=value.type, description=articles.description(value.name, value.triples, value.relations))
-        for value in values
-    ]
-
-
-STEP = Step("describe_entity", Output, prompt, rule, max_tokens=256)
+STEP = Step("describe_entity", Output, prompt, max_tokens=256)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from workbench.language import verbalisation
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import articles
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Input:
 
     name: str
     article: str
-    triples: tuple[articles.Triple, ...]
-    relations: articles.Relations = ()
+    triples: tuple[verbalisation.Triple, ...]
+    relations: verbalisation.Relations = ()
     again: bool = False
 
 
@@ -67,13 +67,4 @@ def _asked(value: Input) -> str:
     )
 
 
-def rule(values) -> list[Output]:
-    return [Output(descriptions=list(_told(value))) for value in values]
-
-
-def _told(value: Input):
-    for number, triple in enumerate(value.triples, 1):
-        yield Told(id=number, description=articles.sentence(triple, value.relations))
-
-
-STEP = Step("describe_relations", Output, prompt, rule, max_tokens=2048)
+STEP = Step("describe_relations", Output, prompt, max_tokens=2048)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from workbench.llm.step import Message, Step
-from workbench.rules import iterative
 from workbench.steps.passage_list import numbered
 
 
@@ -74,12 +73,4 @@ def _asked(value: Input) -> str:
     )
 
 
-def rule(values) -> list[Output]:
-    found = [iterative.directions(v.question, v.passages, v.width) for v in values]
-    return [
-        Output(sufficient=sufficient, targets=[Target(**target._asdict()) for target in targets])
-        for targets, sufficient in found
-    ]
-
-
-STEP = Step("directions", Output, prompt, rule, max_tokens=256)
+STEP = Step("directions", Output, prompt, max_tokens=256)

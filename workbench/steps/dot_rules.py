@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import schema_walks
 
 
 @dataclass(frozen=True)
@@ -130,13 +129,4 @@ def _told(rules: list[str]) -> list[str]:
     return [rule for rule in rules if rule.strip()]
 
 
-def rule(values) -> list[Output]:
-    return [_ruled(v) for v in values]
-
-
-def _ruled(value: Input) -> Output:
-    found = schema_walks.rules(value.question, value.concept, value.anchors, value.types, value.relations, value.hops)
-    return checked(value, Output(**found._asdict()))
-
-
-STEP = Step("dot_rules", Output, prompt, rule, max_tokens=768)
+STEP = Step("dot_rules", Output, prompt, max_tokens=768)

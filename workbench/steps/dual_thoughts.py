@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
-from workbench.rules import bdtr
 from workbench.steps.passage_list import numbered
 
 
@@ -66,8 +65,4 @@ def _asked(question: str, passages, before) -> str:
     return f"Documents:\n{numbered(passages)}\n\nQueries tried:\n{tried}\n\nQuestion: {question}"
 
 
-def rule(values) -> list[Output]:
-    return [Output(**bdtr.dual(v.question, v.passages, v.before)._asdict()) for v in values]
-
-
-STEP = Step("dual_thoughts", Output, prompt, rule, max_tokens=256)
+STEP = Step("dual_thoughts", Output, prompt, max_tokens=256)

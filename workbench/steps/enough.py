@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import exploring
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,4 @@ def _asked(value: Input) -> str:
     return json.dumps({"question": value.question, "facts": value.facts}, ensure_ascii=False)
 
 
-def rule(values) -> list[Output]:
-    return [Output(enough=exploring.enough(v.question, v.facts)) for v in values]
-
-
-STEP = Step("enough", Output, prompt, rule, max_tokens=256)
+STEP = Step("enough", Output, prompt, max_tokens=256)

@@ -18,7 +18,6 @@ from pydantic import BaseModel
 from workbench.language.entity_types import UNKNOWN
 from workbench.llm.engine import Engine
 from workbench.llm.step import Message, Result, Step, conversation
-from workbench.rules import relating
 from workbench.steps.gleaning import gleaned
 from workbench.text import storable
 from workbench.trace import Trace
@@ -337,24 +336,4 @@ def _type(votes: Counter[str]) -> str:
     return known.most_common(1)[0][0] if known else UNKNOWN
 
 
-# -- the rules --------------------------------------------------------------------------------------------------------
-
-
-def rule(values) -> list[Output]:
-    """The rules give each relation the words of its fact as a label, and types of their own where none of `types`
-    fits."""
-    return [_told(told) for told in relating.tell([(value.title, value.text, value.types) for value in values])]
-
-
-def _told(told: relating.Told) -> Output:
-    names = {entity.name: clean_name(entity.name) for entity in told.entities}
-    entities = [EntityRecord(**{**e._asdict(), "name": names[e.name]}) for e in told.entities if names[e.name]]
-    relations = [
-        RelationRecord(**{**fact._asdict(), "source": names[fact.source], "target": names[fact.target]})
-        for fact in told.facts
-        if names[fact.source] and names[fact.target] and names[fact.source] != names[fact.target]
-    ]
-    return Output(entities=entities, relations=relations)
-
-
-STEP = Step("entity_relations", Output, prompt, rule, read=read, max_tokens=4096)
+STEP = Step("entity_relations", Output, prompt, read=read, max_tokens=4096)

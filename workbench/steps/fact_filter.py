@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import fact_filter
 
 MOST = 4  # facts that the filter may return
 
@@ -62,8 +61,4 @@ def _asked(question: str, facts: list[list[str]]) -> str:
     return f"Question: {question}\nCandidate facts: {json.dumps(facts, ensure_ascii=False)}"
 
 
-def rule(values) -> list[Output]:
-    return [Output(facts=[list(fact) for fact in fact_filter.relevant(v.question, v.facts)[:MOST]]) for v in values]
-
-
-STEP = Step("fact_filter", Output, prompt, rule, max_tokens=512, version=2)
+STEP = Step("fact_filter", Output, prompt, max_tokens=512, version=2)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import path_judging
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def rule(values) -> list[Output]:
-    return [Output(query=path_judging.another(v.question, v.constraints, v.history)) for v in values]
-
-
-STEP = Step("fallback_query", Output, prompt, rule, max_tokens=128)
+STEP = Step("fallback_query", Output, prompt, max_tokens=128)

@@ -10,7 +10,6 @@ words."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -97,8 +96,3 @@ def _bare(text: str) -> str:
 def shown(instructions: str, context: str, question: str) -> str:
     """A message of the user: instructions, if there are any, then context and question below their labels."""
     return "\n\n".join([*[instructions] * bool(instructions), f"CONTEXT:\n{context}", f"QUESTION:\n{question}"])
-
-
-def told(lines: Sequence[str], answer: str) -> Output:
-    """The reply of a rule body, in the form that is asked of a model."""
-    return Output(reply="\n".join([*lines, f"{CUE} {answer or UNKNOWN}"]))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from workbench import tokens
 from workbench.llm.step import Message, Step, conversation
 from workbench.text import storable
 
@@ -69,18 +68,4 @@ def read(text: str) -> Output:
     return Output(description=description)
 
 
-def rule(values) -> list[Output]:
-    return [Output(description=_extract(value.fragments, value.limit)) for value in values]
-
-
-def _extract(fragments: tuple[str, ...], limit: int) -> str:
-    """An extract, not a summary: the distinct fragments in their order, as far as they fit; of the first its beginning
-    where it does not fit by itself."""
-    kept: list[str] = []
-    for fragment in dict.fromkeys(fragments):
-        if tokens.count(" ".join((*kept, fragment))) <= limit:
-            kept.append(fragment)
-    return " ".join(kept) or tokens.cut(" ".join(fragments), limit)
-
-
-STEP = Step("fuse_descriptions", Output, prompt, rule, read=read, max_tokens=LIMIT * 2)
+STEP = Step("fuse_descriptions", Output, prompt, read=read, max_tokens=LIMIT * 2)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
-from workbench.rules import iterative
 from workbench.steps.passage_list import numbered
 
 
@@ -59,9 +58,4 @@ def _asked(value: Input) -> str:
     return f"Documents:\n{numbered(value.passages)}\n\nQuestion: {value.question}"
 
 
-def rule(values) -> list[Output]:
-    said = [iterative.generation(v.question, v.passages) for v in values]
-    return [Output(reasoning=reasoning, answer=answer) for reasoning, answer in said]
-
-
-STEP = Step("generation", Output, prompt, rule, max_tokens=384)
+STEP = Step("generation", Output, prompt, max_tokens=384)

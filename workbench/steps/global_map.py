@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.step import Message, Step
-from workbench.rules import reporting
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-def rule(values) -> list[Output]:
-    return [
-        Output(points=[Point(description=said, score=score) for said, score in reporting.points(v.question, v.reports)])
-        for v in values
-    ]
-
-
-STEP = Step("global_map", Output, prompt, rule, max_tokens=2048)
+STEP = Step("global_map", Output, prompt, max_tokens=2048)

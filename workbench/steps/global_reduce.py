@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
-from workbench.rules import answering
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-def rule(values) -> list[Output]:
-    """Short answers are read from the points as from passages without titles."""
-    said = [answering.answer(value.question, [("", point) for point in value.points]) for value in values]
-    return [Output(response=found.thought, answer=found.answer, abstained=found.abstained) for found in said]
-
-
-STEP = Step("global_reduce", Output, prompt, rule, max_tokens=4096)
+STEP = Step("global_reduce", Output, prompt, max_tokens=4096)

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.records import Triple
-from workbench.rules import exploring
 
 ACTIONS = ("find", "read", "neighbours", "count", "finish")
 TYPES = ("relation", "synonym", "context")
@@ -114,16 +113,4 @@ def _asked(value: Input) -> str:
     return json.dumps({"question": value.question, "steps so far": turns}, ensure_ascii=False)
 
 
-def rule(values) -> list[Output]:
-    return [_ruled(value) for value in values]
-
-
-def _ruled(value: Input) -> Output:
-    thought, actions = exploring.act(value.question, value.turns)
-    return Output(
-        thought=thought,
-        actions=[Action(action=action, argument=argument, type=type_) for action, argument, type_ in actions],
-    )
-
-
-STEP = Step("graph_action", Output, prompt, rule, max_tokens=512)
+STEP = Step("graph_action", Output, prompt, max_tokens=512)

@@ -19,7 +19,6 @@ from pydantic import BaseModel
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.llm.engine import Engine
 from workbench.llm.step import Message, Result, Step
-from workbench.rules import relating
 from workbench.steps.gleaning import gleaned
 from workbench.trace import Trace
 
@@ -215,17 +214,4 @@ def _passages(records: list[tuple[str, EntityRecord]] | list[tuple[str, Relation
     return tuple(dict.fromkeys(passage_id for passage_id, _ in records))
 
 
-def rule(values) -> list[Output]:
-    """The rules name no types but their own, and weigh a relationship by how many facts tell of it."""
-    read = [value.parts or ((value.title, value.text),) for value in values]
-    related = iter(relating.relate([part for parts in read for part in parts]))
-    outputs = []
-    for parts in read:
-        found = [next(related) for _ in parts]
-        entities = [EntityRecord(**entity._asdict()) for part in found for entity in part.entities]
-        relationships = [RelationRecord(**relation._asdict()) for part in found for relation in part.relations]
-        outputs.append(Output(entities=entities, relationships=relationships))
-    return outputs
-
-
-STEP = Step("graph_records", Output, prompt, rule, read=read, max_tokens=4096)
+STEP = Step("graph_records", Output, prompt, read=read, max_tokens=4096)

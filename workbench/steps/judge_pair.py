@@ -13,7 +13,6 @@ from typing import Literal
 
 from pydantic import BaseModel, field_validator
 
-from workbench.errors import SettingError
 from workbench.llm.step import Message, Step, conversation
 
 
@@ -84,10 +83,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def rule(values) -> list[Output]:
-    if values:
-        raise SettingError("rules cannot judge which of two answers is better; ask a model, such as openai:gpt-4.1")
-    return []
-
-
-STEP = Step("judge_pair", Output, prompt, rule, max_tokens=600)
+STEP = Step("judge_pair", Output, prompt, max_tokens=600)

@@ -13,7 +13,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError, field_validator, model_validator
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import path_judging
 from workbench.steps import dot_rules
 
 
@@ -144,15 +143,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def rule(values) -> list[Output]:
-    return [_ruled(v) for v in values]
-
-
-def _ruled(value: Input) -> Output:
-    verdicts = path_judging.judge(value.question, value.rules.terminal_rules, value.history, value.paths)
-    return Output(
-        verdicts=[Verdict(id=path.id, **said._asdict()) for path, said in zip(value.paths, verdicts, strict=True)]
-    )
-
-
-STEP = Step("judge_paths", Output, prompt, rule, max_tokens=1536)
+STEP = Step("judge_paths", Output, prompt, max_tokens=1536)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, field_validator
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import keywords
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,4 @@ def prompt(value: Input) -> list[Message]:
     return conversation(_SYSTEM, examples, value.question)
 
 
-def rule(values) -> list[Output]:
-    found = [keywords.keywords(v.question, v.named, v.relations) for v in values]
-    return [Output(high_level=high, low_level=low) for high, low in found]
-
-
-STEP = Step("keywords", Output, prompt, rule, max_tokens=256)
+STEP = Step("keywords", Output, prompt, max_tokens=256)

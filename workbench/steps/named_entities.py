@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
-from workbench.rules import extraction
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-def rule(values) -> list[Output]:
-    return [Output(named_entities=names) for names in extraction.named_entities([(v.title, v.text) for v in values])]
-
-
-STEP = Step("named_entities", Output, prompt, rule, max_tokens=2048, version=2)
+STEP = Step("named_entities", Output, prompt, max_tokens=2048, version=2)

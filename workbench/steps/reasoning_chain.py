@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
-from workbench.rules import bdtr
 from workbench.steps.passage_list import numbered
 
 
@@ -72,8 +71,4 @@ def _asked(question: str, passages, thoughts) -> str:
     return f"Documents:\n{numbered(passages)}\n\nQueries tried:\n{tried}\n\nQuestion: {question}"
 
 
-def rule(values) -> list[Output]:
-    return [Output(**bdtr.reasoning(v.question, v.passages)._asdict()) for v in values]
-
-
-STEP = Step("reasoning_chain", Output, prompt, rule, max_tokens=512)
+STEP = Step("reasoning_chain", Output, prompt, max_tokens=512)

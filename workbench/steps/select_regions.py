@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import routing
 
 ANCHORS = 3  # at most, as in the paper
 
@@ -107,14 +106,4 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def rule(values) -> list[Output]:
-    return [_ruled(v) for v in values]
-
-
-def _ruled(value: Input) -> Output:
-    found = routing.regions(value.question, value.types, value.relations, value.named, ANCHORS)
-    anchors = [Anchor(span=span, description=told, type=type_) for span, told, type_ in found.anchors]
-    return checked(value, Output(anchors=anchors, topics=found.topics, routing=found.routing))
-
-
-STEP = Step("select_regions", Output, prompt, rule)
+STEP = Step("select_regions", Output, prompt)

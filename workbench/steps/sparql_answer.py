@@ -12,9 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from workbench.llm.step import Message, Step
-from workbench.rules import querying
 from workbench.steps.answer import Input as Asked
-from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown, told
+from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,4 @@ def prompt(value: Input) -> list[Message]:
     return [{"role": "user", "content": shown(instructions, value.context, value.question)}]
 
 
-def rule(values) -> list[Output]:
-    """The query, what the hops of the question are bound to, and the answer. A hop without a binding ends the
-    chain: the rules abstain. Where paths are complete, what they end in."""
-    return [
-        told(*(([], ", ".join(value.ends)) if value.ends else querying.bindings(value.question, value.passages)))
-        for value in values
-    ]
-
-
-STEP = Step("sparql_answer", Output, prompt, rule, read=read, max_tokens=512)
+STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512)

@@ -6,9 +6,8 @@ One message of the user, no system message, and nothing said about instructions 
 from __future__ import annotations
 
 from workbench.llm.step import Message, Step
-from workbench.rules import querying
 from workbench.steps.answer import Input
-from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown, told
+from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
 from workbench.steps.sparql_answer import ROLE
 
 _INSTRUCTIONS = f"""{ROLE}
@@ -23,12 +22,4 @@ def prompt(value: Input) -> list[Message]:
     return [{"role": "user", "content": shown(_INSTRUCTIONS, value.context, value.question)}]
 
 
-def rule(values) -> list[Output]:
-    """A line for each hop with what was found for it, then the answer. Where paths are complete, what they end in."""
-    return [
-        told(*(([], ", ".join(value.ends)) if value.ends else querying.steps(value.question, value.passages)))
-        for value in values
-    ]
-
-
-STEP = Step("stepwise_answer", Output, prompt, rule, read=read, max_tokens=512)
+STEP = Step("stepwise_answer", Output, prompt, read=read, max_tokens=512)

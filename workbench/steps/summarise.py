@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
-from workbench.rules import summarising
 from workbench.text import storable
 
 
@@ -59,8 +58,4 @@ def read(text: str) -> Output:
     return Output(summary=summary)
 
 
-def rule(values) -> list[Output]:
-    return [Output(summary=summarising.central(value.texts, value.limit)) for value in values]
-
-
-STEP = Step("summarise", Output, prompt, rule, read=read, max_tokens=100)
+STEP = Step("summarise", Output, prompt, read=read, max_tokens=100)

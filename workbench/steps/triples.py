@@ -9,7 +9,6 @@ from pydantic import BaseModel, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from workbench.llm.step import Message, Step
-from workbench.rules import extraction
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-def rule(values) -> list[Output]:
-    return [Output(triples=found) for found in extraction.triples([(v.title, v.text) for v in values])]
-
-
-STEP = Step("triples", Output, prompt, rule, max_tokens=2048, version=2)
+STEP = Step("triples", Output, prompt, max_tokens=2048, version=2)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
-from workbench.rules import bdtr
 from workbench.steps.passage_list import numbered
 
 WORDS = 150  # of each document are shown
@@ -65,8 +64,4 @@ def _asked(question: str, chain: str, passages) -> str:
     return f"Question: {question}\n\nReasoning: {chain}\n\nDocuments:\n{numbered(passages, WORDS)}"
 
 
-def rule(values) -> list[Output]:
-    return [Output(documents=bdtr.supporting(v.steps, v.passages)) for v in values]
-
-
-STEP = Step("verify", Output, prompt, rule, max_tokens=256)
+STEP = Step("verify", Output, prompt, max_tokens=256)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from workbench.language import verbalisation
 from workbench.llm.step import Message, Step, conversation
-from workbench.rules import articles
 from workbench.text import storable
 
 
@@ -23,8 +23,8 @@ class Input:
 
     topic: str
     type: str
-    triples: tuple[articles.Triple, ...]
-    relations: articles.Relations = ()
+    triples: tuple[verbalisation.Triple, ...]
+    relations: verbalisation.Relations = ()
     earlier: str = ""
     missing: tuple[str, ...] = ()
 
@@ -73,8 +73,4 @@ def read(text: str) -> Output:
     return Output(text=storable(text).strip())
 
 
-def rule(values) -> list[Output]:
-    return [Output(text=articles.article(value.topic, value.triples, value.relations)) for value in values]
-
-
-STEP = Step("write_article", Output, prompt, rule, read=read, max_tokens=1500)
+STEP = Step("write_article", Output, prompt, read=read, max_tokens=1500)

@@ -9,6 +9,7 @@ from workbench.views import data as _data
 from workbench.views import diagnosis as _diagnosis
 from workbench.views import doctor as _doctor
 from workbench.views import dots as _dots
+from workbench.views import drawing as _drawing
 from workbench.views import estimate as _estimate
 from workbench.views import graph as _graph
 from workbench.views import index as _index
@@ -31,6 +32,7 @@ del (
     _diagnosis,
     _doctor,
     _dots,
+    _drawing,
     _estimate,
     _graph,
     _index,

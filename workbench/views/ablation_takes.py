@@ -128,9 +128,9 @@ class Takes:
         if key not in self._takes:
             evidence = self._retrieve(question, setting.method)
             self.said(f"reading with {made.label} …")
-            full = made.uncompressed(evidence)
-            answer = made.read(question.question, evidence, trace=Trace())
-            self._takes[key] = Take(question, setting, evidence, full, made.context(evidence), answer)
+            contexts = made.contexts(evidence)
+            answer = made.read(question.question, evidence, contexts=contexts, trace=Trace())
+            self._takes[key] = Take(question, setting, evidence, contexts.retrieved, contexts.shown, answer)
         return self._takes[key]._replace(question=question, setting=setting)
 
     def tried(self, question: Question) -> list[Take]:

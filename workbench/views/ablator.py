@@ -22,10 +22,12 @@ from workbench.methods import Method
 from workbench.records import Answer, Compressed, Proof, Question, Reading, Record
 from workbench.views.ablation_takes import Setting, Takes, prompts
 from workbench.views.base import NAME, Markup, clean, details, esc, page, short, table, text
+from workbench.views.canvas import Frame
 from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
 from workbench.views.controls import spoken
+from workbench.views.drawing import drawing_frame, drawing_legend
 from workbench.views.failures import Failures
-from workbench.views.proof_graph import ProofFrame, proof_frame, proof_graph, proof_legend
+from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import mark_part, proof_part
 from workbench.views.records import REPLY, said_of, unread_of
 from workbench.views.trace import tree
@@ -107,7 +109,7 @@ class Ablator(Record):
     def _repr_mimebundle_(self, **options: Any):
         """The widget, and beside it what a page without a kernel can show."""
         proof = proof_part(self.proof) if self.proof else ""
-        still = proof_frame(self._drawn, theme=self.theme) + proof_legend() if self._drawn.spots else ""
+        still = drawing_frame(self._drawn, theme=self.theme) + drawing_legend(self._drawn) if self._drawn.nodes else ""
         shown = page(STYLE, self._heading(), self._context_part(), proof) + still
         return self.widget._repr_mimebundle_(**options) | {"text/html": shown}
 
@@ -143,7 +145,7 @@ class Ablator(Record):
             widgets.HTML() for _ in range(7)
         )
         self._prove = widgets.Button(description="execute the query", layout={"width": "auto"})
-        self._frame = ProofFrame(self.theme)
+        self._frame = Frame(self.theme, HEIGHT)
         self._picture = widgets.Box([], layout={"width": "100%"})
         self._tabs = widgets.Tab(
             [
@@ -209,14 +211,14 @@ class Ablator(Record):
 
     def _draw_proof(self) -> None:
         """The bindings as a table and as a picture; where nothing was executed, a button to do so."""
-        self._drawn = proof_graph(self.proof or Proof(), self._takes.facts(self.take) if self.proof else ())
+        self._drawn = proof_drawing(self.proof or Proof(), self._takes.facts(self.take) if self.proof else ())
         self._proof.value = page(proof_part(self.proof)) if self.proof else ""
         self._prove.layout.display = "none" if self.proof else None
-        if self._drawn.spots:
+        if self._drawn.nodes:
             self._frame.draw(self._drawn)
-        self._picture.children = [self._frame] if self._drawn.spots else []
-        said = page(f"<p class='q'>{esc(text(self._drawn))}</p>") + proof_legend()
-        self._legend.value = said if self._drawn.spots else ""
+        self._picture.children = [self._frame] if self._drawn.nodes else []
+        said = page(f"<p class='q'>{esc(text(self._drawn))}</p>") + drawing_legend(self._drawn)
+        self._legend.value = said if self._drawn.nodes else ""
 
     # -- what is shown ------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from workbench.errors import SettingError
 from workbench.methods.iterative.replay import END, Replay
 from workbench.records import Passage
 from workbench.views.base import clean, esc, short
-from workbench.views.figures import Picture
+from workbench.views.figures import Picture, plain_label
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 TOP = 10  # ranks that have a row of their own
@@ -126,13 +126,13 @@ def bump_figure(replay: Replay, passages: Mapping[str, Passage] | None = None, t
                 )  # fmt: skip
         if lane.rows[-1]:
             axes.annotate(
-                _plain(_label(lane.passage, passages), 44), (len(stages) - 1, lane.rows[-1]), xytext=(34, 0),
+                plain_label(_label(lane.passage, passages), 44), (len(stages) - 1, lane.rows[-1]), xytext=(34, 0),
                 textcoords="offset points", va="center", fontsize=8, fontweight="bold" if lane.gold else "normal",
             )  # fmt: skip
     axes.set_xticks(range(len(stages)), stages)
     axes.set_yticks(range(1, min(rows, top) + 1))
     axes.set(xlim=(-0.3, len(stages) - 0.7), ylim=(rows + 0.6, 0.4), ylabel="rank in the pool")
-    axes.set_title(_plain(replay.question, 90), loc="left", fontsize=9)
+    axes.set_title(plain_label(replay.question, 90), loc="left", fontsize=9)
     figure.supxlabel(
         "diamond: gold" + ("; triangle: chosen by the verifier" if replay.verified else ""), fontsize=8, color=GREY
     )
@@ -166,8 +166,8 @@ def scores_figure(replay: Replay, top: int = 50) -> Picture:
             axes.plot(*zip(*groups[name]), linestyle="", marker=marker, color=colour, markersize=size, label=name)
     axes.axhline(cut.threshold, color=BLUE, linewidth=1, label=f"μ + σ = {cut.threshold:.4g}")
     axes.axhline(cut.mu, color=GREY, linewidth=1, linestyle="--", label=f"μ = {cut.mu:.4g}")
-    axes.set(xlabel="rank at the end", ylabel=f"score ({_plain(replay.rounds[-1].scale, 40)})")
-    axes.set_title(_plain(replay.question, 90), loc="left", fontsize=9)
+    axes.set(xlabel="rank at the end", ylabel=f"score ({plain_label(replay.rounds[-1].scale, 40)})")
+    axes.set_title(plain_label(replay.question, 90), loc="left", fontsize=9)
     axes.legend(frameon=False, fontsize=8, title="circled: gold" if replay.gold else None, title_fontsize=8)
     return Picture(figure, f"scores at the end of {replay.method} and its cut")
 
@@ -205,8 +205,3 @@ def _label(name: str, passages: Mapping[str, Passage] | None) -> str:
     """The title of a passage, its text or its id."""
     passage = (passages or {}).get(name)
     return clean((passage.title or passage.text) if passage else name, 200)
-
-
-def _plain(text: str, limit: int) -> str:
-    """A label: matplotlib would read dollar signs as mathematics."""
-    return short(text, limit).replace("$", r"\$")

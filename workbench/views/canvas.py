@@ -1,4 +1,4 @@
-"""Widgets that draw a subgraph and say which node was clicked: `picked` is its row, -1 before any was."""
+"""Widgets that show a graph and report clicks: `picked` is the id of the node that was clicked last, -1 before any."""
 
 from __future__ import annotations
 
@@ -10,26 +10,17 @@ from ipysigma import Sigma
 
 from workbench.graph.neighbourhood import Subgraph
 from workbench.views.base import short
-from workbench.views.graph import (
-    EDGES,
-    HEIGHT,
-    LABEL,
-    NODES,
-    edge_width,
-    graph_data,
-    graph_page,
-    node_size,
-    theme_named,
-)
+from workbench.views.drawing import HEIGHT, LABEL, Drawing, drawing_data, drawing_page
+from workbench.views.graph import EDGES, NODES, edge_width, node_size
 from workbench.views.layout import layout
-from workbench.views.palette import VERMILION
+from workbench.views.palette import VERMILION, theme_named
 
 CROWDED = 1000  # nodes from which on marks are small and edges equally thin
 _FULL = {"width": "100%"}
 
 
 class Frame(anywidget.AnyWidget):
-    """A page in a sandboxed frame, for some two hundred nodes."""
+    """A drawing as a page in a sandboxed frame, for some two hundred nodes."""
 
     _esm = """
     function render({ model, el }) {
@@ -58,24 +49,24 @@ class Frame(anywidget.AnyWidget):
     height = traitlets.Int(HEIGHT).tag(sync=True)
     picked = traitlets.Int(-1).tag(sync=True)
 
-    def __init__(self, theme: str = "light"):
-        super().__init__(layout=_FULL)
+    def __init__(self, theme: str = "light", height: int = HEIGHT):
+        super().__init__(layout=_FULL, height=height)
         self.theme = theme
 
-    def draw(self, subgraph: Subgraph) -> None:
-        """The first one as a whole page; the page is then sent the others, which takes a third of the time."""
-        self.picked = -1  # so that the same node can be clicked in the next picture
+    def draw(self, drawing: Drawing) -> None:
+        """Load the first drawing as a page; send the page the others, which takes a third of the time."""
+        self.picked = -1  # so that the same node can be clicked in the next drawing
         if self.page:
-            self.drawn = graph_data(subgraph, self.theme)
+            self.drawn = drawing_data(drawing, self.theme)
         else:
-            self.page = graph_page(subgraph, height=self.height, theme=self.theme)
+            self.page = drawing_page(drawing, height=self.height, theme=self.theme)
 
 
 class WebGL(Sigma):
-    """An ipysigma view, for thousands of nodes. It zooms and shows labels as there is room.
+    """A subgraph of thousands of nodes, drawn by ipysigma; it zooms and shows the labels that have room.
 
-    ipysigma keeps positions in a trait called `layout`, where every widget has its CSS: the page then fails to make a
-    view of the positions. Here `layout` is CSS again, and positions are fixed; show `WEBGL_STYLE` beside it to hide
+    ipysigma keeps positions in a trait called `layout`, where every widget has its CSS, and the page then fails to make
+    a view of the positions. Here `layout` is CSS again, and positions are fixed; show `WEBGL_STYLE` beside it to hide
     the buttons that would move nodes."""
 
     layout = widgets.trait_types.InstanceDict(widgets.Layout, allow_none=True).tag(
@@ -114,13 +105,13 @@ WEBGL_STYLE = """<style>
 
 
 def _networkx(subgraph: Subgraph) -> networkx.MultiGraph:
-    """Numbers are short, and what is the default is left out: the page waits for every byte."""
+    """Numbers are short and defaults omitted, because the page waits for every byte."""
     graph, rows = networkx.MultiGraph(), [str(node.row) for node in subgraph.nodes]
     for row, node, (x, y) in zip(rows, subgraph.nodes, layout(subgraph).round(4).tolist()):
-        colour = VERMILION if node.hop == 0 else NODES[node.kind][0]
+        colour = VERMILION if node.hop == 0 else NODES[node.kind].colour
         graph.add_node(row, label=short(node.label, LABEL), x=x, y=-y, size=round(node_size(node), 1), color=colour)
     crowded = len(subgraph) > CROWDED
-    looks = {kind: {"color": colour} for kind, (colour, _) in EDGES.items()}
+    looks = {kind: {"color": style.colour} for kind, style in EDGES.items()}
     for edge in subgraph.edges:
         look = looks[edge.kind] if crowded else looks[edge.kind] | {"size": round(edge_width(edge), 1)}
         graph.add_edge(rows[edge.source], rows[edge.target], edge.kind, **look)

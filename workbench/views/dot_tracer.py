@@ -25,24 +25,15 @@ from workbench.experiments import Run
 from workbench.graph.neighbourhood import Subgraph
 from workbench.index import Index
 from workbench.llm.engine import Engine
-from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration, JudgedPath, whole_region
+from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration, whole_region
+from workbench.methods.dotrag.events import JudgedPath
 from workbench.reading.base import Reader
 from workbench.records import Evidence, Question, Record
 from workbench.trace import Trace
 from workbench.views.base import clean, esc, page, short, text
 from workbench.views.canvas import WEBGL_STYLE, Frame, WebGL
 from workbench.views.controls import spoken
-from workbench.views.dot_figures import (
-    OTHER,
-    Drawing,
-    dot_data,
-    dot_frame,
-    dot_legend,
-    dot_page,
-    drawing,
-    marks,
-    path_drawing,
-)
+from workbench.views.dot_drawing import UNTYPED, dot_drawing, path_drawing, type_styles
 from workbench.views.dot_takes import METHOD, InMemory, Live, Saved, Take, Takes, types_of
 from workbench.views.dots import (
     beside_part,
@@ -57,6 +48,7 @@ from workbench.views.dots import (
     setting_part,
     whole,
 )
+from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
 from workbench.views.palette import GREEN, VERMILION
 
 OTHERS = ("lightrag", "pathrag")
@@ -67,18 +59,6 @@ ALL_PATHS = "– all paths –"
 _ROW = {"flex_flow": "row wrap", "align_items": "center"}
 _SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
 _RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
-
-
-class DotFrame(Frame):
-    """A drawing as a page in a sandboxed frame; `picked` is the position of the spot that was clicked."""
-
-    def draw(self, drawn: Drawing) -> None:
-        """The first one as a whole page; the page is then sent the others."""
-        self.picked = -1
-        if self.page:
-            self.drawn = dot_data(drawn, self.theme)
-        else:
-            self.page = dot_page(drawn, height=self.height, theme=self.theme)
 
 
 class RegionGL(WebGL):
@@ -185,8 +165,8 @@ class Tracer(Record):
         at = self.shown.dot(self.dot if dot is None else dot)
         part = whole_region(self._takes.index, at, LARGEST)
         self.step(at.number, self.iteration if at.number == self.dot else None)
-        looks = marks(self._drawn.types)
-        colours = [looks.get(self._types[node.name], OTHER).colour for node in part.nodes]
+        styles = type_styles(sorted({*self.shown.types.values(), *self._types.values()}))
+        colours = [styles.get(self._types[node.name], UNTYPED).colour for node in part.nodes]
         self._picture.children = [RegionGL(part, colours, at.kept, self.theme)]
         self._words.value = page(f"<p class='q'>{esc(text(part))}; vermilion: anchors, green: kept paths</p>")
         return part
@@ -213,7 +193,7 @@ class Tracer(Record):
 
     def _repr_mimebundle_(self, **options: Any):
         """The widget, and beside it what a page without a kernel can show."""
-        still = dot_frame(self._drawn, theme=self.theme) + dot_legend(self._drawn) if self._drawn else ""
+        still = drawing_frame(self._drawn, theme=self.theme) + drawing_legend(self._drawn) if self._drawn else ""
         shown = still + page(whole(self.shown, self._take.passages), self._end())
         return self.widget._repr_mimebundle_(**options) | {"text/html": shown}
 
@@ -242,7 +222,7 @@ class Tracer(Record):
         self._said, self._head, self._card, self._words, self._body, self._ended, self._others_said = (
             widgets.HTML() for _ in range(7)
         )
-        self._frame = DotFrame(self.theme)
+        self._frame = Frame(self.theme)
         self._frame.observe(self._on(self._clicked), "picked")
         self._picture = widgets.Box([self._frame], layout={"flex": "1 1 62%", "min_width": "420px"})
         side = widgets.VBox(
@@ -287,7 +267,7 @@ class Tracer(Record):
         """A click zooms to the best path through a node, and out again."""
         if at < 0:
             return
-        name = self._drawn.spots[at].name
+        name = self._drawn.nodes[at].name
         ways = [path for path in self._now if name in path.nodes]
         best = min(ways, key=lambda path: (not path.kept, path.nodes[-1] != name, -path.confidence), default=None)
         self.zoom(best.id if best and self.path is None else None)
@@ -314,13 +294,13 @@ class Tracer(Record):
         self._drawn = (
             path_drawing(self.shown, self.path, types=self._types)
             if self.path
-            else drawing(self.shown, self.dot, self.iteration, types=self._types)
+            else dot_drawing(self.shown, self.dot, self.iteration, types=self._types)
         )
         self._frame.draw(self._drawn)
         self._picture.children = [self._frame]
         left_out = f"{text(self._drawn)}; " if self._drawn.left_out else ""
         hint = "a click on any node shows all paths again" if self.path else "a click on a node shows a path to it"
-        self._words.value = dot_legend(self._drawn) + page(f"<p class='q'>{esc(left_out)}{hint}</p>")
+        self._words.value = drawing_legend(self._drawn) + page(f"<p class='q'>{esc(left_out)}{hint}</p>")
         self._card.value = page(path_part(self.path, self.shown.gold)) if self.path else ""
         searched = iteration_part(self._iteration, self.shown.gold) if self._iteration else ""
         self._body.value = page(f"<p>{dot_heading(dot)}</p>", setting_part(dot), searched)

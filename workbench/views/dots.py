@@ -1,5 +1,5 @@
 """The look of DOTs: what was read out of the question, then each DOT with its rules, region and iterations, then what
-was kept of them all. The picture of a DOT is in `dot_figures`.
+was kept of them all. The picture of a DOT is in `dot_drawing`.
 
 Titles and texts of passages are not in a trace; a view that is given `passages`, by id, shows them, else ids."""
 
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Hop, Iteration, JudgedPath, Region, Rules
+from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration
+from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import passage_line
@@ -287,11 +288,11 @@ def beside_part(beside: Beside, passages: Passages | None = None) -> str:
 
 def chain(path: JudgedPath) -> str:
     """A path on one line, with the relations and where they point."""
-    hops = (f" {hop_says(hop)} {node}" for hop, node in zip(path.relations, path.nodes[1:]))
+    hops = (f" {hop_text(hop)} {node}" for hop, node in zip(path.relations, path.nodes[1:]))
     return (path.nodes[0] if path.nodes else "") + "".join(hops)
 
 
-def hop_says(relations: Hop) -> str:
+def hop_text(relations: Hop) -> str:
     """The relations of one hop: `—directed_by→`, or `←directed_by—` against their direction."""
     return " / ".join(f"—{label}→" if forward else f"←{label}—" for label, forward in relations)
 
@@ -305,11 +306,11 @@ def _folded(one: Iteration, gold: Sequence[str] = ()) -> str:
 
 
 def _rules(rules: Rules) -> str:
-    lists = (("on the way", rules.intermediate), ("at the end", rules.terminal))
+    lists = (("on the way", rules.intermediate_rules), ("at the end", rules.terminal_rules))
     rows = [(what, Markup(_list(said))) for what, said in lists]
+    wanted, types = clean(rules.query_constraints, LINE), clean(", ".join(rules.allowed_types), LINE)
     return (f"<p class='bad'>{esc(rules.failure, LINE)}</p>" if rules.failure else "") + table(
-        ["rules", ""],
-        [("it looks for", clean(rules.constraints, LINE)), *rows, ("types", clean(", ".join(rules.types), LINE))],
+        ["rules", ""], [("it looks for", wanted), *rows, ("types", types)]
     )
 
 
@@ -321,7 +322,7 @@ def _region(region: Region) -> str:
     said = [f"{region.nodes:,} nodes, {region.edges:,} edges", f"nodes per hop: {_sizes(region.hops)}"]
     if region.pruned:
         said.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
-    said += ["types were not filtered, for too little was left"] if region.relaxed else []
+    said += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
     said += ["cut, for it grew too large"] if region.truncated else []
     return f"<p><b>region</b> <span class='q'>{esc('; '.join(said), LINE)}</span></p>"
 
@@ -347,7 +348,7 @@ def _reasons(path: JudgedPath) -> str:
 def _chain(path: JudgedPath, gold: Sequence[str] = ()) -> str:
     parts = [_node(path.nodes[0], gold)] if path.nodes else []
     for hop, node in zip(path.relations, path.nodes[1:]):
-        parts.append(f"<span class='q'>{esc(hop_says(hop), 120)}</span> {_node(node, gold)}")
+        parts.append(f"<span class='q'>{esc(hop_text(hop), 120)}</span> {_node(node, gold)}")
     return " ".join(parts)
 
 

@@ -19,7 +19,8 @@ from workbench.index import Index
 from workbench.records import Record
 from workbench.views.base import esc, html, page, text
 from workbench.views.canvas import WEBGL_STYLE, Frame, WebGL
-from workbench.views.graph import HEIGHT, SMALL, legend
+from workbench.views.drawing import HEIGHT, drawing_legend
+from workbench.views.graph import SMALL, graph_drawing
 
 EDGE_NAMES = {"relation": "facts", "synonym": "synonyms", "context": "stated in"}
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
@@ -52,7 +53,7 @@ class Explorer(Record):
                 self._controls,
                 self._said,
                 widgets.Box([self._picture, side], layout={"flex_flow": "row wrap"}),
-                widgets.HTML(legend() + WEBGL_STYLE),
+                widgets.HTML(drawing_legend(graph_drawing(Subgraph("", (), ()))) + WEBGL_STYLE),
             ]
         )
         self.look(_first(index) if start is None else start, **settings)
@@ -171,7 +172,7 @@ class Explorer(Record):
         self.subgraph = subgraph
         self._said.value = page(f"<span class='q'>{esc(text(subgraph))}</span>")
         if len(subgraph) <= SMALL:
-            self._frame.draw(subgraph)
+            self._frame.draw(graph_drawing(subgraph))
             self._picture.children = [self._frame]
         else:
             large = WebGL(subgraph, theme=self.theme)

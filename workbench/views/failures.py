@@ -23,10 +23,12 @@ from workbench.index import Index
 from workbench.records import Question, Record
 from workbench.trace import Trace
 from workbench.views.base import esc, html, page, short
+from workbench.views.canvas import Frame
 from workbench.views.contexts import STYLE, Marks, texts_part
 from workbench.views.controls import spoken
 from workbench.views.diagnosis import case_part
-from workbench.views.proof_graph import ProofFrame, proof_graph, proof_legend
+from workbench.views.drawing import drawing_legend
+from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import proof_part, told_proof
 from workbench.views.trace import tree
 
@@ -122,7 +124,7 @@ class Failures(Record):
         self._said, self._head, self._contexts, self._proof, self._legend, self._trace, self._all = (
             widgets.HTML() for _ in range(7)
         )
-        self._frame = ProofFrame(self.theme)
+        self._frame = Frame(self.theme, HEIGHT)
         self._picture = widgets.Box([], layout={"width": "100%"})
         query = widgets.VBox([self._proof, self._picture, self._legend])
         self._tabs = widgets.Tab([self._contexts, query, self._trace, self._all], titles=TABS)
@@ -179,11 +181,11 @@ class Failures(Record):
         self._contexts.value = page(STYLE, self._texts(trace))
         self._trace.value = page(tree(trace) if trace else "<p class='q'>the run kept no traces</p>")
         proof = told_proof(trace) if trace else None
-        drawn = proof_graph(proof) if proof else None
+        drawn = proof_drawing(proof) if proof else None
         self._proof.value = page(proof_part(proof) if proof else "<p class='q'>no query was executed</p>")
-        self._picture.children = [self._frame] if drawn and drawn.spots else []
-        self._legend.value = proof_legend() if drawn and drawn.spots else ""
-        if drawn and drawn.spots:
+        self._picture.children = [self._frame] if drawn and drawn.nodes else []
+        self._legend.value = drawing_legend(drawn) if drawn and drawn.nodes else ""
+        if drawn and drawn.nodes:
             self._frame.draw(drawn)
 
     def _texts(self, trace: Trace | None) -> str:

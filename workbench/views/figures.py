@@ -8,8 +8,10 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator
 
@@ -20,8 +22,8 @@ from workbench.index.graph import Graph
 from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.views.base import short
-from workbench.views.graph import EDGES, NODES, SMALL, named, node_size
-from workbench.views.layout import layout
+from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
+from workbench.views.graph import graph_drawing
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 # What a file of a picture would say of its making, so that no two were the same.
@@ -89,27 +91,27 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
             axes.plot([before, rank], [rank, rank], color=GREY, linewidth=1, zorder=1)
             axes.plot(before, rank, marker="o", markerfacecolor="white", markeredgecolor=colour, linestyle="")
         axes.plot(rank, rank, marker="D" if passage.id in gold else "o", color=colour, linestyle="")
-    axes.set_yticks(range(1, len(shown) + 1), [_plain(p.title or p.text, 40) for p, _ in shown])
+    axes.set_yticks(range(1, len(shown) + 1), [plain_label(p.title or p.text, 40) for p, _ in shown])
     axes.invert_yaxis()
     axes.set_xlabel(
-        _plain(f"rank: filled by {evidence.method}, hollow by {other.method}", 120)
+        plain_label(f"rank: filled by {evidence.method}, hollow by {other.method}", 120)
         + ("; diamonds are gold" if gold else "")
     )
-    axes.set_title(_plain(evidence.question, 90), loc="left", fontsize=9)
+    axes.set_title(plain_label(evidence.question, 90), loc="left", fontsize=9)
     return Picture(figure, f"ranks of the best {len(shown)} passages of {evidence.method} and of {other.method}")
 
 
-def spread_figure(spread: WalkDistribution, gold: Sequence[str] = (), k: int = 10) -> Picture:
+def walk_figure(walk: WalkDistribution, gold: Sequence[str] = (), k: int = 10) -> Picture:
     """The k passages with most of the walk's probability, as bars, and the dense score of the same passages beside
     them, with their dense ranks. Gold passages are hatched."""
     figure = Figure(figsize=(8.6, 0.34 * k + 1.3), layout="constrained", dpi=110)
     left, right = figure.subplots(1, 2, sharey=True)
-    passages = spread.index.passages.passages
-    shown = top(spread.on_passages if spread.mass else spread.dense, k).tolist()
-    ranks = {row: rank for rank, row in enumerate(top(spread.dense, len(passages)).tolist(), 1)}
+    passages = walk.index.passages.passages
+    shown = top(walk.on_passages if walk.mass else walk.dense, k).tolist()
+    ranks = {row: rank for rank, row in enumerate(top(walk.dense, len(passages)).tolist(), 1)}
     for axes, values, colour, label in (
-        (left, spread.on_passages, BLUE, "probability after the walk" if spread.mass else "no walk"),
-        (right, spread.dense, ORANGE, "dense score (cosine, min-max), and rank"),
+        (left, walk.on_passages, BLUE, "probability after the walk" if walk.mass else "no walk"),
+        (right, walk.dense, ORANGE, "dense score (cosine, min-max), and rank"),
     ):
         bars = axes.barh(range(len(shown)), values[shown], color=colour, height=0.7)
         for bar, row in zip(bars, shown):
@@ -119,55 +121,94 @@ def spread_figure(spread: WalkDistribution, gold: Sequence[str] = (), k: int = 1
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.spines[["top", "right"]].set_visible(False)
     for at, row in enumerate(shown):
-        right.text(spread.dense[row], at, f" {ranks[row]}", va="center", fontsize=8, color=GREY)
-    left.set_yticks(range(len(shown)), [_plain(passages[row].title or passages[row].text, 40) for row in shown])
+        right.text(walk.dense[row], at, f" {ranks[row]}", va="center", fontsize=8, color=GREY)
+    left.set_yticks(range(len(shown)), [plain_label(passages[row].title or passages[row].text, 40) for row in shown])
     left.invert_yaxis()
-    figure.suptitle(_plain(spread.question, 100) + ("  (hatched: gold)" if gold else ""), fontsize=9, x=0.01, ha="left")
+    figure.suptitle(
+        plain_label(walk.question, 100) + ("  (hatched: gold)" if gold else ""), fontsize=9, x=0.01, ha="left"
+    )
     return Picture(figure, f"walk and dense score of the best {len(shown)} passages")
 
 
 def graph_figure(subgraph: Subgraph) -> Picture:
-    """The static twin of a graph view: the same positions, colours and marks."""
-    figure, axes = _figure(8.6, 5.2)
+    return drawing_figure(graph_drawing(subgraph))
+
+
+def drawing_figure(drawing: Drawing) -> Picture:
+    """The drawing for print, with the positions, colours and marks of its page."""
+    figure = Figure(figsize=drawing.inches, layout="constrained", dpi=110)
+    axes = figure.subplots()
     axes.axis("off")
-    positions = layout(subgraph) * (1, -1)
-    for kind, (colour, dashes) in EDGES.items():
-        lines = [positions[[edge.source, edge.target]] for edge in subgraph.edges if edge.kind == kind]
-        style = "solid" if not dashes else (0, tuple(dashes))
-        thin = 0.9 if len(subgraph) <= SMALL else 0.3
-        axes.add_collection(LineCollection(lines, colors=colour, linestyles=[style], linewidths=thin, alpha=0.7))
-    for kind, (colour, shape) in NODES.items():
-        rows = [at for at, node in enumerate(subgraph.nodes) if node.kind == kind]
-        nodes = [subgraph.nodes[at] for at in rows]
-        axes.scatter(
-            *positions[rows].T,
-            s=[0.35 * node_size(node) ** 2 if len(subgraph) <= SMALL else 3 for node in nodes],
-            c=colour,
-            marker="s" if shape == "square" else "o",
-            edgecolors=[VERMILION if node.hop == 0 else "white" for node in nodes],
-            linewidths=[1.8 if node.hop == 0 else 0.5 for node in nodes],
-            zorder=2,
-        )
-    for at in sorted(named(subgraph, 45 if len(subgraph) <= SMALL else 20)):
-        axes.annotate(
-            _plain(subgraph.nodes[at].label, 32),
-            positions[at],
-            xytext=(0, -9),
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize=7,
-            path_effects=[Stroke(linewidth=2, foreground="white"), Normal()],
-        )
-    axes.set_title(_plain(subgraph.name, 100), loc="left", fontsize=9)
-    return Picture(figure, f"{len(subgraph.nodes)} nodes and {len(subgraph.edges)} edges around {subgraph.name}")
+    axes.margins(0.1)
+    places = np.array([(node.x, -node.y) for node in drawing.nodes]).reshape(-1, 2)
+    _draw_edges(axes, drawing, places)
+    for style in dict.fromkeys([*drawing.node_styles, *(node.style for node in drawing.nodes)]):
+        _draw_nodes(axes, style, [(node, at) for node, at in zip(drawing.nodes, places) if node.style == style])
+    for node, at in zip(drawing.nodes, places):
+        if node.label:
+            _write(axes, node.label, at, (0, -8), "top", min(7, 0.55 * node.font / drawing.zoom))
+    axes.set_title(plain_label(drawing.name, 110), loc="left", fontsize=9)
+    figure.legend(handles=_handles(drawing), loc="outside lower left", ncols=6, frameon=False, fontsize=7)
+    return Picture(figure, repr(drawing))
+
+
+def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
+    """Lines by style, the first style on top; edges with a direction as arrows."""
+    for depth, style in enumerate(drawing.edge_styles):
+        ends = [places[[edge.source, edge.target]] for edge in drawing.edges if edge.style == style and not edge.arrows]
+        axes.add_collection(
+            LineCollection(ends, colors=style.colour, linestyles=[style.linestyle], linewidths=style.linewidth,
+                           alpha=style.opacity, zorder=1 - 0.01 * depth)
+        )  # fmt: skip
+    for edge in drawing.edges:
+        if edge.arrows:
+            _draw_arrow(axes, edge, places[edge.source], places[edge.target])
+        if edge.label:
+            _write(axes, edge.label, (places[edge.source] + places[edge.target]) / 2, (0, 5), "bottom", 7)
+
+
+def _draw_arrow(axes: Axes, edge: DrawnEdge, start: np.ndarray, end: np.ndarray) -> None:
+    look = {"to": "->", "from": "<-", "to,from": "<->"}[edge.arrows]
+    style = {"color": edge.style.colour, "linewidth": edge.style.linewidth, "linestyle": edge.style.linestyle}
+    axes.annotate("", end, start, arrowprops={"arrowstyle": look, "shrinkA": 6, "shrinkB": 6, **style}, zorder=1)
+
+
+def _draw_nodes(axes: Axes, style: NodeStyle, nodes: Sequence[tuple[DrawnNode, np.ndarray]]) -> None:
+    axes.scatter(
+        [x for _, (x, _) in nodes], [y for _, (_, y) in nodes], s=[node.points**2 for node, _ in nodes],
+        c=style.colour, marker=SHAPES[style.shape][0], zorder=2,
+        edgecolors=[VERMILION if node.outline else "white" for node, _ in nodes] or None,
+        linewidths=[2 if node.outline else 0.5 for node, _ in nodes] or None,
+    )  # fmt: skip
+
+
+def _write(axes: Axes, label: str, at: np.ndarray, offset: tuple[int, int], align: str, size: float) -> None:
+    axes.annotate(
+        label.replace("$", r"\$"), at, xytext=offset, textcoords="offset points", ha="center", va=align, fontsize=size,
+        path_effects=[Stroke(linewidth=2, foreground="white"), Normal()],
+    )  # fmt: skip
+
+
+def _handles(drawing: Drawing) -> list[Line2D]:
+    marks = {"linestyle": "", "markersize": 6}
+    handles = [
+        Line2D([], [], marker=SHAPES[style.shape][0], color=style.colour, label=plain_label(style.name, 30), **marks)
+        for style in drawing.node_styles
+    ]
+    if drawing.outlined:
+        ring = {"color": "white", "markeredgecolor": VERMILION}
+        handles.append(Line2D([], [], marker="o", label=plain_label(drawing.outlined, 30), **ring, **marks))
+    return handles + [
+        Line2D([], [], color=style.colour, linewidth=style.linewidth, linestyle=style.linestyle, label=style.name)
+        for style in drawing.edge_styles
+    ]
 
 
 def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "recall") -> Picture:
     """method → {k: value}, as lines over k."""
     figure, axes = _figure(5.6, 3.4)
     for (name, curve), colour, marker in zip(curves.items(), _cycle((BLUE, ORANGE, GREEN, VERMILION)), _cycle("os^D")):
-        axes.plot(list(curve), list(curve.values()), color=colour, marker=marker, label=_plain(name, 80))
+        axes.plot(list(curve), list(curve.values()), color=colour, marker=marker, label=plain_label(name, 80))
     axes.set(xlabel="k", ylabel=f"{measure}@k", ylim=(0, 1.02), xscale="log")
     ks = sorted({k for curve in curves.values() for k in curve})
     axes.set_xticks(ks, [str(k) if ks[at + 1 :] == [] or ks[at + 1] >= 1.4 * k else "" for at, k in enumerate(ks)])
@@ -181,9 +222,10 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
     return Picture(figure, f"{measure} over k of {', '.join(curves) or 'no method'}")
 
 
-def _plain(text: str, limit: int) -> str:
-    """A label: matplotlib would read dollar signs as mathematics."""
-    return short(text, limit).replace("$", r"\$")
+def plain_label(value: str, limit: int) -> str:
+    """A label: matplotlib reads dollar signs as mathematics, and leaves names that begin with `_` out of legends."""
+    label = short(value, limit).replace("$", r"\$")
+    return f" {label}" if not label or label.startswith("_") else label
 
 
 def _cycle(values: Sequence):

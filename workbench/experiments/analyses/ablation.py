@@ -1,12 +1,11 @@
-"""What each part of BDTR brings: DTR alone, BGEC alone, both; the three policies of the cut; five passages read at
-most (Table 5; spec 4.5, 4.6 and 4.8)."""
+"""What each part of BDTR contributes: DTR alone, BGEC alone, both; the three policies of the cut; at most five passages
+read ("Beyond Static Retrieval", Table 5)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, cautions, known_methods, mean_of, measured, paired
@@ -19,6 +18,9 @@ from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spec import spec_of
 
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
 MEASURES = ("em", "f1", "recall@5", "read")
 VARIANTS: tuple[dict[str, Any], ...] = (
     {"bgec": False},
@@ -28,12 +30,6 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {"policy": "lift"},
     {"max_docs": 5},
 )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Ablation(Analysis):
-    """Rows: variant, method, the measures with `read` (mean number of passages read), gain (relative to static, in
-    percent, of the first measure), difference, low, high (of the same, 95 %, paired bootstrap), n."""
 
 
 def ablation_specs(backbone: str = "hipporag2") -> list[str]:
@@ -51,15 +47,18 @@ def run_ablation(
     *,
     backbone: str = "hipporag2",
     **settings: Any,
-) -> Ablation:
+) -> Analysis:
     """Evaluate the variants over a backbone. `out` and `settings` are those of `evaluate`: stopped, the same call goes
     on."""
     methods = [method(spec, index, engine) for spec in ablation_specs(backbone)]
     return ablation(evaluate(questions, methods, reader, out, **settings), methods[0].label)
 
 
-def ablation(run: Run, static: str | None = None) -> Ablation:
-    """The table of the run's variants of BDTR, each against `static`, by default the first method."""
+def ablation(run: Run, static: str | None = None) -> Analysis:
+    """The run's variants of BDTR, each against `static`, by default the first method.
+
+    Rows: variant, method, the means of the measures (`read`: passages read), gain (relative to static, in percent, of
+    the first measure), difference, low, high (of the same, 95 %, paired bootstrap), n."""
     (static,) = known_methods(run, [static or run.methods[0]])
     labels = [name for name in run.methods if "bgec" in run.config["methods"][name]["settings"]]
     if not labels:
@@ -85,7 +84,7 @@ def ablation(run: Run, static: str | None = None) -> Ablation:
     notes = [f"gain, difference, low and high are those of {found[0]}, against {static}."]
     if "read" in found:
         notes.append("Variants that read more have more to answer from: compare those that read alike.")
-    return Ablation("Parts of BDTR", tuple(rows), (*cautions(run), *notes))
+    return Analysis("Parts of BDTR", tuple(rows), (*cautions(run), *notes), draw=figure)
 
 
 def variant(settings: Mapping[str, Any]) -> str:
@@ -100,3 +99,25 @@ def variant(settings: Mapping[str, Any]) -> str:
     said += [settings["policy"]] * (settings.get("policy", "keep") != "keep")
     limit = settings.get("max_docs")
     return ", ".join([*said, *([f"at most {limit} read"] if limit is not None else [])])
+
+
+def figure(parts: Analysis) -> Picture:
+    from workbench.views import charts
+
+    frame = parts.frame()
+    measure = next(name for name in ("f1", "em", "recall@5") if name in frame)
+    canvas, axes = charts.canvas(6.8, 1.1 + 0.36 * len(frame))
+    axes.barh(
+        range(len(frame)),
+        frame[measure].astype(float),
+        color=[charts.GREY if v == "static" else charts.BLUE for v in frame["variant"]],
+        height=0.7,
+    )
+    for at, row in enumerate(frame.to_dict("records")):
+        read = f"  {charts.number(row['read'], 1)} read" if row.get("read") is not None else ""
+        axes.text(row[measure] or 0, at, f" {charts.number(row[measure], 3)}{read}", va="center", fontsize=8)
+    charts.rows(axes, frame["variant"], 40)
+    axes.margins(x=0.25)
+    axes.set_xlabel(measure)
+    charts.titled(axes, parts.title)
+    return charts.picture(canvas, parts.title)

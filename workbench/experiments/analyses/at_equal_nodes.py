@@ -1,10 +1,10 @@
-"""Which answers are among as many nodes as one method returns: precision and recall at like size (DotRAG, spec 9.2 and
-trap 12)."""
+"""Recall and precision of answers among equally many nodes of every method (the measures of DotRAG, Table 2). Precision
+rewards a short list of nodes, so methods are compared at the length of one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, asked, cautions, known_methods, mean_of
@@ -14,18 +14,18 @@ from workbench.measures.node_precision import node_precision
 from workbench.measures.node_recall import node_recall
 from workbench.records import Question
 
-
-@dataclass(frozen=True, slots=True, repr=False)
-class AtEqualNodes(Analysis):
-    """Rows: hops, method, n (questions), nodes (how many of its nodes were looked at), recall, precision, f1 (of the
-    answers); all are means."""
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
 
 
 def at_equal_nodes(
     run: Run, questions: Iterable[Question], reference: str | None = None, *, methods: Iterable[str] | None = None
-) -> AtEqualNodes:
+) -> Analysis:
     """For each question the first n nodes of every method, n being how many `reference` returned (by default the first
-    method of the run that is a `dotrag`). Passages do not count, so methods without nodes of their own are left out."""
+    method of the run that is a `dotrag`). Passages do not count, so methods without nodes of their own are left out.
+
+    Rows: hops, method, n (questions), and means: nodes (how many were compared), recall, precision, f1 (of the
+    answers)."""
     reference = reference or next((name for name in run.methods if name.partition("[")[0] == "dotrag"), None)
     if reference is None:
         raise SettingError(f"the run {run.folder} has no dotrag; name the method whose nodes are counted: reference=…")
@@ -55,4 +55,14 @@ def at_equal_nodes(
     notes = [f"Of each question as many nodes as {reference} returned."]
     if without := [name for name in known_methods(run, methods) if name not in chosen]:
         notes.append(f"Without nodes of their own: {', '.join(without)}.")
-    return AtEqualNodes(f"Answers among as many nodes as {reference} has", tuple(rows), (*cautions(run), *notes))
+    title = f"Answers among as many nodes as {reference} has"
+    return Analysis(title, tuple(rows), (*cautions(run), *notes), draw=figure)
+
+
+def figure(found: Analysis) -> Picture:
+    from workbench.views import charts
+
+    canvas, axes = charts.canvas(5.6, 3.4)
+    charts.over_hops(axes, found.rows, "recall")
+    charts.titled(axes, found.title, [row["method"] for row in found.rows])
+    return charts.picture(canvas, found.title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Analysis(Record):
-    """`rows`: one mapping of column to value each; None where a number is not defined or not known. `notes`: what must
-    be known before they are believed."""
+    """`rows`: one mapping of column to value each; None where a number is not defined or not known. `notes`: cautions
+    about the numbers. `draw` makes the figure."""
 
     title: str
     rows: tuple[Mapping[str, Any], ...] = field(hash=False)
     notes: tuple[str, ...] = ()
+    draw: Callable[..., Picture] | None = field(default=None, kw_only=True, compare=False)
 
     def frame(self) -> pd.DataFrame:
         return frame_of(self.rows)
@@ -37,9 +38,9 @@ class Analysis(Record):
         return {"": self.frame()}
 
     def figure(self) -> Picture:
-        from workbench.views.analysis_figures import figure
-
-        return figure(self)
+        if self.draw is None:
+            raise NotImplementedError("this Analysis has no figure; give it one that draws it: draw=…")
+        return self.draw(self)
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:

@@ -1,20 +1,18 @@
-"""Quality by type of question and number of hops, with the difference to a baseline (8.2; figures 2 and 6)."""
+"""Quality by type of question and number of hops, with the difference to a baseline ("Beyond Static Retrieval",
+figures 2 and 6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, asked, cautions, known_methods, mean_of, measured, paired
 from workbench.experiments.run import Run
 from workbench.records import Question
 
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ByKind(Analysis):
-    """Rows: by (type or hops), kind, method, measure, n, value, baseline, difference, low, high (95 %, paired
-    bootstrap over the questions of the kind)."""
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
 
 
 def by_kind(
@@ -23,9 +21,12 @@ def by_kind(
     baseline: str | None = None,
     *,
     measures: Sequence[str] = ("em", "f1", "recall@5"),
-) -> ByKind:
+) -> Analysis:
     """Each method against the baseline (the first one), by the questions' `type` and by their `hops`. Measures that
-    the run does not have are left out."""
+    the run does not have are left out.
+
+    Rows: by (type or hops), kind, method, measure, n, value, baseline, difference, low, high (95 %, paired bootstrap
+    over the questions of the kind)."""
     gold = asked(run, questions)
     (baseline,) = known_methods(run, [baseline or run.methods[0]])
     kinds = [
@@ -40,7 +41,7 @@ def by_kind(
         scores = {method: run.scores(measure, method) for method in run.methods}
         for by, kind, ids in kinds:
             rows += _rows(by, kind, ids, measure, scores, baseline)
-    return ByKind(f"By kind of question, against {baseline}", tuple(rows), tuple(cautions(run)))
+    return Analysis(f"By kind of question, against {baseline}", tuple(rows), tuple(cautions(run)), draw=figure)
 
 
 def _rows(
@@ -54,3 +55,33 @@ def _rows(
             "value": mean_of(mine.values()), "baseline": mean_of(base.values()),
             **(paired(mine, base) if method != baseline else {"difference": None, "low": None, "high": None}),
         }  # fmt: skip
+
+
+def figure(kinds: Analysis) -> Picture:
+    """Differences to the baseline in the first measure, with their intervals."""
+    from workbench.views import charts
+
+    frame = kinds.frame()
+    measure = frame["measure"].iloc[0]
+    mine = frame[(frame["measure"] == measure) & frame["difference"].notna()]
+    places = list(dict.fromkeys(zip(mine["by"], mine["kind"])))
+    methods = list(dict.fromkeys(mine["method"]))
+    canvas, axes = charts.canvas(7.2, 1.4 + 0.26 * len(places) * max(1, len(methods)))
+    for at, method in enumerate(methods):
+        rows = mine[mine["method"] == method]
+        ys = [
+            places.index(place) + (at - (len(methods) - 1) / 2) * 0.7 / len(methods)
+            for place in zip(rows["by"], rows["kind"])
+        ]
+        # Where all differences are equal, rounding may put the mean a little outside its interval.
+        spread = [(rows["difference"] - rows["low"]).clip(lower=0), (rows["high"] - rows["difference"]).clip(lower=0)]
+        axes.errorbar(
+            rows["difference"], ys, xerr=spread, linestyle="", **charts.style(at), capsize=2,
+            label=charts.plain_label(method, 60),
+        )  # fmt: skip
+    axes.axvline(0, color=charts.GREY, linewidth=0.8)
+    counts = {(row.by, row.kind): row.n for row in mine.itertuples()}
+    charts.rows(axes, (f"{kind}{' hops' * (by == 'hops')}  (n={counts[by, kind]})" for by, kind in places), 40)
+    axes.set_xlabel(f"difference in {measure}, with 95 % interval")
+    charts.titled(axes, kinds.title, methods)
+    return charts.picture(canvas, kinds.title)

@@ -1,5 +1,4 @@
-"""What answers are worth and what they cost, by configuration ("The Reasoning Bottleneck in Graph-RAG", arXiv
-2603.14045; spec 2).
+"""Quality and cost of each configuration ("The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045).
 
     cost of a question = Σ over its calls of (prompt tokens + completion tokens) × price / 10⁶
 
@@ -10,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, Runs, cautions_of, mean_of, measured, of_runs
 from workbench.measures.cost import cost
 from workbench.measures.tokens import tokens
+
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
 
 MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
 
@@ -64,7 +66,7 @@ def cost_quality(
     elif any(row["money"] is None for row in rows):
         notes.append("The price of a model is not known; pass prices={reader: US dollars per million tokens}.")
     title = f"Quality ({measure}) against cost"
-    return CostQuality(title, tuple(rows), (*cautions_of(runs), *notes), measure, unit)
+    return CostQuality(title, tuple(rows), (*cautions_of(runs), *notes), measure, unit, draw=figure)
 
 
 def _shown(row: Mapping[str, Any]) -> float | None:
@@ -111,3 +113,27 @@ def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool
         for quality, paid in others
         if quality is not None and paid is not None
     )
+
+
+def figure(costs: CostQuality) -> Picture:
+    """Quality against cost. Configurations on the front are numbered by cost; those at one place share a number."""
+    from workbench.views import charts
+
+    canvas, axes = charts.canvas(6.8, 4.6)
+    known = [row for row in costs.rows if row["cost"] is not None and row["quality"] is not None]
+    behind = [(row["cost"], row["quality"]) for row in known if not row["front"]]
+    axes.plot(*(zip(*behind) if behind else ((), ())), color=charts.GREY, marker="s", linestyle="")
+    places: dict[tuple[float, float], list[str]] = {}
+    for row in sorted((row for row in known if row["front"]), key=lambda row: row["cost"]):
+        places.setdefault((row["cost"], row["quality"]), []).append(f"{row['reader']} / {row['method']}")
+    front = zip(*places) if places else ((), ())
+    axes.plot(*front, color=charts.BLUE, marker="o", linewidth=0.8, drawstyle="steps-post")
+    for at, (place, names) in enumerate(places.items(), 1):
+        axes.annotate(str(at), place, fontsize=8, xytext=(0, (5, -13)[at % 2]), textcoords="offset points", ha="center")
+        axes.plot([], [], linestyle="", label=charts.plain_label(f"{at}  {', '.join(names)}", 110))
+    axes.margins(y=0.12)
+    axes.set(xlabel=f"{costs.unit} per question", ylabel=costs.measure)
+    axes.set_title(charts.plain_label(costs.title, 90), loc="left", fontsize=9)
+    if places:
+        canvas.legend(frameon=False, fontsize=7, loc="outside lower left", handlelength=0)
+    return charts.picture(canvas, costs.title)

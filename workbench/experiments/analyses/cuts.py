@@ -1,14 +1,15 @@
-"""How many passages the cut lets through, and how often its lower bound decides; how often scores of different scales
-met in a pool (spec 2 and 11.4).
+"""How many passages the cut of BDTR lets through, how often its lower bound decides, and how often a pool mixes scores
+of different scales ("Beyond Static Retrieval", arXiv 2509.25530).
 
-With a heavy tail, as PageRank has one, so few scores lie above mean and deviation that the bound of five decides."""
+PageRank scores have a heavy tail: so few of them lie above mean plus deviation that the lower bound of five passages
+decides."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -16,6 +17,9 @@ from workbench.experiments.analyses.base import Analysis, cautions, frame_of, me
 from workbench.experiments.analyses.traces import iterative_methods, replays
 from workbench.experiments.run import Run
 from workbench.methods.iterative.replay import Replay
+
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,7 +44,7 @@ def cuts(run: Run, methods: Iterable[str] | None = None, *, progress: bool = Tru
         rows.append({"method": method, "n": len(found), **_row(found)})
         counted = Counter(_read(one) for one in found if one.cut)
         sizes += [{"method": method, "read": size, "questions": counted[size]} for size in sorted(counted)]
-    return Cuts("What the cut lets through", tuple(rows), tuple(cautions(run)), tuple(sizes))
+    return Cuts("What the cut lets through", tuple(rows), tuple(cautions(run)), tuple(sizes), draw=figure)
 
 
 def _row(found: Sequence[Replay]) -> dict[str, float | int | None]:
@@ -60,3 +64,18 @@ def _row(found: Sequence[Replay]) -> dict[str, float | int | None]:
 
 def _read(one: Replay) -> int:
     return len(one.cut.kept) + len(one.cut.filled)
+
+
+def figure(cuts: Cuts) -> Picture:
+    """How many questions are read with how many passages."""
+    from workbench.views import charts
+
+    canvas, axes = charts.canvas(5.6, 3.2)
+    methods = list(dict.fromkeys(row["method"] for row in cuts.sizes))
+    for at, method in enumerate(methods):
+        mine = [(row["read"], row["questions"]) for row in cuts.sizes if row["method"] == method]
+        axes.plot(*zip(*mine), **charts.style(at), linestyle=":", label=charts.plain_label(method, 60))
+    axes.set(xlabel="passages chosen for the reader", ylabel="questions", ylim=(0, None))
+    axes.xaxis.set_major_locator(charts.MaxNLocator(integer=True))
+    charts.titled(axes, cuts.title, methods)
+    return charts.picture(canvas, cuts.title)

@@ -1,39 +1,27 @@
 """Where wrong answers come from: from what was retrieved, from what a compressor cut, or from reading ("The Reasoning
-Bottleneck in Graph-RAG", arXiv 2603.14045; spec 6.5).
+Bottleneck in Graph-RAG", arXiv 2603.14045).
 
     wrong = retrieval failures (wrong, not covered)
           + cut                (wrong, covered before compression and no more after it)
           + reasoning failures (wrong, covered in what was read)
     correct = correct and covered + lucky (correct, not covered)
 
-The source measures coverage before compression alone, so it books `cut` as reasoning (trap 14)."""
+The source measures coverage only before compression, so it counts `cut` as reasoning failures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, Runs, cautions_of, mean_of, of_runs
 from workbench.experiments.run import Run
 
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
 AFTER = {"coverage": "coverage:read", "coverage:substring": "coverage:read:substring"}
 EVERY = "all"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Decomposition(Analysis):
-    """Rows: reader, method, by (`all`, type or hops), kind, n, correct_covered, lucky, reasoning, cut, retrieval (how
-    many questions), accuracy, coverage, reasoning_share (of the wrong, the source's: `cut` is in it),
-    reasoning_share_read (without `cut`). `cut` is None where the run does not say what was left to read."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class CoveredOnly(Analysis):
-    """Rows: reader, method, measure, n, value (over all for which it is defined), covered_n, covered (over those whose
-    answer was retrieved), read_n, read (over those whose answer was in what was read; None where that is not
-    known)."""
 
 
 def decomposition(
@@ -43,10 +31,14 @@ def decomposition(
     by: Iterable[str] = (EVERY,),
     measure: str = "accuracy",
     coverage: str = "coverage",
-) -> Decomposition:
+) -> Analysis:
     """The questions of a run, of several (label → run) or of a grid, by what became of them. `by` says over what they
     are counted: `all`, `type`, `hops`. Right is who scores 1 in `measure`. Questions of which `coverage` says nothing
-    (a gold yes or no, no gold) are left out, and counted in the notes."""
+    (a gold yes or no, no gold) are left out, and counted in the notes.
+
+    Rows: reader, method, by (`all`, type or hops), kind, n, correct_covered, lucky, reasoning, cut, retrieval (numbers
+    of questions), accuracy, coverage, reasoning_share (of the wrong answers, as the source counts, with `cut`),
+    reasoning_share_read (without `cut`). `cut` is None where the run does not say what was left to read."""
     by = tuple(by)
     if unknown := [name for name in by if name not in (EVERY, "type", "hops")]:
         raise SettingError(f"by={unknown[0]!r}; it should be all, type or hops")
@@ -61,7 +53,7 @@ def decomposition(
                 counted = _counted(mine, run_cuts(run, coverage))
                 rows.append({"reader": reader, "method": method, "by": name, "kind": kind and str(kind), **counted})
     notes = [f"{left_out:,} answers are left out, since {coverage} is not defined for them."] if left_out else []
-    return Decomposition("What became of the questions", tuple(rows), (*cautions_of(runs), *notes))
+    return Analysis("What became of the questions", tuple(rows), (*cautions_of(runs), *notes), draw=figure)
 
 
 def judgements(run: Run, method: str, measure: str, coverage: str) -> list[dict[str, Any]]:
@@ -90,10 +82,14 @@ def covered_only(
     *,
     measures: Iterable[str] = ("accuracy", "f1", "em"),
     coverage: str = "coverage",
-) -> CoveredOnly:
+) -> Analysis:
     """Means over all questions, over those whose answer was retrieved, and over those whose answer was there to read
-    (Table 5.3 of the source has the second). A rate of covered questions is no part of the coverage, so the two are not
-    to be compared."""
+    (Table 5.3 of the source has the second). A rate over covered questions is no share of the coverage: do not
+    compare the two.
+
+    Rows: reader, method, measure, n, value (over all questions for which it is defined), covered_n, covered (over those
+    whose answer was retrieved), read_n, read (over those whose answer was in what was read; None where that is not
+    known)."""
     measures, rows = tuple(measures), []
     for reader, run, method in of_runs(runs, methods):
         mine = [row["scores"] for row in run.rows if row["method"] == method]
@@ -113,7 +109,7 @@ def covered_only(
                     "read_n": len(read) if after else None, "read": mean_of(read),
                 }
             )  # fmt: skip
-    return CoveredOnly(f"All questions, and those with {coverage}", tuple(rows), cautions_of(runs))
+    return Analysis(f"All questions, and those with {coverage}", tuple(rows), cautions_of(runs), draw=covered_figure)
 
 
 def _counted(judged: list[Mapping[str, Any]], known: bool) -> dict[str, Any]:
@@ -145,3 +141,43 @@ def _check(run: Run, *names: str) -> None:
             f"the run {run.folder} does not have {missing[0]}; it has {', '.join(run.measures)}. Evaluate with "
             f"measures=[…, {missing[0]!r}] and a reader"
         )
+
+
+def figure(parts: Analysis) -> Picture:
+    """A bar per configuration and kind: where right and wrong answers come from, as shares of the questions."""
+    from workbench.views import charts
+
+    canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(parts.rows)))
+    names = ("correct_covered", "lucky", "reasoning", "cut", "retrieval")
+    colours = (charts.BLUE, charts.GREEN, charts.ORANGE, charts.VERMILION, charts.GREY)
+    for at, row in enumerate(parts.rows):
+        left = 0.0
+        for name, colour, hatch in zip(names, colours, ("", "//", "", "xx", "..")):
+            share = (row[name] or 0) / max(1, row["n"])
+            axes.barh(at, share, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5, height=0.72)
+            left += share
+    bars = [" / ".join(filter(None, (row["reader"], row["method"], row["kind"]))) for row in parts.rows]
+    charts.rows(axes, (f"{name}  (n={row['n']})" for name, row in zip(bars, parts.rows)), 60, fontsize=7)
+    axes.set(xlim=(0, 1), xlabel="share of the questions")
+    handles = axes.patches[: len(names)]
+    labels = ("right, covered", "right by luck", "reasoning failed", "cut by compression", "not retrieved")
+    canvas.legend(handles, labels, frameon=False, fontsize=7, ncols=5, loc="outside upper center")
+    return charts.picture(canvas, parts.title)
+
+
+def covered_figure(found: Analysis) -> Picture:
+    """The first measure over all questions and over those that could be answered."""
+    from workbench.views import charts
+
+    measure = found.rows[0]["measure"] if found.rows else ""
+    mine = [row for row in found.rows if row["measure"] == measure]
+    canvas, axes = charts.canvas(6.8, 1.2 + 0.36 * max(1, len(mine)))
+    for which, name in enumerate(("value", "covered", "read")):
+        known = [(row[name], at) for at, row in enumerate(mine) if row[name] is not None]
+        label = ("all", "retrieved", "read")[which]
+        axes.plot(*(zip(*known) if known else ((), ())), **charts.style(which), linestyle="",
+                  label=label)  # fmt: skip
+    charts.rows(axes, (f"{row['reader']} / {row['method']}" for row in mine), 60, fontsize=7)
+    axes.set(xlim=(0, 1.02), xlabel=measure)
+    charts.titled(axes, found.title, mine)
+    return charts.picture(canvas, found.title)

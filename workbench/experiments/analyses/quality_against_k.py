@@ -1,9 +1,10 @@
-"""How many passages are worth reading: the same evidence, read to different depths (8.4; figure 4c)."""
+"""Quality by the number of passages read, over the same evidence ("Beyond Static Retrieval", figure 4c)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
@@ -16,12 +17,10 @@ from workbench.methods import Method
 from workbench.reading.direct import Direct
 from workbench.records import Evidence, Question
 
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
 KS = (1, 3, 5, 10, 20, 50, 100)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class QualityAgainstK(Analysis):
-    """Rows: k, em, f1, read (passages really read), context_tokens, failures, n (questions with a gold answer)."""
 
 
 def quality_against_k(
@@ -31,10 +30,12 @@ def quality_against_k(
     ks: Sequence[int] = KS,
     *,
     progress: bool = True,
-) -> QualityAgainstK:
+) -> Analysis:
     """Retrieve once per question, and have reader `direct` read the first K passages, for every K; how many the method
     itself would have read does not count. Nothing is written: an engine that records asks nothing twice. A
-    question that breaks scores 0 and is counted."""
+    question that breaks scores 0 and is counted.
+
+    Rows: k, em, f1, read (passages really read), context_tokens, failures, n (questions with a gold answer)."""
     questions = [question for question in questions if question.answers]
     if not questions or not ks or not all(isinstance(k, int) and k > 0 for k in ks):
         raise SettingError(
@@ -71,13 +72,27 @@ def quality_against_k(
         rows.append({"k": k, **taken, "failures": sum(one[k].failed for one in outcomes), "n": len(questions)})
     notes = [f"{method.label}, read by {reader_engine.name}."]
     notes += ["Rules are no language model, and are not distracted as one is."] * (reader_engine.name == "rules")
-    return QualityAgainstK("Quality against the number of passages read", tuple(rows), tuple(notes))
+    return Analysis("Quality against the number of passages read", tuple(rows), tuple(notes), draw=figure)
 
 
 def _read(reader: Direct, question: str, evidence: Evidence) -> measures.Outcome:
     evidence = replace(evidence, selected=None)
-    context, answer = reader.context(evidence), reader.read(question, evidence)
+    contexts = reader.contexts(evidence)
+    context, answer = contexts.shown, reader.read(question, evidence, contexts=contexts)
     return measures.Outcome(
         [], answer.text, answer.abstained, answer.failure is not None, context.text, context.tokens,
         len(context.passages),
     )  # fmt: skip
+
+
+def figure(quality: Analysis) -> Picture:
+    from workbench.views import charts
+
+    frame = quality.frame()
+    canvas, axes = charts.canvas(5.6, 3.4)
+    charts.lines(axes, {name: dict(zip(frame["k"], frame[name])) for name in ("em", "f1")})
+    axes.set(xlabel="passages read", ylabel="mean", xscale="log", ylim=(0, 1.02))
+    axes.set_xticks(list(frame["k"]), [str(k) for k in frame["k"]])
+    axes.minorticks_off()
+    charts.titled(axes, quality.notes[0] if quality.notes else quality.title, ["em", "f1"])
+    return charts.picture(canvas, quality.title)

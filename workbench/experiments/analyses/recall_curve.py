@@ -1,10 +1,10 @@
-"""recall@k over k, from the rankings that a run keeps (8.3; figures 4a and 4b)."""
+"""recall@k over k, from the rankings that a run keeps ("Beyond Static Retrieval", figures 4a and 4b)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, asked, cautions, known_methods, mean_of
@@ -12,19 +12,19 @@ from workbench.experiments.run import Run
 from workbench.measures.recall import recall
 from workbench.records import Question
 
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
 KS = (1, 2, 5, 10, 20, 30, 50, 100, 150, 200)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RecallCurve(Analysis):
-    """Rows: method, k, recall, n. `recall` is None where the run did not rank so many passages."""
 
 
 def recall_curve(
     run: Run, questions: Iterable[Question], *, ks: Sequence[int] = KS, methods: Iterable[str] | None = None
-) -> RecallCurve:
+) -> Analysis:
     """recall@k of every method. A run ranks 20 passages unless `evaluate` is told otherwise (`k=200`); what lies
-    beyond is left open, and a note says so."""
+    beyond is left open, and a note says so.
+
+    Rows: method, k, recall (None where the run did not rank so many passages), n."""
     if not all(isinstance(k, int) and k > 0 for k in ks):
         raise SettingError(f"ks={list(ks)!r}; they should be whole numbers from 1 on")
     gold = {one: set(question.support) for one, question in asked(run, questions).items() if question.support}
@@ -42,7 +42,7 @@ def recall_curve(
     if cut:
         limit = f"k={run.config['k']}" + (f", budget={run.config['budget']}" if run.config["budget"] else "")
         notes.append(f"The run ranked with {limit}; for the rest of the curve evaluate again with k={max(ks)}.")
-    return RecallCurve("recall@k", tuple(rows), tuple(notes))
+    return Analysis("recall@k", tuple(rows), tuple(notes), draw=figure)
 
 
 def _depth(run: Run, rows: Sequence[dict]) -> float:
@@ -51,3 +51,13 @@ def _depth(run: Run, rows: Sequence[dict]) -> float:
     if run.config["budget"] is not None:  # a ranking ends where the budget does
         return min(lengths, default=0)
     return inf if all(length < run.config["k"] for length in lengths) else run.config["k"]
+
+
+def figure(curve: Analysis) -> Picture:
+    from workbench.views import charts
+
+    curves: dict[str, dict[int, float]] = {}
+    for row in curve.rows:
+        if row["recall"] is not None:
+            curves.setdefault(row["method"], {})[row["k"]] = row["recall"]
+    return charts.recall_figure(curves)

@@ -1,11 +1,10 @@
-"""Quality over the number of rounds, and how many questions stopped early (8.5; figure 4d)."""
+"""Quality over the number of rounds, and how many questions stopped early ("Beyond Static Retrieval", figure 4d)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, cautions, mean_of, measured
@@ -20,14 +19,10 @@ from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spec import parse_spec, spec_of
 
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
 MEASURES = ("em", "f1", "recall@5")
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class RoundsCurve(Analysis):
-    """Rows: method (without its iterations), iterations, the measures, stopped (questions whose thought said that
-    nothing more is needed), rounds (rounds in which something was searched for, the mean), n. The last two are None
-    where the run kept no traces."""
 
 
 def rounds_specs(spec: str = "ircot", rounds: Iterable[int] = range(5)) -> list[str]:
@@ -50,15 +45,19 @@ def run_rounds(
     spec: str = "ircot",
     rounds: Iterable[int] = range(5),
     **settings: Any,
-) -> RoundsCurve:
+) -> Analysis:
     """Evaluate the method with each number of rounds, and draw the curve. `out` and `settings` are those of
     `evaluate`: stopped, the same call goes on."""
     methods = [method(one, index, engine) for one in rounds_specs(spec, rounds)]
     return rounds_curve(evaluate(questions, methods, reader, out, **settings))
 
 
-def rounds_curve(run: Run, *, progress: bool = True) -> RoundsCurve:
-    """The curve of every method of the run that counts iterations."""
+def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
+    """The curve of every method of the run that counts iterations.
+
+    Rows: method (without its iterations), iterations, the measures, stopped (questions whose thought said that nothing
+    more is needed), rounds (mean number of rounds that searched), n. `stopped` and `rounds` are None where the run kept
+    no traces."""
     described = {label: one for label, one in run.config["methods"].items() if "iterations" in one["settings"]}
     if not described:
         raise SettingError(f"no method of the run {run.folder} counts iterations; see rounds_specs('ircot')")
@@ -76,7 +75,7 @@ def rounds_curve(run: Run, *, progress: bool = True) -> RoundsCurve:
             }
         )
     rows.sort(key=lambda row: (row["method"], row["iterations"]))
-    return RoundsCurve("Quality over rounds", tuple(rows), tuple(cautions(run)))
+    return Analysis("Quality over rounds", tuple(rows), tuple(cautions(run)), draw=figure)
 
 
 def _family(label: str) -> str:
@@ -88,3 +87,28 @@ def _family(label: str) -> str:
 
 def _searched(replay: Replay) -> int:
     return sum(bool(one.searches) for one in replay.rounds[1:])
+
+
+def figure(curve: Analysis) -> Picture:
+    """Left the measures over rounds, a line style per method; right how many questions stopped early."""
+    from workbench.views import charts
+
+    frame = curve.frame()
+    canvas = charts.Figure(figsize=(8.8, 3.6), layout="constrained", dpi=110)
+    left, right = canvas.subplots(1, 2, width_ratios=(3, 2))
+    measures = [name for name in ("em", "f1", "recall@5") if name in frame]
+    for at, (name, rows) in enumerate(frame.groupby("method", sort=False)):
+        for which, measure in enumerate(measures):
+            left.plot(
+                rows["iterations"], rows[measure].astype(float), **charts.style(which),
+                linestyle=("-", "--", ":", "-.")[at % 4], label=f"{measure}, {charts.plain_label(name, 50)}",
+            )  # fmt: skip
+        right.plot(rows["iterations"], rows["stopped"].astype(float), **charts.style(at))
+    left.set(ylim=(0, 1.02), ylabel="mean")
+    right.set_ylabel("questions that stopped early")
+    for axes in (left, right):
+        axes.set_xlabel("rounds after the first retrieval")
+        axes.set_xticks(sorted(set(frame["iterations"])))
+        charts.bare(axes)
+    left.legend(frameon=False, fontsize=7)
+    return charts.picture(canvas, curve.title)

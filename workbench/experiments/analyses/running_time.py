@@ -1,10 +1,10 @@
-"""Seconds of retrieval per question, and what they go into (Table 4)."""
+"""Seconds of retrieval per question, and what they go into ("Beyond Static Retrieval", Table 4)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,19 +12,19 @@ from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, cautions, known_methods
 from workbench.experiments.run import Run, read_rows
 
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
+
 # Stages of an iterative method as a trace numbers them; all but the search ask the engine.
 _STAGE = re.compile(r"(?:round \d+ / )?(think|search|reasoning chain|verify)(?: #\d+)?")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RunningTime(Analysis):
-    """Rows: method, n, seconds (of retrieval, the mean), median, p90 (nine in ten take less), thinking, searching
-    (means; 0 for a method without rounds), hours (of all, one after the other)."""
-
-
-def running_time(run: Run, methods: Iterable[str] | None = None) -> RunningTime:
+def running_time(run: Run, methods: Iterable[str] | None = None) -> Analysis:
     """From `timings.jsonl`; reading and judging are left out. How long a run took with several workers is not in
-    it: the seconds of a question that shares the machine or the endpoint hold its waiting."""
+    it: the seconds of a question that shares the machine or the endpoint hold its waiting.
+
+    Rows: method, n, seconds (mean), median, p90, thinking, searching (means; 0 for a method without rounds), hours (of
+    all questions, one after the other)."""
     timed = read_rows(run.folder / "timings.jsonl")
     if not timed:
         raise SettingError(f"the run {run.folder} has no timings.jsonl; make it again, seconds are written as it runs")
@@ -49,7 +49,7 @@ def running_time(run: Run, methods: Iterable[str] | None = None) -> RunningTime:
             }
         )
     notes = ["Questions asked side by side wait for one another; compare runs with workers=1."]
-    return RunningTime("Seconds of retrieval", tuple(rows), (*cautions(run), *notes))
+    return Analysis("Seconds of retrieval", tuple(rows), (*cautions(run), *notes), draw=figure)
 
 
 def _parts(root: str, stages: Mapping[str, float]) -> tuple[float, float]:
@@ -59,3 +59,21 @@ def _parts(root: str, stages: Mapping[str, float]) -> tuple[float, float]:
         if found := _STAGE.fullmatch(place.removeprefix(f"{root} / ")):
             seconds["search" if found[1] == "search" else "think"] += taken
     return seconds["think"], seconds["search"]
+
+
+def figure(times: Analysis) -> Picture:
+    from workbench.views import charts
+
+    canvas, axes = charts.canvas(6.8, 1.1 + 0.36 * max(1, len(times.rows)))
+    for at, row in enumerate(times.rows):
+        rest = max(0.0, row["seconds"] - row["thinking"] - row["searching"])
+        left = 0.0
+        for part, colour in ((row["thinking"], charts.ORANGE), (row["searching"], charts.BLUE), (rest, charts.GREY)):
+            axes.barh(at, part, left=left, color=colour, height=0.7)
+            left += part
+    handles = [axes.barh([0], [0], color=colour) for colour in (charts.ORANGE, charts.BLUE, charts.GREY)]
+    axes.legend(handles, ["thinking", "searching", "the rest"], frameon=False, fontsize=8)
+    charts.rows(axes, (row["method"] for row in times.rows), 48)
+    axes.set_xlabel("seconds per question")
+    charts.titled(axes, times.title)
+    return charts.picture(canvas, times.title)

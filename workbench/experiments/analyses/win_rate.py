@@ -1,5 +1,4 @@
-"""How often a judge prefers one method's answers to another's (DotRAG, Tables 1 and 3; section 11 of its
-specification)."""
+"""How often a judge prefers one method's answers to another's (DotRAG, Tables 1 and 3)."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, asked, cautions, known_methods
@@ -18,6 +17,9 @@ from workbench.llm.engine import Engine, engine
 from workbench.llm.step import Result
 from workbench.records import Question
 from workbench.steps import judge_pair
+
+if TYPE_CHECKING:
+    from workbench.views.figures import Picture
 
 DIMENSIONS = tuple(judge_pair.Output.model_fields)
 
@@ -83,7 +85,7 @@ def win_rate(
     return WinRate(
         f"{method_a} against {method_b}", tuple(rows),
         (*cautions(run_a), *_notes(run_a, run_b, judge, judgements, both_orders, seed)),
-        method_a, method_b, tuple(judgements),
+        method_a, method_b, tuple(judgements), draw=figure,
     )  # fmt: skip
 
 
@@ -158,3 +160,20 @@ def _answers(run: Run, method: str, names: Collection[str]) -> dict[str, str]:
         for row in run.rows
         if row["method"] == method and row["failure"] is None
     }
+
+
+def figure(rates: WinRate) -> Picture:
+    """The rate in each dimension over all questions, with its interval."""
+    from workbench.views import charts
+
+    mine = [row for row in rates.rows if row["hops"] is None]
+    canvas, axes = charts.canvas(6.0, 1.2 + 0.36 * max(1, len(mine)))
+    for at, row in enumerate(mine):
+        if row["win_rate"] is not None:
+            axes.plot([row["low"], row["high"]], [at, at], color=charts.BLUE)
+            axes.plot([row["win_rate"]], [at], color=charts.BLUE, marker="o")
+    axes.axvline(0.5, color=charts.GREY, linewidth=0.8)
+    charts.rows(axes, (f"{row['dimension']}  (n={row['n']})" for row in mine), 40)
+    axes.set(xlim=(0, 1), xlabel="share of comparisons won, with 95 % interval")
+    charts.titled(axes, rates.title)
+    return charts.picture(canvas, rates.title)

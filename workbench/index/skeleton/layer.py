@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
+from pydantic import Field
 
-from workbench.errors import SettingError
 from workbench.index.kept import Kept, said_of
 from workbench.index.layer import Build, Layer
 from workbench.index.pieces import PiecesLayer
@@ -21,14 +21,13 @@ from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.llm.engine import RulesEngine
 from workbench.records import ContextEntity, ContextRelation, Unit
-from workbench.spec import check_whole
+from workbench.settings import Natural, Positive, Probability, Share, validated
 from workbench.steps import fuse_descriptions, graph_records
 
 LONGEST = 500  # cl100k tokens of a description that is put together
-SELECTIONS = ("pagerank", "uniform")
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """Defaults of the released code (spec 2). `beta`: share of the pieces that is extracted from, by `selection`: those
     of the highest PageRank (`damping`) in the graph that joins each piece to its `knn` nearest by words and by vectors,
@@ -36,26 +35,15 @@ class Settings:
     of `unit_tokens` (cl100k). `types` of entities that a model is asked for, and `gleanings`, further rounds for what
     was missed."""
 
-    beta: float = 0.8
-    selection: str = "pagerank"
-    knn: int = 1
-    damping: float = 0.85
-    merge_tokens: int = 1200
-    unit_tokens: int = 300
-    types: tuple[str, ...] = graph_records.TYPES
-    gleanings: int = graph_records.ROUNDS
-    seed: int = 42
-
-    def __post_init__(self):
-        object.__setattr__(self, "types", tuple(self.types))  # a manifest gives them back as a list
-        check_whole(self, "knn", "merge_tokens", "unit_tokens")
-        check_whole(self, "gleanings", "seed", least=0)
-        if self.selection not in SELECTIONS:
-            raise SettingError(f"selection={self.selection!r} is unknown; choose one of {', '.join(SELECTIONS)}")
-        if not 0 <= self.beta <= 1:
-            raise SettingError(f"beta={self.beta!r}; it should be a share, from 0 to 1")
-        if not 0 <= self.damping < 1:
-            raise SettingError(f"damping={self.damping!r}; it should be a number from 0 to below 1")
+    beta: Share = 0.8
+    selection: Literal["pagerank", "uniform"] = "pagerank"
+    knn: Positive = 1
+    damping: Probability = 0.85
+    merge_tokens: Positive = 1200
+    unit_tokens: Positive = 300
+    types: Annotated[tuple[str, ...], Field(strict=False)] = graph_records.TYPES
+    gleanings: Natural = graph_records.ROUNDS
+    seed: Natural = 42
 
 
 class SkeletonLayer(Layer):

@@ -30,9 +30,9 @@ from workbench.index.textualise.induced import induced
 from workbench.index.textualise.log import Log, same_work, writable
 from workbench.index.textualise.markup import plain
 from workbench.index.textualise.writers import Row, Writers
+from workbench.language.verbalisation import words
 from workbench.llm.engine import Engine
 from workbench.records import Passage
-from workbench.rules.articles import words
 from workbench.steps import describe_entity, describe_relations, write_article
 from workbench.text import text_hash
 

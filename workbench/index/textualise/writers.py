@@ -10,9 +10,9 @@ from typing import Any
 from workbench.data.graph import Schema
 from workbench.index.textualise.facts import UNKNOWN, Facts, Shard
 from workbench.index.textualise.markup import mentions, plain, shielded, topics, without_strangers
+from workbench.language import verbalisation as template
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
-from workbench.rules import articles as template
 from workbench.steps import describe_entity, describe_relations, write_article
 
 TEMPLATE = "template"

@@ -29,25 +29,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NamedTuple
 
-from workbench.errors import SettingError
+from pydantic import Field
+
 from workbench.methods.base import Method
 from workbench.methods.dotrag.aggregation import aggregate
-from workbench.methods.dotrag.construction import admitted, build_region, build_rules
-from workbench.methods.dotrag.parts import Dot, Ground, KeptPath
+from workbench.methods.dotrag.construction import admitted, build_region, build_rules, show_anchors
+from workbench.methods.dotrag.context import DotContext
+from workbench.methods.dotrag.events import DotEvent, JudgedPath, SelectedDot
 from workbench.methods.dotrag.search import Search
-from workbench.methods.dotrag.selection import select, show
+from workbench.methods.dotrag.selection import select
 from workbench.records import Evidence
+from workbench.settings import Cosine, Natural, Positive, validated
 from workbench.text import storable
 from workbench.trace import Trace
 
 
-class Found(NamedTuple):
-    """What the search of a DOT kept, and what failed in it, in words."""
+class SearchResult(NamedTuple):
+    """The paths that the search of a DOT kept, and what failed in it, in words."""
 
-    kept: list[KeptPath]
+    kept: list[JudgedPath]
     notes: list[str]
 
 
@@ -60,7 +63,7 @@ class DotRAG(Method):
     steps = ("select_regions", "dot_rules", "judge_paths", "fallback_query")
     scale = "cosine"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """From the paper: `h_max`, `t_max`, `max_concepts`, and that most others exist. Their values, and what the
         paper does not speak of (numbers of open points, O1 to O19, as in docs/dotrag.md), are ours.
@@ -92,55 +95,35 @@ class DotRAG(Method):
         chunk_tokens        cl100k tokens of these passages together"""
 
         profile: str = "workbench"
-        h_max: int = 3
-        t_max: int = 3
-        max_concepts: int = 3
-        tau: float = 0.6
-        k_high: int = 5
-        max_sources: int | None = 5
-        candidates: int = 10
-        paths_per_pair: int = 3
-        cap: int = 30
-        queries_max: int | None = 5
-        judge_batch: int = 10
-        path_len_max: int | None = None
-        chunks: int = 5
-        chunk_tokens: int = 4000
-        max_region: int | None = 20_000
+        h_max: Positive = 3
+        t_max: Positive = 3
+        max_concepts: Annotated[int, Field(ge=1, le=3, description="the Step select_regions names 3 at most")] = 3
+        tau: Cosine = 0.6
+        k_high: Positive = 5
+        max_sources: Positive | None = 5
+        candidates: Positive = 10
+        paths_per_pair: Positive = 3
+        cap: Positive = 30
+        queries_max: Positive | None = 5
+        judge_batch: Positive = 10
+        path_len_max: Positive | None = None
+        chunks: Positive = 5
+        chunk_tokens: Positive = 4000
+        max_region: Positive | None = 20_000
         exact_anchor: bool = True
         exact_alone: bool = True
         filter_anchors: bool = False
         relation_boost: bool = True
         stop_on_complete: bool = False
-        broad: str = "both"
-        first_query: str = "rules"
-        evaluated: str = "judged"
-        prefixes: str = "drop"
-        parallel: str = "all"
-        without_paths: str = "anchors"
-        same_query: float | None = None
-        description_chars: int = 300
-        retries: int = 2
-
-        def __post_init__(self):
-            for name, least in _WHOLE.items():
-                value = getattr(self, name)
-                if value is None and name in _OPTIONAL:
-                    continue
-                if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                    raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
-            if self.max_concepts > 3:
-                raise SettingError(f"max_concepts={self.max_concepts}; the Step select_regions names 3 at most")
-            for name in ("tau", "same_query"):
-                value = getattr(self, name)
-                if not ((value is None and name == "same_query") or _is_cosine(value)):
-                    raise SettingError(f"{name}={value!r}; it should be a cosine from -1 to 1")
-            for name, known in _CHOICES.items():
-                if getattr(self, name) not in known:
-                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose {' or '.join(known)}")
-            for name in _FLAGS:
-                if not isinstance(getattr(self, name), bool):
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be true or false")
+        broad: Literal["both", "high"] = "both"
+        first_query: Literal["rules", "question"] = "rules"
+        evaluated: Literal["judged", "retrieved"] = "judged"
+        prefixes: Literal["drop", "keep"] = "drop"
+        parallel: Literal["all", "best"] = "all"
+        without_paths: Literal["anchors", "dense"] = "anchors"
+        same_query: Cosine | None = None
+        description_chars: Positive = 300
+        retries: Natural = 2
 
     # `paper` leaves out what is an addition of ours.
     profiles: Mapping[str, Mapping[str, Any]] = {
@@ -155,20 +138,20 @@ class DotRAG(Method):
     }
 
     def prepare(self) -> None:
-        self._ground = Ground(self.index, self.engine, self.settings)
+        self._context = DotContext(self.index, self.engine, self.settings)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        asked = storable(question)  # the Steps take no half characters
-        dots, notes = select(self._ground, asked, trace)
-        kept: list[KeptPath] = []
-        for dot, found in zip(dots, self.connect(asked, dots, trace)):
-            kept += found.kept
-            notes += [f"DOT {dot.number}: {note}" for note in found.notes]
-        evidence = aggregate(self._ground, asked, self.label, dots, kept, k, trace)
+        text = storable(question)  # the Steps take no half characters
+        dots, notes = select(self._context, text, trace)
+        kept: list[JudgedPath] = []
+        for dot, result in zip(dots, self.connect(text, dots, trace)):
+            kept += result.kept
+            notes += [f"DOT {dot.number}: {note}" for note in result.notes]
+        evidence = aggregate(self._context, text, self.label, dots, kept, k, trace)
         notes += [evidence.fallback] if evidence.fallback else []
         return replace(evidence, question=question, fallback="; ".join(notes) or None)
 
-    def connect(self, question: str, dots: Sequence[Dot], trace: Trace) -> list[Found]:
+    def connect(self, question: str, dots: Sequence[SelectedDot], trace: Trace) -> list[SearchResult]:
         """Stages 2 and 3 of every DOT, in the order of their numbers: side by side where the engine takes several calls
         at once. Each has a trace of its own, so that events come in the same order either way."""
         traces = [Trace(trace.level) for _ in dots]
@@ -182,37 +165,16 @@ class DotRAG(Method):
             for own in traces:
                 trace.graft(own)
 
-    def explore(self, question: str, dot: Dot, trace: Trace) -> Found:
+    def explore(self, question: str, dot: SelectedDot, trace: Trace) -> SearchResult:
         """Stages 2 and 3 of one DOT."""
-        ground = self._ground
-        with trace.span("CHAIN", "dot", dot=dot.number, concept=dot.concept, level=dot.level) as span:
-            show(ground, dot, trace)
-            rules, failure = build_rules(ground, question, dot, trace)
-            dot = admitted(ground, dot, rules)
-            region, store = build_region(ground, dot, rules, trace)
-            search = Search(ground, question, dot, rules, region, store)
+        context = self._context
+        with DotEvent.open(trace, dot=dot.number, concept=dot.concept, level=dot.level) as write:
+            show_anchors(dot, trace)
+            rules, failure = build_rules(context, question, dot, trace)
+            dot = admitted(context, dot, rules)
+            region, store = build_region(context, dot, rules, trace)
+            search = Search(context, question, dot, rules, region, store)
             reason = search.run(trace)
-            span.set(reason=reason, kept=len(search.kept))
-        notes = [f"its rules are general ones ({failure})"] * bool(failure) + search.notes
-        return Found(list(search.kept.values()), notes)
-
-
-def _is_cosine(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
-
-
-# Whole numbers, and the least that each may be.
-_WHOLE = dict.fromkeys(
-    ("h_max", "t_max", "max_concepts", "k_high", "max_sources", "candidates", "paths_per_pair", "cap", "queries_max",
-     "judge_batch", "path_len_max", "chunks", "chunk_tokens", "max_region", "description_chars"), 1,
-) | {"retries": 0}  # fmt: skip
-_OPTIONAL = ("max_sources", "queries_max", "path_len_max", "max_region")  # they may be None
-_FLAGS = ("exact_anchor", "exact_alone", "filter_anchors", "relation_boost", "stop_on_complete")
-_CHOICES = {
-    "broad": ("both", "high"),
-    "first_query": ("rules", "question"),
-    "evaluated": ("judged", "retrieved"),
-    "prefixes": ("drop", "keep"),
-    "parallel": ("all", "best"),
-    "without_paths": ("anchors", "dense"),
-}
+            write(reason=reason, kept=len(search.kept))
+        notes = [f"its rules are general ones ({failure})"] if failure else []
+        return SearchResult(list(search.kept.values()), notes + search.notes)

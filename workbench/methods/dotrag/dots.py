@@ -18,28 +18,25 @@ from workbench.errors import DataError, SettingError
 from workbench.graph.neighbourhood import Edge, Node, Subgraph
 from workbench.graph.region import region
 from workbench.index import Index
+from workbench.methods.dotrag.events import (
+    Aggregation,
+    AnchorsEvent,
+    Candidates,
+    Concept,
+    DotEvent,
+    DrawnPaths,
+    IterationEvent,
+    JudgedPath,
+    KeptPaths,
+    Ranking,
+    Region,
+    Rules,
+    SelectedDot,
+    Selection,
+    Verdicts,
+)
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
-
-Hop = tuple[tuple[str, bool], ...]  # the parallel relations of one hop: (label, whether the hop follows its direction)
-LABELS = ("complete", "partial", "irrelevant")
-
-
-class Concept(NamedTuple):
-    """A part of the question's wording, what it probably is, and its type where one was said."""
-
-    span: str
-    description: str = ""
-    type: str | None = None
-
-
-class Anchor(NamedTuple):
-    """A node that a concept stands for; `exact` where its name is the concept's wording."""
-
-    name: str
-    type: str
-    similarity: float
-    exact: bool = False
 
 
 class Candidate(NamedTuple):
@@ -49,52 +46,6 @@ class Candidate(NamedTuple):
     type: str
     similarity: float
     query: int = 0
-
-
-class Rules(NamedTuple):
-    """What counts in one DOT: on the way, at the end, and which types of nodes belong to its region."""
-
-    constraints: str
-    intermediate: tuple[str, ...]
-    terminal: tuple[str, ...]
-    types: tuple[str, ...]
-    query: str
-    failure: str | None = None
-
-
-class Region(NamedTuple):
-    """The size of the graph around the anchors. `hops` counts nodes first met at 0, 1, … hops; `pruned` counts those
-    that were left out, by type."""
-
-    hops: tuple[int, ...]
-    nodes: int
-    edges: int
-    pruned: Mapping[str, int]
-    relaxed: bool = False
-    truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class JudgedPath(Record):
-    """A path from an anchor to a candidate. `passage` is it in sentences.
-
-    `label` and `confidence` are the judge's, empty and 0 where it was not judged. `fate` is what became of it when its
-    DOT ended: `kept`, `irrelevant`, `prefix`, `superseded`, `unjudged`, or `cut` where there were too many to judge."""
-
-    id: str
-    nodes: tuple[str, ...]
-    relations: tuple[Hop, ...]
-    similarity: float
-    passage: str = ""
-    label: str = ""
-    confidence: float = 0.0
-    justification: str = ""
-    next_question: str = ""
-    fate: str = "unjudged"
-
-    @property
-    def kept(self) -> bool:
-        return self.fate == "kept"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,15 +72,9 @@ class Iteration(Record):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Dot(Record):
-    """A concept (`level` low: named; high: a topic), its anchors, rules, region and iterations, and why it ended.
-    `weak` says that no node was similar enough, and the best one was taken."""
+class Dot(SelectedDot):
+    """A DOT with its rules, region and iterations, and why its search ended."""
 
-    number: int
-    concept: str
-    level: str
-    anchors: tuple[Anchor, ...] = ()
-    weak: bool = False
     rules: Rules | None = None
     region: Region | None = field(default=None, hash=False)
     iterations: tuple[Iteration, ...] = ()
@@ -163,7 +108,7 @@ class Dots(Record):
     named: tuple[tuple[str, str], ...]
     dots: tuple[Dot, ...]
     final: tuple[JudgedPath, ...]
-    chunks: tuple[tuple[str, float], ...]
+    chunks: Ranking
     no_paths: bool = False
     gold: tuple[str, ...] = ()
     fallback: str | None = None
@@ -196,7 +141,7 @@ class Dots(Record):
     def frame(self) -> pd.DataFrame:
         """One row per path, in the order in which they were found."""
         rows = [
-            (path.id, dot.concept, iteration.number, " → ".join(path.nodes), len(path.relations), path.similarity,
+            (path.id, dot.concept, iteration.number, " → ".join(path.nodes), len(path.relations), path.query_similarity,
              path.label, path.confidence, path.fate)
             for dot in self.dots
             for iteration in dot.iterations
@@ -313,35 +258,45 @@ def dots(source: Trace | Evidence, gold: Sequence[str] = ()) -> Dots:
     trace = source.trace if isinstance(source, Evidence) else source
     if trace is None:
         raise SettingError(f"the evidence of {source.method} has no trace; retrieve with trace='full'")
-    chosen = next(iter(trace.find("select regions")), None)
-    if chosen is None or chosen.parent is None:
-        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
-        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
-        raise DataError(f"{made_by} has no DOTs{why}; take the trace of dotrag, recorded at level full or ids")
-    root = trace[chosen.parent]
+    root = _root(trace)
     try:
-        said, ended = chosen.outputs, _part(trace, root, "aggregate")
-        made = Dots(
-            root.inputs["question"],
-            root.step,
-            tuple(Concept(one["span"], one.get("description", ""), one.get("type")) for one in said.get("anchors", ())),
-            tuple(said.get("topics", ())),
-            said.get("routing", 0),
-            tuple((level, concept) for level, concept in said.get("accepted", ())),
-            tuple((span, kind) for span, kind in said.get("named", ())),
-            tuple(_dot(trace, event) for event in trace.children(root.id) if event.step == "dot"),
-            (),
-            ended.scores if ended else (),
-            bool(ended and ended.outputs.get("no_paths")),
-            tuple(gold),
-            root.outputs.get("fallback"),
-            root.failure or chosen.failure,
-        )
-        return replace(made, final=tuple(_final(made, ended.outputs.get("paths", ()))) if ended else ())
+        return _dots(trace, root, tuple(gold))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"the trace of {root.step} is not as dotrag writes it ({type(error).__name__}: {error}); record it again"
         ) from error
+
+
+def _root(trace: Trace) -> Event:
+    """The event of the whole retrieval."""
+    selection = next(iter(trace.find(Selection.step)), None)
+    if selection is None or selection.parent is None:
+        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
+        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
+        raise DataError(f"{made_by} has no DOTs{why}; take the trace of dotrag, recorded at level full or ids")
+    return trace[selection.parent]
+
+
+def _dots(trace: Trace, root: Event, gold: tuple[str, ...]) -> Dots:
+    parts = trace.children(root.id)
+    selection, end = Selection.find(parts) or Selection(), Aggregation.find(parts) or Aggregation()
+    searched = Dots(
+        root.inputs["question"],
+        root.step,
+        tuple(Concept(**{"description": "", "type": None, **anchor}) for anchor in selection.anchors),
+        selection.topics,
+        selection.routing,
+        selection.accepted,
+        selection.named,
+        tuple(_dot(trace, event) for event in parts if event.step == DotEvent.step),
+        (),
+        end.passages,
+        end.no_paths,
+        gold,
+        root.outputs.get("fallback"),
+        root.failure or selection.failure,
+    )
+    return replace(searched, final=tuple(_final(searched, end.paths)))
 
 
 def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
@@ -354,9 +309,8 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
     if dot.region is None or dot.rules is None or strange:
         why = f"no node of the index is called {strange[0]!r}" if strange else "its search broke before there was one"
         raise SettingError(f"DOT {dot.number} has no region to draw: {why}")
-    part = region(
-        index.typed, [row[anchor.name] for anchor in dot.anchors], dot.rules.types, len(dot.region.hops) - 1, None
-    )
+    anchors = [row[anchor.name] for anchor in dot.anchors]
+    part = region(index.typed, anchors, dot.rules.allowed_types, len(dot.region.hops) - 1, None)
     degrees = index.typed.degrees[part.rows]
     shown = np.lexsort((part.rows, -degrees, part.hops))[:most]
     names, inside = index.typed.names, part.graph[shown][:, shown].tocoo()
@@ -376,83 +330,52 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
     return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(shown))
 
 
-def _final(made: Dots, said: Sequence[Mapping]) -> Iterator[JudgedPath]:
+def _final(searched: Dots, paths: Sequence[Mapping]) -> Iterator[JudgedPath]:
     """The paths at the end: what was read of them, with the verdict that stood where two DOTs found the same."""
-    for one in said:
-        yield replace(made.path(one["id"]), label=one["label"], confidence=one["confidence"], fate="kept")
+    for path in paths:
+        found = searched.path(path["id"])
+        yield replace(found, label=path["label"], confidence=path["confidence"], fate="kept")
 
 
 def _dot(trace: Trace, event: Event) -> Dot:
-    anchored, ruled, region = (_part(trace, event, step) for step in ("anchors", "rules", "region"))
-    rounds = [part for part in trace.children(event.id) if part.step == "iteration"]
+    start, parts = DotEvent.read(event), trace.children(event.id)
+    anchors = AnchorsEvent.find(parts) or AnchorsEvent()
     iterations: list[Iteration] = []
-    for part in rounds:
-        iterations.append(_iteration(trace, part, iterations[-1].kept if iterations else ()))
+    for part in parts:
+        if part.step == IterationEvent.step:
+            iterations.append(_iteration(trace, part, iterations[-1].kept if iterations else ()))
     return Dot(
-        event.inputs["dot"],
-        event.inputs["concept"],
-        event.inputs["level"],
-        _anchors(anchored) if anchored else (),
-        bool(anchored and anchored.outputs.get("weak")),
-        _rules(ruled) if ruled else None,
-        _region(region) if region and "hops" in region.outputs else None,
+        start.dot,
+        start.concept,
+        start.level,
+        anchors.anchors,
+        anchors.weak,
+        Rules.find(parts),
+        Region.find(parts),
         tuple(_settled(iterations)),
-        event.outputs.get("reason", ""),
+        start.reason,
         event.failure,
     )
 
 
-def _anchors(event: Event) -> tuple[Anchor, ...]:
-    types, exact = event.outputs.get("types", {}), event.outputs.get("exact", ())
-    return tuple(Anchor(name, types.get(name, ""), score, name in exact) for name, score in event.scores)
-
-
-def _rules(event: Event) -> Rules:
-    said = event.outputs
-    lists = (tuple(said.get(name, ())) for name in ("intermediate_rules", "terminal_rules", "allowed_types"))
-    return Rules(said.get("query_constraints", ""), *lists, said.get("initial_query", ""), event.failure)
-
-
-def _region(event: Event) -> Region:
-    said = event.outputs
-    flags = (bool(said.get(name)) for name in ("filter_relaxed", "truncated"))
-    return Region(tuple(said["hops"]), said["nodes"], said["edges"], dict(said.get("pruned", {})), *flags)
-
-
 def _iteration(trace: Trace, event: Event, before: tuple[str, ...]) -> Iteration:
-    parts = {part.step: part for part in trace.children(event.id)}
-    found, drawn, judged, kept = ({} if (part := parts.get(step)) is None else part.outputs
-                                  for step in ("candidates", "paths", "judge", "keep"))  # fmt: skip
-    types, query = found.get("types", {}), found.get("query", {})
-    scores = parts["candidates"].scores if "candidates" in parts else ()
-    dropped = dict.fromkeys(drawn.get("cut", ()), "cut") | dict(kept.get("dropped", {}))
+    start, parts = IterationEvent.read(event), trace.children(event.id)
+    found, drawn, judged, kept = (kind.find(parts) or kind() for kind in (Candidates, DrawnPaths, Verdicts, KeptPaths))
+    dropped = dict.fromkeys(drawn.cut, "cut") | dict(kept.dropped)
     return Iteration(
-        event.inputs["iteration"],
-        tuple((origin, text) for origin, text in event.inputs["queries"]),
-        tuple(event.inputs.get("dropped", ())),
-        tuple(Candidate(name, types.get(name, ""), score, query.get(name, 0)) for name, score in scores),
-        found.get("excluded", 0),
-        tuple(_path(name, one, judged) for name, one in drawn.get("paths", {}).items()),
-        tuple(drawn.get("without", ())),
-        tuple(name for name in dict.fromkeys([*before, *kept.get("kept", ())]) if name not in dropped),
+        start.iteration,
+        start.queries,
+        start.dropped,
+        tuple(
+            Candidate(name, found.types.get(name, ""), similarity, found.query.get(name, 0))
+            for name, similarity in found.similarities
+        ),
+        found.excluded,
+        tuple(drawn.path(id, judged) for id in drawn.paths),
+        drawn.without,
+        tuple(name for name in dict.fromkeys([*before, *kept.kept]) if name not in dropped),
         dropped,
-        event.failure or (parts["judge"].failure if "judge" in parts else None),
-    )
-
-
-def _path(name: str, drawn: Mapping, judged: Mapping) -> JudgedPath:
-    said = judged.get("verdicts", {}).get(name, {})
-    hops = tuple(tuple((label, bool(forward)) for label, forward in hop) for hop in drawn["relations"])
-    return JudgedPath(
-        name,
-        tuple(drawn["nodes"]),
-        hops,
-        drawn["similarity"],
-        judged.get("passages", {}).get(name, ""),
-        said.get("label", ""),
-        float(said.get("confidence", 0.0)),
-        said.get("justification", ""),
-        said.get("next_question", ""),
+        event.failure or judged.failure,
     )
 
 
@@ -472,7 +395,3 @@ def _shared(lists: Iterable[Sequence[str]]) -> frozenset[str]:
     """What is in more than one of the lists."""
     times = Counter(name for names in lists for name in set(names))
     return frozenset(name for name, count in times.items() if count > 1)
-
-
-def _part(trace: Trace, event: Event, step: str) -> Event | None:
-    return next((part for part in trace.children(event.id) if part.step == step), None)

@@ -12,18 +12,17 @@ counts as looked at). What the model writes is typed data here; in the code it i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench import tokens
-from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.methods.graph_cot.actions import GraphActions
 from workbench.ranking.dense_fill import with_tail
 from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Scored, ranked
+from workbench.settings import Positive, validated
 from workbench.steps.graph_action import STEP, Input, Observation, Turn
 from workbench.text import PHRASE_RULES
 from workbench.trace import Trace
@@ -56,7 +55,7 @@ class GraphCoT(Method):
     steps = ("graph_action",)
     scale = "use"  # 1 / place of the first use: 1, 1/2, 1/3 …; what is used at once shares a place
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """Defaults of the released code, where it has them.
 
@@ -67,17 +66,12 @@ class GraphCoT(Method):
         text_tokens        of a passage that is read
         tail               whether the dense ranking stands below the passages that were used"""
 
-        rounds: int = 15
-        prompt_tokens: int = 10_000
-        actions: int = 10
-        listed: int = 20
-        text_tokens: int = 500
+        rounds: Positive = 15
+        prompt_tokens: Positive = 10_000
+        actions: Positive = 10
+        listed: Positive = 20
+        text_tokens: Positive = 500
         tail: bool = True
-
-        def __post_init__(self):
-            for name in ("rounds", "prompt_tokens", "actions", "listed", "text_tokens"):
-                if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a whole number from 1 on")
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from workbench import tokens
 from workbench.errors import SettingError
@@ -26,6 +26,7 @@ from workbench.llm.step import Result, Step
 from workbench.methods.base import Method
 from workbench.methods.iterative.pool import SCALES, Entry, Pool, named, scored
 from workbench.records import Evidence
+from workbench.settings import Natural, Positive, validated
 from workbench.trace import Trace
 
 
@@ -40,28 +41,18 @@ class Thought:
     failure: str | None = None
 
 
-@dataclass(frozen=True)
+@validated
 class Settings:
     """`backbone` is a method or its SPEC; `iterations` are rounds after the first retrieval; `depth` passages are
     fetched per query and `shown` of the pool are read by a thought. `scale` is what happens to scores before
     they meet in the pool (`workbench.methods.iterative.pool`)."""
 
-    backbone: str = "hipporag2"
-    iterations: int = 2
-    depth: int = 200
-    shown: int = 10
-    scale: str = "none"
-    query_tokens: int = 64
-
-    def __post_init__(self):
-        for name in ("iterations", "depth", "shown", "query_tokens"):
-            least = 0 if name == "iterations" else 1
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise SettingError(f"{name}={value!r}; it should be a whole number from {least} on")
-        object.__setattr__(self, "scale", self.scale or "none")  # which a SPEC reads as None
-        if self.scale not in SCALES:
-            raise SettingError(f"scale={self.scale!r} is unknown; choose one of {', '.join(SCALES)}")
+    backbone: Any = "hipporag2"
+    iterations: Natural = 2
+    depth: Positive = 200
+    shown: Positive = 10
+    scale: Annotated[Literal[*SCALES], BeforeValidator(lambda scale: scale or "none")] = "none"
+    query_tokens: Positive = 64
 
 
 class Iterative(Method):

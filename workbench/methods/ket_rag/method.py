@@ -13,12 +13,11 @@ they stand here in the order of their first place among chunks or sources, which
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from workbench.errors import SettingError
 from workbench.layouts import ket_rag as layout
 from workbench.methods.base import Method
 from workbench.methods.ket_rag import entity, keyword
@@ -26,11 +25,9 @@ from workbench.methods.ket_rag.bridges import Bridges
 from workbench.methods.ket_rag.rows import EMPTY_REPORTS, STUB, Rows, head_tokens, leading
 from workbench.ranking.similarity import top
 from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
-from workbench.spec import check_whole
+from workbench.settings import Natural, Number, Positive, Share, validated
 from workbench.trace import Trace
 
-STRATEGIES = ("keyword", "text", "skeleton", "three")
-SOURCES = ("bridges", "units")
 CLOSEST = 1000  # pieces of a text channel
 TRACED = 10  # keywords that the trace lists
 
@@ -70,7 +67,7 @@ class KETRAG(Method):
         "thesis": {"sources": "units", "text_share": 0.5, "strategy": "three", "titles": False},
     }
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """tokens, theta   λ, cl100k tokens of the context, and θ, the share of the entity channel; it also has what the
                         other channels leave (trap 4)
@@ -85,32 +82,19 @@ class KETRAG(Method):
         titles          whether a piece from inside a passage is shown with the title of the passage"""
 
         profile: str = "workbench"
-        tokens: int = 12_000
-        theta: float = 0.5
-        strategy: str = "keyword"
-        entities: int = 20
-        per_entity: int = 10
-        text_share: float = 0.75
-        sources: str = "bridges"
-        keywords: int = 1000
-        pool: float = 2.0
+        tokens: Annotated[int, Field(ge=STUB + EMPTY_REPORTS, title="number of tokens")] = 12_000
+        theta: Share = 0.5
+        strategy: Literal["keyword", "text", "skeleton", "three"] = "keyword"
+        entities: Positive = 20
+        per_entity: Natural = 10
+        text_share: Share = 0.75
+        sources: Literal["bridges", "units"] = "bridges"
+        keywords: Positive = 1000
+        pool: Annotated[Number, Field(ge=1, title="multiple of a budget")] = 2.0
         duplicates_end_pool: bool = False
         repeat_sources: bool = False
         titles: bool = True
         empty_reports: bool = False
-
-        def __post_init__(self):
-            check_whole(self, "tokens", least=STUB + EMPTY_REPORTS, what="number of tokens")
-            check_whole(self, "entities", "keywords")
-            check_whole(self, "per_entity", least=0)
-            for name, choice in (("strategy", STRATEGIES), ("sources", SOURCES)):
-                if getattr(self, name) not in choice:
-                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose {', '.join(choice)}")
-            for name in ("theta", "text_share"):
-                if not isinstance(getattr(self, name), int | float) or not 0 <= getattr(self, name) <= 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a share, from 0 to 1")
-            if not isinstance(self.pool, int | float) or not 1 <= self.pool < float("inf"):
-                raise SettingError(f"pool={self.pool!r}; it should be how many times a budget, from 1 on")
 
     def prepare(self) -> None:
         self._pieces, self._keywords, self._skeleton = self.index.pieces, self.index.keywords, self.index.skeleton

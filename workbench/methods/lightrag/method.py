@@ -12,7 +12,7 @@ side by side; that profile does without."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
 from workbench.methods.lightrag.retrieved import SCALE, Retrieved, evidence
 from workbench.ranking.similarity import top
 from workbench.records import Evidence
-from workbench.spec import check_whole
+from workbench.settings import Cosine, Positive, Tokens, validated
 from workbench.trace import Trace
 
 LEVELS = {  # mode: what is searched for
@@ -53,7 +53,7 @@ class LightRAG(Method):
         "early": {"mode": "global", "top_k": 60, "entity_tokens": 4000, "relation_tokens": 4000},
     }
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """mode               naive: passages close to the question; local: entities; global: relations; hybrid: both;
                            mix: all three
@@ -65,28 +65,22 @@ class LightRAG(Method):
         alone: `text_tokens`, the cap of the passages of each side."""
 
         profile: str = "current"
-        mode: str = "mix"
-        top_k: int = 40
-        least: float = 0.2
-        entity_tokens: int = 6000
-        relation_tokens: int = 8000
-        chunk_top_k: int = 20
-        related: int = 5
-        pick: str = "vector"
-        total_tokens: int = 30_000
-        prompt_tokens: int = 1000
-        text_tokens: int = 4000
+        mode: Literal[*LEVELS] = "mix"
+        top_k: Positive = 40
+        least: Cosine = 0.2
+        entity_tokens: Tokens = 6000
+        relation_tokens: Tokens = 8000
+        chunk_top_k: Positive = 20
+        related: Positive = 5
+        pick: Literal[*PICKS] = "vector"
+        total_tokens: Tokens = 30_000
+        prompt_tokens: Tokens = 1000
+        text_tokens: Tokens = 4000
 
         def __post_init__(self):
-            modes = [mode for mode in LEVELS if (self.profile, mode) != ("early", "mix")]
-            for name, choice in (("mode", modes), ("pick", PICKS)):
-                if getattr(self, name) not in choice:
-                    raise SettingError(f"{name}={getattr(self, name)!r} is unknown; choose {', '.join(choice)}")
-            check_whole(self, "top_k", "chunk_top_k", "related")
-            caps = ("entity_tokens", "relation_tokens", "total_tokens", "prompt_tokens", "text_tokens")
-            check_whole(self, *caps, least=0, what="number of tokens")
-            if not isinstance(self.least, int | float) or not -1 <= self.least <= 1:
-                raise SettingError(f"least={self.least!r}; it should be a cosine, from -1 to 1")
+            if (self.profile, self.mode) == ("early", "mix"):
+                modes = ", ".join(mode for mode in LEVELS if mode != "mix")
+                raise SettingError(f"mode='mix' is unknown to profile=early; choose one of {modes}")
 
     def prepare(self) -> None:
         self._vectors = np.asarray(self.index.passages.vectors)

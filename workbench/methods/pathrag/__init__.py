@@ -12,12 +12,12 @@ level stands alone (trap 20)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field
 
-from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.methods.lightrag import early
 from workbench.methods.lightrag.chunks import of_entities
@@ -26,7 +26,7 @@ from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
 from workbench.methods.lightrag.retrieved import SCALE, Retrieved, evidence
 from workbench.methods.pathrag.flow import FORMS, HOPS, Nodes, flow_paths
 from workbench.records import Evidence, Path, Scored
-from workbench.spec import check_whole
+from workbench.settings import Cosine, Positive, Share, Tokens, validated
 from workbench.trace import Trace
 
 
@@ -40,7 +40,7 @@ class PathRAG(Method):
     scale = SCALE
     profiles = {"released": {}, "paper": {"form": "nodes"}}
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """top_k, least      how many entities and relations are searched for, of which cosine at least
         alpha, threshold  what is left of the flow at each further edge; what is too little to flow on
@@ -51,29 +51,17 @@ class PathRAG(Method):
                           level; of its entities, and of the paths"""
 
         profile: str = "released"
-        top_k: int = 40
-        least: float = 0.2
-        alpha: float = 0.8
-        threshold: float = 0.3
-        form: str = "edges"
-        hops: int = 3
-        paths: int = 15
-        limit: int = 10_000
-        text_tokens: int = 4000
-        relation_tokens: int = 3000
-        local_tokens: int = 5000
-
-        def __post_init__(self):
-            if self.form not in FORMS:
-                raise SettingError(f"form={self.form!r} is unknown; choose {' or '.join(FORMS)}")
-            if self.hops not in range(1, HOPS + 1):
-                raise SettingError(f"hops={self.hops!r}; it should be 1, 2 or 3")
-            check_whole(self, "top_k", "paths", "limit")
-            caps = ("text_tokens", "relation_tokens", "local_tokens")
-            check_whole(self, *caps, least=0, what="number of tokens")
-            for name, low in (("alpha", 0), ("threshold", 0), ("least", -1)):
-                if not isinstance(getattr(self, name), int | float) or not low <= getattr(self, name) <= 1:
-                    raise SettingError(f"{name}={getattr(self, name)!r}; it should be a number from {low} to 1")
+        top_k: Positive = 40
+        least: Cosine = 0.2
+        alpha: Share = 0.8
+        threshold: Share = 0.3
+        form: Literal[*FORMS] = "edges"
+        hops: Annotated[int, Field(ge=1, le=HOPS)] = 3
+        paths: Positive = 15
+        limit: Positive = 10_000
+        text_tokens: Tokens = 4000
+        relation_tokens: Tokens = 3000
+        local_tokens: Tokens = 5000
 
     def prepare(self) -> None:
         self._typed, self._graph = self.index.typed, EdgeGraph(self.index)

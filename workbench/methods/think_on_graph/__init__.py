@@ -19,20 +19,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from workbench.errors import SettingError
 from workbench.graph.linking import Link, linked
+from workbench.language.questions import start_names
 from workbench.methods.base import Method
 from workbench.methods.think_on_graph.directions import Direction, directions, other_end
 from workbench.ranking.dense_fill import with_tail
 from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Path, Scored, ranked
-from workbench.rules import exploring
-from workbench.spec import check_whole
+from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import choose_entities, choose_relations, enough
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -66,7 +66,7 @@ class ThinkOnGraph(Method):
     steps = ("choose_relations", "choose_entities", "enough")
     scale = "path"
 
-    @dataclass(frozen=True)
+    @validated
     class Settings:
         """Defaults of the released code, where it has them.
 
@@ -79,25 +79,20 @@ class ThinkOnGraph(Method):
                            code does; `keep` ranks by the paths found
         tail               whether the dense ranking stands below the passages of the paths"""
 
-        width: int = 3
-        depth: int = 3
-        temperature: float = 0.4
-        many: int = 20
-        sample: int = 5
-        topics: int = 5
-        link: float = 0.5
-        relations: int = 60
-        unfinished: str = "dense"
+        width: Positive = 3
+        depth: Positive = 3
+        temperature: NonNegative = 0.4
+        many: Positive = 20
+        sample: Positive = 5
+        topics: Positive = 5
+        link: Number = 0.5
+        relations: Positive = 60
+        unfinished: Literal["dense", "keep"] = "dense"
         tail: bool = True
 
         def __post_init__(self):
-            check_whole(self, "width", "depth", "many", "sample", "topics", "relations")
             if self.sample > self.many:
                 raise SettingError(f"sample={self.sample} of many={self.many}; it should not be more")
-            if not self.temperature >= 0:
-                raise SettingError(f"temperature={self.temperature!r}; it should be 0 or more")
-            if self.unfinished not in ("dense", "keep"):
-                raise SettingError(f"unfinished={self.unfinished!r} is unknown; choose dense or keep")
 
     def prepare(self) -> None:
         self._facts, self._passages = self.index.facts, self.index.passages
@@ -114,7 +109,7 @@ class ThinkOnGraph(Method):
     def link(self, question: str, trace: Trace) -> list[Link]:
         """The topic entities."""
         with trace.span("RETRIEVER", "link names") as span:
-            names = exploring.names(question)[: self.settings.topics]
+            names = start_names(question)[: self.settings.topics]
             topics = linked(self.index, names, self.settings.link)
             span.set(names=names, phrases={self._facts.phrases[link.phrase]: link.name for link in topics})
             span.score((self._facts.phrases[link.phrase], link.cosine) for link in topics)

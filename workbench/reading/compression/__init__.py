@@ -9,6 +9,7 @@ from workbench.reading.compression.base import Compressor
 from workbench.reading.compression.baselines import top, truncate
 from workbench.reading.compression.graph_walk import GraphWalk
 from workbench.reading.compression.similarity import Similarity
+from workbench.settings import check_names, defaults
 from workbench.spec import parse_spec
 
 COMPRESSORS: dict[str, type[Compressor]] = {one.name: one for one in (GraphWalk, Similarity)}
@@ -29,7 +30,5 @@ def compressor(spec: str | Compressor, **settings: Any) -> Compressor:
     if name not in COMPRESSORS:
         raise SettingError(f"no compressor is called {name!r}; there are {', '.join(COMPRESSORS)}")
     given = {**given, **settings}
-    known = COMPRESSORS[name].__init__.__kwdefaults__
-    if unknown := given.keys() - known.keys():
-        raise SettingError(f"{name} has no setting {min(unknown)!r}; it has {', '.join(known)}")
+    check_names(name, defaults(COMPRESSORS[name]), given)
     return COMPRESSORS[name](**given)

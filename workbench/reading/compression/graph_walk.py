@@ -8,17 +8,20 @@ Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.4; spec 4). No model is as
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from workbench import layouts
 from workbench.errors import SettingError
 from workbench.reading.compression import published, ranked
 from workbench.reading.compression.base import length, tables, written
 from workbench.records import Compressed, ContextGraph
-from workbench.spec import check_whole, spec_of
+from workbench.settings import Budget, Natural, NonNegative, Number, Share, changed, settle, validated
+from workbench.spec import spec_of
 
 NO_WALK = "the question names nothing in the context; cut by its order and the words of the question"
-PROFILES = ("workbench", "companion", "thesis")
 
 
 class GraphWalk:
@@ -49,37 +52,33 @@ class GraphWalk:
     name = "graph-walk"
     paper = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045), section 3.4"
 
-    def __init__(
-        self,
-        *,
-        profile: str = "workbench",
-        budget: int = 4_000,
-        max_hops: int = 3,
-        share: float = 0.5,
-        width: int = 20,
-        walk: float = 0.5,
-        behind: float = 2,
-        rank_constant: float = 20,
-        lines: float = 0.1,
-        shorten: bool = True,
-    ):
-        given = {
-            "profile": profile, "budget": budget, "max_hops": max_hops, "share": share, "width": width, "walk": walk,
-            "behind": behind, "rank_constant": rank_constant, "lines": lines, "shorten": shorten,
-        }  # fmt: skip
-        changed = {key: value for key, value in given.items() if value != _DEFAULTS[key]}
-        if profile not in PROFILES:
-            raise SettingError(f"profile={profile!r} is unknown; choose {', '.join(PROFILES)}")
-        idle = changed.keys() - {"profile", "budget", "max_hops"}
-        if profile != "workbench" and idle:
-            raise SettingError(f"{min(idle)} has no effect with profile={profile!r}; it is for profile='workbench'")
-        self.profile, self.budget, self.max_hops = profile, budget, max_hops
-        check_whole(self, "budget")
-        check_whole(self, "max_hops", least=0)
-        _check(given)
-        self.label = spec_of(self.name, changed)
-        self._walk = {key: given[key] for key in ("max_hops", "share", "width", "walk", "behind", "rank_constant")}
-        self._page = {key: given[key] for key in ("budget", "lines", "shorten")}
+    @validated
+    class Settings:
+        profile: Literal["workbench", "companion", "thesis"] = "workbench"
+        budget: Budget = 4_000
+        max_hops: Natural = 3
+        share: Share = 0.5
+        width: NonNegative = 20
+        walk: NonNegative = 0.5
+        behind: NonNegative = 2
+        rank_constant: Annotated[Number, Field(ge=1)] = 20
+        lines: Share = 0.1
+        shorten: bool = True
+
+        def __post_init__(self):
+            idle = changed(self).keys() - {"profile", "budget", "max_hops"}
+            if self.profile != "workbench" and idle:
+                raise SettingError(
+                    f"{min(idle)} has no effect with profile={self.profile!r}; it is for profile='workbench'"
+                )
+
+    def __init__(self, **settings: Any):
+        given = settle(self.name, self.Settings, settings)
+        self.profile, self.budget, self.max_hops = given.profile, given.budget, given.max_hops
+        self.label = spec_of(self.name, changed(given))
+        values = asdict(given)
+        self._walk = {key: values[key] for key in ("max_hops", "share", "width", "walk", "behind", "rank_constant")}
+        self._page = {key: values[key] for key in ("budget", "lines", "shorten")}
 
     def compress(self, question: str, context: ContextGraph | str) -> Compressed:
         """The context as the walk from the question leaves it. A text is read by the layout that it is in; DataError if
@@ -144,17 +143,3 @@ class GraphWalk:
         text = written(context)
         many = length(text)
         return Compressed(question, self.label, self.budget, graph, graph, text, many, many, fallback=why)
-
-
-_DEFAULTS: dict[str, Any] = GraphWalk.__init__.__kwdefaults__
-
-
-def _check(given: dict[str, Any]) -> None:
-    for name in ("share", "lines"):
-        if not isinstance(given[name], int | float) or not 0 <= given[name] <= 1:
-            raise SettingError(f"{name}={given[name]!r}; it should be a share from 0 to 1")
-    for name, least in (("walk", 0), ("behind", 0), ("rank_constant", 1), ("width", 0)):
-        if isinstance(given[name], bool) or not isinstance(given[name], int | float) or not given[name] >= least:
-            raise SettingError(f"{name}={given[name]!r}; it should be a number from {least} on")
-    if not isinstance(given["shorten"], bool):
-        raise SettingError(f"shorten={given['shorten']!r}; it should be true or false")

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from workbench.encoding import Encoder, cached, encoder
-from workbench.errors import SettingError
 from workbench.ranking.similarity import minmax
 from workbench.reading.compression.base import entry, joined, length, named, size, tables, written
 from workbench.reading.compression.budget_fill import BudgetFill, Line, under
 from workbench.reading.compression.texts import Texts, empty_words, families, ranks, words
 from workbench.records import Compressed, ContextEntity, ContextGraph, Unit
-from workbench.spec import check_whole, spec_of
+from workbench.settings import Budget, NonNegative, Number, Share, changed, settle, validated
+from workbench.spec import spec_of
 
 GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
 
@@ -39,32 +40,21 @@ class Similarity:
     name = "similarity"
     paper = "maximal marginal relevance (Carbonell and Goldstein, 1998)"
 
-    def __init__(
-        self,
-        *,
-        budget: int = 4_000,
-        encoder: Encoder | str | None = None,
-        diversity: float = 0.2,
-        order: float = 1.0,
-        rank_constant: float = 20,
-        lines: float = 0.1,
-    ):
-        given = {
-            "budget": budget, "encoder": encoder, "diversity": diversity, "order": order,
-            "rank_constant": rank_constant, "lines": lines,
-        }  # fmt: skip
-        self.budget = budget
-        check_whole(self, "budget")
-        for key in ("diversity", "lines"):
-            if not isinstance(given[key], int | float) or not 0 <= given[key] <= 1:
-                raise SettingError(f"{key}={given[key]!r}; it should be a share from 0 to 1")
-        for key, least in (("order", 0), ("rank_constant", 1)):
-            if not isinstance(given[key], int | float) or not given[key] >= least:
-                raise SettingError(f"{key}={given[key]!r}; it should be a number from {least} on")
-        self.encoder = _encoder(encoder)
-        self.diversity, self.order, self.rank_constant, self.lines = diversity, order, rank_constant, lines
-        changed = {key: getattr(value, "name", value) for key, value in given.items() if value != _DEFAULTS[key]}
-        self.label = spec_of(self.name, changed)
+    @validated
+    class Settings:
+        budget: Budget = 4_000
+        encoder: Any = None
+        diversity: Share = 0.2
+        order: NonNegative = 1.0
+        rank_constant: Annotated[Number, Field(ge=1)] = 20
+        lines: Share = 0.1
+
+    def __init__(self, **settings: Any):
+        given = settle(self.name, self.Settings, settings)
+        self.budget, self.encoder, self.diversity = given.budget, _encoder(given.encoder), given.diversity
+        self.order, self.rank_constant, self.lines = given.order, given.rank_constant, given.lines
+        shown = {key: getattr(value, "name", value) for key, value in changed(given).items()}
+        self.label = spec_of(self.name, shown)
 
     def compress(self, question: str, context: ContextGraph | str) -> Compressed:
         """The units and lines that are most like the question. A text is read by the layout that it is in; DataError if
@@ -115,9 +105,6 @@ class Similarity:
             return np.zeros(len(texts)), np.zeros((len(texts), len(texts)))
         asked = vectoriser.transform([question])
         return (vectors @ asked.T).toarray().ravel(), (vectors @ vectors.T).toarray()
-
-
-_DEFAULTS: dict[str, Any] = Similarity.__init__.__kwdefaults__
 
 
 def marginal(relevance: np.ndarray, alike: np.ndarray, diversity: float) -> list[int]:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from workbench.language.pipeline import content_words, parse
+from workbench.language.pipeline import content_words, parse, stop_words
 from workbench.language.relations import COMPOSED, KIN, kind_of, spoken, words
+from workbench.text import storable
 
 _LONGEST = 2_000  # characters of a question that are analysed
 _DEEPEST = 6  # hops inside one another
@@ -96,6 +98,21 @@ def analyse(question: str, known: Iterable[str] = ()) -> Analysis:
     return Analysis(kind, wants or asked.wants, asked.head, names, candidates, sides, direction, dimension, asked)
 
 
+@lru_cache(256)
+def analysis_of(question: str) -> Analysis:
+    """The analysis of a question, cached: a walk asks for it at every step."""
+    return analyse(storable(question))
+
+
+def start_names(question: str) -> tuple[str, ...]:
+    """Where a walk over a graph starts: the names of a question, or all of it where it has none.
+
+    >>> start_names("Where was the founder of Kestrel FM born?"), start_names("where is it?")
+    (('Kestrel FM',), ('where is it?',))
+    """
+    return analysis_of(question).names or (question,)
+
+
 # Names
 
 
@@ -173,10 +190,8 @@ def _end(text: str, begin: int, last: int) -> int:
 
 def _ordinary(word: str) -> bool:
     """Is this first word capitalised only because a question starts with it?"""
-    from spacy.lang.en.stop_words import STOP_WORDS
-
     plain = re.sub(r"['’]s$", "", word.lower())
-    return plain in STOP_WORDS or plain in _WH or plain in _AUXILIARY or kind_of(plain) != "other" or plain in (
+    return plain in stop_words() or plain in _WH or plain in _AUXILIARY or kind_of(plain) != "other" or plain in (
         "name", "give", "list", "tell", "if", "besides", "find")  # fmt: skip
 
 

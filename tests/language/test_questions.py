@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.rules.questions import Hop, analyse, capitalised
+from workbench.language.questions import Hop, analyse, capitalised
 
 
 def nest(hop: Hop) -> list:

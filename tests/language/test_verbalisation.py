@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.rules import articles
-from workbench.rules.articles import Wording, article, description, sentence, wordings
+from workbench.language.verbalisation import NAMED, Wording, article, description, sentence, wordings
 
 BRIDGES = (
     ("built_by", ("bridge",), ("person",), "The bridge was built by the person. He or she designed it."),
@@ -76,7 +75,7 @@ def test_of_many_names_a_description_takes_some_of_each_relation():
         "b00, b01, b02, b03 and 1,996 more are in the style."
     )
     one_each = [("x", f"r{n:02}", f"y{n:02}") for n in range(30)]
-    assert sum(f"y{n:02}" in description("x", one_each, ()) for n in range(30)) == articles.NAMED
+    assert sum(f"y{n:02}" in description("x", one_each, ()) for n in range(30)) == NAMED
 
 
 def test_a_triple_that_leads_back_is_told_once():

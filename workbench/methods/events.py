@@ -1,0 +1,80 @@
+"""Typed events: a method writes them into a trace, and who reads the trace gets the same records back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from typing import Any, ClassVar, Self, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from workbench.records import Record
+from workbench.trace import Event, Span, Trace
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TraceEvent(Record):
+    """An event of one kind. The names of its fields are its keys in the trace, in their order; an output that is None
+    is left out.
+
+    kind     its OpenInference span kind
+    step     its name in the trace, which may hold fields: `round {round}`
+    inputs   the fields that are known when it begins; all others are its outputs
+    scores   the field that is kept as the scores of the event, as (id, score)"""
+
+    kind: ClassVar[str] = "CHAIN"
+    step: ClassVar[str]
+    inputs: ClassVar[tuple[str, ...]] = ()
+    scores: ClassVar[str | None] = None
+
+    failure: str | None = field(default=None, kw_only=True)
+
+    @classmethod
+    @contextmanager
+    def open(cls, trace: Trace, **inputs: Any) -> Iterator[Callable[..., Self]]:
+        """Begin the event. What this yields takes the other fields, writes them, and returns the event as a record."""
+        with trace.span(cls.kind, cls.step.format(**inputs), **inputs) as span:
+            yield lambda **others: cls(**inputs, **others)._write(span)
+
+    def _write(self, span: Span) -> Self:
+        names = [one.name for one in fields(self) if one.name not in (*self.inputs, self.scores, "failure")]
+        outputs = {name: getattr(self, name) for name in (*names, "failure")}
+        span.set(**{name: value for name, value in outputs.items() if value is not None})
+        if self.scores:
+            span.score(getattr(self, self.scores))
+        return self
+
+    @classmethod
+    def read(cls, event: Event) -> Self:
+        """The record of an event of this kind. Raises ValueError for one that was written otherwise."""
+        scores = {cls.scores: event.scores} if cls.scores else {}
+        return read_record(cls, {**event.inputs, **event.outputs, **scores})
+
+    @classmethod
+    def find(cls, events: Iterable[Event]) -> Self | None:
+        """The first of these events that is of this kind; None without one, or where it broke before it was written."""
+        event = next((event for event in events if event.step == cls.step), None)
+        return None if event is None or cls._unwritten(event) else cls.read(event)
+
+    @classmethod
+    def _unwritten(cls, event: Event) -> bool:
+        needed = {one.name for one in fields(cls) if one.default is one.default_factory is MISSING} - {*cls.inputs}
+        return event.failure is not None and not needed & event.outputs.keys() and bool(needed - {cls.scores})
+
+
+def read_record(kind: type[T], stored: Mapping[str, Any]) -> T:
+    """A dataclass from plain JSON values. Raises ValueError that names the first field which does not fit."""
+    try:
+        return _adapter(kind).validate_python(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+@cache
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(kind)

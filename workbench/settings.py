@@ -1,0 +1,138 @@
+"""Settings: a frozen dataclass whose annotations say which values it accepts, checked by pydantic.
+
+@validated
+class Settings:
+    damping: Probability = 0.5
+    policy: Literal["keep", "drop"] = "keep"
+
+What does not fit raises :class:`SettingError`, which names the value and what is expected. No string becomes a number,
+no truth value a count and no `2` a `2.0`, because labels and `run.json` show a setting as it was given; only a float of
+numpy becomes a plain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import wraps
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass
+from pydantic.fields import FieldInfo
+
+from workbench.errors import SettingError
+
+T = TypeVar("T")
+Number = int | float  # pydantic turns a whole number into a `float` where that alone is asked for
+Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+Tokens = Annotated[int, Field(ge=0, title="number of tokens")]
+Budget = Annotated[int, Field(ge=1, title="whole number of tokens")]
+NonNegative = Annotated[Number, Field(ge=0)]
+Share = Annotated[Number, Field(ge=0, le=1, title="share")]
+Probability = Annotated[Number, Field(ge=0, lt=1, title="probability")]
+Cosine = Annotated[Number, Field(ge=-1, le=1, title="cosine")]
+
+_CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
+_TYPES = {int: "whole number", float: "number", Number: "number", str: "string", tuple: "list"}
+_BOUNDS = ((Ge, "from {}"), (Gt, "above {}"), (Le, "to {}"), (Lt, "to below {}"))
+
+
+@dataclass_transform(frozen_default=True)
+def validated(cls: type[T]) -> type[T]:
+    """A frozen pydantic dataclass that raises :class:`SettingError` for a value its annotations refuse."""
+    made = dataclass(frozen=True, config=_CONFIG)(cls)
+    init = made.__init__
+
+    @wraps(init)
+    def __init__(self, *args: Any, **given: Any) -> None:
+        try:
+            init(self, *args, **given)
+        except ValidationError as error:
+            raise _explained(made, error.errors()[0]) from None
+
+    made.__init__ = __init__
+    return made
+
+
+def settle(what: str, cls: type[T], given: Mapping[str, Any], profiles: Mapping[str, Mapping[str, Any]] = {}) -> T:
+    """The settings `given` over those of their profile, by default the first; :class:`SettingError` with the known
+    names where `what` has no such setting or profile."""
+    check_names(what, (field.name for field in fields(cls)), given)
+    if not profiles:
+        return cls(**given)
+    profile = given.get("profile", next(iter(profiles)))
+    if profile not in profiles:
+        raise SettingError(f"{what} has no profile {profile!r}; it has {', '.join(profiles)}")
+    return cls(**{**profiles[profile], **given})
+
+
+def changed(settings: Any) -> dict[str, Any]:
+    """Name → value of the settings that differ from their defaults."""
+    values = {field.name: (getattr(settings, field.name), field.default) for field in fields(settings)}
+    return {name: value for name, (value, default) in values.items() if value != default}
+
+
+def check_names(what: str, known: Iterable[str], given: Iterable[str]) -> None:
+    """Refuse names of settings that `what` does not have."""
+    known = list(known)
+    if unknown := [name for name in given if name not in known]:
+        raise SettingError(f"{what} has no setting {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+
+
+def defaults(thing: type) -> dict[str, Any]:
+    """Name → default of every setting of a method, reader or compressor: the fields of its `Settings`, else the
+    keyword-only arguments of its constructor."""
+    if settings := getattr(thing, "Settings", None):
+        return {field.name: field.default for field in fields(settings)}
+    return dict(thing.__init__.__kwdefaults__ or {})
+
+
+def _explained(cls: type, error: Mapping[str, Any]) -> Exception:
+    raised = error.get("ctx", {}).get("error")
+    if isinstance(raised, SettingError):  # of a check that looks at several settings
+        return raised
+    name, value = str(error["loc"][0]), error["input"]
+    field = cls.__pydantic_fields__.get(name)
+    if field is None:
+        return SettingError(f"there is no setting {name!r}; there are {', '.join(cls.__pydantic_fields__)}")
+    if choices := _choices(field.annotation):
+        return SettingError(f"{name}={value!r} is unknown; choose one of {', '.join(choices)}")
+    return SettingError(f"{name}={value!r}; it should be {_expected(field.annotation, [field])}")
+
+
+def _choices(annotation: Any) -> list[str]:
+    """What a `Literal`, or one that may also be None, allows; nothing of other annotations."""
+    if get_origin(annotation) is Literal:
+        return [str(choice).lower() if choice is None else str(choice) for choice in get_args(annotation)]
+    optional = [part for part in get_args(annotation) if part is not NoneType]
+    if len(optional) == 1 and get_origin(annotation) is not tuple and (choices := _choices(optional[0])):
+        return ["none", *choices]
+    return []
+
+
+def _expected(annotation: Any, metadata: Iterable[Any]) -> str:
+    """An annotation in words: `a whole number from 1 on`, `none or a share, from 0 to 1`, `true or false`."""
+    if get_origin(annotation) is Annotated:
+        annotation, *inner = get_args(annotation)
+        return _expected(annotation, [*metadata, *inner])
+    if annotation is bool:
+        return "true or false"
+    parts = [part for part in get_args(annotation) if part is not NoneType]
+    if annotation != Number and len(parts) < len(get_args(annotation)):
+        return f"none or {_expected(parts[0], metadata)}"
+    infos = [part for part in metadata if isinstance(part, FieldInfo)]
+    title = next((info.title for info in infos if info.title), None)
+    bounds = _bounds([bound for info in infos for bound in info.metadata])
+    noun = title or _TYPES.get(get_origin(annotation) or annotation, _TYPES.get(annotation, str(annotation)))
+    reason = next((f": {info.description}" for info in infos if info.description), "")
+    return f"a {noun}" + (f"{',' * (title is not None and ' to ' in bounds)} {bounds}" if bounds else "") + reason
+
+
+def _bounds(limits: Iterable[Any]) -> str:
+    values = {type(limit): limit for limit in limits}
+    said = [words.format(getattr(values[kind], kind.__name__.lower())) for kind, words in _BOUNDS if kind in values]
+    return " ".join(said) + " on" * (Ge in values and len(said) == 1)

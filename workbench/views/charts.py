@@ -1,0 +1,85 @@
+"""What the figures of analyses share: the canvas, labels, colours and markers. Each figure is drawn beside its
+analysis, in `workbench.experiments.analyses`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from workbench.views.base import number, short
+from workbench.views.figures import Picture, plain_label, recall_figure
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
+
+COLOURS, MARKERS = (BLUE, ORANGE, GREEN, VERMILION, GREY), "os^Dv"
+
+
+def canvas(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure of one panel; inches."""
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=110)
+    axes = figure.subplots()
+    bare(axes)
+    return figure, axes
+
+
+def bare(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.25)
+    axes.set_axisbelow(True)
+
+
+def picture(figure: Figure, title: str) -> Picture:
+    return Picture(figure, short(title, 200))
+
+
+def lines(axes: Axes, curves: Mapping[str, Mapping[int, float]]) -> None:
+    """name → {x: y}, a line each."""
+    for at, (name, curve) in enumerate(curves.items()):
+        axes.plot(list(curve), list(curve.values()), **style(at), label=plain_label(name, 60))
+
+
+def over_hops(axes: Axes, rows: Iterable[Mapping], measure: str) -> None:
+    """A measure over the number of hops, a line per method."""
+    curves: dict[str, dict[int, float]] = {}
+    for row in rows:
+        if row["hops"] is not None and row[measure] is not None:
+            curves.setdefault(row["method"], {})[row["hops"]] = row[measure]
+    lines(axes, curves)
+    axes.set(xlabel="hops", ylabel=measure.replace("node_", ""), ylim=(0, None))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def rows(axes: Axes, names: Iterable[str], limit: int, **settings: Any) -> None:
+    """Names the rows of a chart of bars, the first on top."""
+    labels = [plain_label(name, limit) for name in names]
+    axes.set_yticks(range(len(labels)), labels, **settings)
+    axes.invert_yaxis()
+
+
+def titled(axes: Axes, title: str, named: Iterable[str] = ()) -> None:
+    """The title, and a legend where anything is `named`."""
+    axes.set_title(plain_label(title, 90), loc="left", fontsize=9)
+    if list(named):
+        axes.legend(frameon=False, fontsize=8)
+
+
+def style(at: int) -> dict[str, str]:
+    """Colour and marker of the line at this place."""
+    return {"color": colour(at), "marker": marker(at)}
+
+
+def colour(at: int) -> str:
+    return COLOURS[at % len(COLOURS)]
+
+
+def marker(at: int) -> str:
+    return MARKERS[at % len(MARKERS)]
+
+
+__all__ = [
+    "BLUE", "GREEN", "GREY", "ORANGE", "VERMILION", "Figure", "MaxNLocator", "bare", "canvas", "colour", "lines",
+    "marker", "number", "over_hops", "picture", "plain_label", "recall_figure", "rows", "style", "titled",
+]  # fmt: skip

@@ -1,0 +1,245 @@
+"""A drawing: nodes at given positions, edges and a legend, and the HTML page that shows it with vis-network.
+
+Every picture of a graph is a function from its record to a `Drawing`; `figures.drawing_figure` renders the same drawing
+for print. Nothing moves by itself and the page fetches nothing. Colour never carries meaning alone: shapes, dashes and
+widths repeat it."""
+
+from __future__ import annotations
+
+import html as _stdlib_html
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from workbench.records import Record
+from workbench.views.base import NAME, clean, esc, html, page, text
+from workbench.views.palette import BLUE, GREEN, GREY, VERMILION, Theme, theme_named
+
+HEIGHT = 520  # pixels of a page
+LABEL = 40  # characters of a label
+SHAPES = {  # vis-network's name: matplotlib's marker, letter in a legend
+    "dot": ("o", "●"),
+    "square": ("s", "■"),
+    "triangle": ("^", "▲"),
+    "diamond": ("D", "◆"),
+    "triangleDown": ("v", "▼"),
+    "star": ("*", "★"),
+    "hexagon": ("h", "⬢"),
+}
+
+
+class NodeStyle(NamedTuple):
+    """The marks of one kind of node; `name` is its entry in the legend, `shape` a key of `SHAPES`."""
+
+    name: str
+    colour: str
+    shape: str = "dot"
+
+
+class EdgeStyle(NamedTuple):
+    """The marks of one kind of edge. `width` and `dashes` (on, off) are pixels on a page; `linewidth` and `linestyle`
+    are matplotlib's; `letters` stand in the legend."""
+
+    name: str
+    colour: str
+    letters: str = "──"
+    width: float = 1.2
+    dashes: tuple[int, int] | bool = False
+    linewidth: float = 0.9
+    linestyle: Any = "solid"
+    opacity: float = 0.75
+
+
+THICK = EdgeStyle("", GREEN, "━━", 5, False, 3.0, "solid", 0.9)
+DASHED = EdgeStyle("", BLUE, "╍╍", 3.5, (16, 5), 2.2, (0, (6, 2)), 0.9)
+DOTTED = EdgeStyle("", GREY, "┈┈", 1, (3, 5), 0.7, (0, (1.5, 2.5)), 0.6)
+
+
+class DrawnNode(NamedTuple):
+    """A node: `id` is what a click reports, `name` its full name, `role` what it is in this drawing. x points right and
+    y down, in pixels of a page; `size` and `font` are pixels, `points` is the diameter in a figure. `outline` is the
+    width of a vermilion border, 0 for none."""
+
+    id: int
+    name: str
+    style: NodeStyle
+    x: float
+    y: float
+    label: str = ""
+    tooltip: str = ""
+    role: str = ""
+    size: float = 10
+    points: float = 7
+    font: float = 14
+    outline: float = 0
+
+
+class DrawnEdge(NamedTuple):
+    """An edge between positions in `Drawing.nodes`. `arrows` is "", "to", "from" or "to,from"; `width` replaces that of
+    the style."""
+
+    source: int
+    target: int
+    style: EdgeStyle
+    tooltip: str = ""
+    label: str = ""
+    arrows: str = ""
+    width: float | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Drawing(Record):
+    """What a picture shows, and its legend: the styles in order, and what an outline means (`outlined`).
+
+    `left_out` counts the nodes or edges that had no room. `zoom` scales fonts and outlines: a page shrinks until all
+    nodes fit, so large drawings need larger marks. `height` is in pixels, `inches` the size of a figure; `empty` is
+    said where there is no node."""
+
+    name: str
+    nodes: tuple[DrawnNode, ...]
+    edges: tuple[DrawnEdge, ...]
+    node_styles: tuple[NodeStyle, ...] = ()
+    edge_styles: tuple[EdgeStyle, ...] = ()
+    outlined: str = ""
+    left_out: int = 0
+    zoom: float = 1.0
+    height: int = HEIGHT
+    inches: tuple[float, float] = (8.8, 5.2)
+    empty: str = "there is nothing to draw"
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+@text.register
+def _(drawing: Drawing) -> str:
+    cut = f"; {drawing.left_out:,} more had no room" if drawing.left_out else ""
+    return f"Drawing of {clean(drawing.name, NAME)!r}: {len(drawing):,} nodes, {len(drawing.edges):,} edges{cut}"
+
+
+@html.register
+def _(drawing: Drawing) -> str:
+    if not drawing.nodes:
+        return page(f"<p class='q'>{esc(drawing.empty)}</p>")
+    return page(f"<p class='q'>{esc(text(drawing))}</p>") + drawing_frame(drawing) + drawing_legend(drawing)
+
+
+def drawing_legend(drawing: Drawing) -> str:
+    """The meaning of the marks, as HTML."""
+    marks = [(style.colour, SHAPES[style.shape][1], style.name) for style in drawing.node_styles]
+    marks += [(VERMILION, "◯", drawing.outlined)] if drawing.outlined else []
+    marks += [(style.colour, style.letters, style.name) for style in drawing.edge_styles]
+    parts = (f"<span style='color:{colour}'>{letter}</span> {esc(name, 40)}" for colour, letter, name in marks)
+    return page(f"<p class='q'>{' &nbsp; '.join(parts)}</p>")
+
+
+def drawing_data(drawing: Drawing, theme: str = "light") -> dict[str, list[dict]]:
+    """Nodes and edges for vis-network: the argument of `show` in the page, and a message that a loaded page accepts."""
+    colours = theme_named(theme)
+    return {
+        "nodes": [_vis_node(node, drawing.zoom, colours) for node in drawing.nodes],
+        "edges": [_vis_edge(edge, drawing, colours) for edge in drawing.edges],
+    }
+
+
+def _vis_node(node: DrawnNode, zoom: float, colours: Theme) -> dict:
+    return {
+        "id": node.id,
+        "label": node.label,
+        "tooltip": node.tooltip,
+        "shape": node.style.shape,
+        "size": node.size,
+        "x": node.x,
+        "y": node.y,
+        "borderWidth": node.outline or 1,
+        "color": {"background": node.style.colour, "border": VERMILION if node.outline else colours.paper},
+        "font": _font(node.font, 3 * zoom, colours),
+    }
+
+
+def _vis_edge(edge: DrawnEdge, drawing: Drawing, colours: Theme) -> dict:
+    return {
+        "from": drawing.nodes[edge.source].id,
+        "to": drawing.nodes[edge.target].id,
+        "tooltip": edge.tooltip,
+        "width": edge.style.width if edge.width is None else edge.width,
+        "dashes": list(edge.style.dashes) if edge.style.dashes else False,
+        "color": {"color": edge.style.colour, "opacity": edge.style.opacity},
+        **({"arrows": edge.arrows} if edge.arrows else {}),
+        **({"label": edge.label, "font": {**_font(12, 4, colours), "vadjust": -9}} if edge.label else {}),
+    }
+
+
+def _font(size: float, stroke: float, colours: Theme) -> dict:
+    return {"color": colours.ink, "size": size, "strokeWidth": stroke, "strokeColor": colours.paper}
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+# The page may run and load only what it contains.
+_POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
+)
+_CSS = (
+    "body{{margin:0;background:{0}}} .card,#mynetwork{{border:0!important}} h1{{display:none}} "
+    ".vis-tooltip{{font-family:sans-serif!important}}"
+)
+_OPTIONS = (
+    '{"physics": {"enabled": false}, "interaction": {"hover": true, "tooltipDelay": 80, "multiselect": false},'
+    ' "edges": {"smooth": false, "selectionWidth": 2, "hoverWidth": 1}}'
+)
+# Tooltips become text nodes here, because vis-network parses a string that holds "href" as HTML. A frame may load
+# before it has a size; the drawing then waits for one.
+_SCRIPT = """<script>
+const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
+const place = document.getElementById("mynetwork");
+let shown, placed = false;
+const show = (drawn) => {
+  const room = place.getBoundingClientRect();
+  shown = drawn;
+  placed = room.width > 0 && room.height > 0;
+  if (!placed) return;
+  const wide = Math.min(Math.max(room.width / room.height, 1), 2);
+  nodes.clear();
+  edges.clear();
+  nodes.add(drawn.nodes.map((node) => ({...node, x: node.x * wide, title: tip(node.tooltip)})));
+  edges.add(drawn.edges.map((edge) => ({...edge, title: tip(edge.tooltip)})));
+  network.fit();
+  network.moveTo({scale: 0.9 * network.getScale()});
+};
+new ResizeObserver(() => { if (!placed) show(shown); }).observe(place);
+addEventListener("message", ({source, data}) => { if (source === parent && data && data.nodes) show(data); });
+network.on("click", ({nodes: [id]}) => { if (Number.isInteger(id)) parent.postMessage({picked: id}, "*"); });
+</script>"""
+
+
+def drawing_page(drawing: Drawing, *, height: int | None = None, theme: str = "light") -> str:
+    """A self-contained HTML page: it zooms, pans and shows tooltips."""
+    data = json.dumps(drawing_data(drawing, theme)).replace("<", "\\u003c")  # no text can end the script
+    before, after = _empty_page(height or drawing.height, theme)
+    return f"{before}<script>show({data});</script></body>{after}"
+
+
+def drawing_frame(drawing: Drawing, *, height: int | None = None, theme: str = "light") -> str:
+    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it."""
+    height = height or drawing.height
+    made = _stdlib_html.escape(drawing_page(drawing, height=height, theme=theme))
+    return f'<iframe srcdoc="{made}" width="100%" height="{height}" frameborder="0" sandbox="allow-scripts"></iframe>'
+
+
+@lru_cache(maxsize=4)
+def _empty_page(height: int, theme: str) -> tuple[str, str]:
+    """A page with vis-network and nothing to show, before and after the end of its body."""
+    from pyvis.network import Network
+
+    paper = theme_named(theme).paper
+    network = Network(notebook=False, cdn_resources="in_line", height=f"{height - 4}px", bgcolor=paper)
+    network.set_options(_OPTIONS)
+    made = network.generate_html(notebook=False)
+    made = re.sub(r'<(script|link)\b[^>]*(?:src|href)="https?://[^>]*>(?:\s*</script>)?', "", made)
+    made = made.replace("<head>", f"<head>{_POLICY}<style>{_CSS.format(paper)}</style>", 1)
+    before, _, after = made.rpartition("</body>")
+    return before + _SCRIPT, after
