@@ -1,11 +1,12 @@
-"""How many questions are still covered once a context is cut down: by each compressor, by cutting the text, by the top
-chunks of the context and by the passages of dense retrieval, all at the same tokens, question by question.
+"""Questions still covered after compression, by compressor and by three alternatives at the same tokens.
 
     python benchmarks/compression.py INDEX QUESTIONS [--method ket_rag] [--tokens 12000] [--budget 4000] [--sweep]
 
-A method that lays out no context of its own gives its evidence as tables of `--tokens` tokens. Differences are against
-the peers at the tokens of that compressor, with 95 % bootstrap intervals over questions; where the data name gold
-passages or steps, the share of gold passages kept and the questions all steps of which are covered are counted too."""
+The alternatives are the beginning of the context, its top chunks, and the passages of dense retrieval, each at the
+tokens of the compressor for the same question. A method without its own context layout contributes its evidence as
+tables of `--tokens` tokens. Differences have 95 % bootstrap intervals over questions. If the data have gold passages or
+steps, the script also counts the share of gold passages kept, and the questions with all steps covered.
+"""
 
 import argparse
 import time
@@ -52,7 +53,7 @@ def contexts(index: wb.Index, questions: list[Question], spec: str, tokens: int,
 
 
 def judged(question: Question, text: str, passages: set[str] | None) -> dict[str, float | None]:
-    """What is left of a question's answer, steps and gold passages; None where that is not defined."""
+    """What remains of a question's answer, steps and gold passages; None if undefined."""
     steps = [step["answer"] for step in question.decomposition or ()]
     gold = set(question.support)
     return {
@@ -64,7 +65,7 @@ def judged(question: Question, text: str, passages: set[str] | None) -> dict[str
 
 
 def measure(cases: list[Case], one: Compressor) -> tuple[pd.DataFrame, list[Compressed]]:
-    """A row for each question: the compressor's and its peers' judgements, tokens, milliseconds."""
+    """A row for each question: the judgements of the compressor and the alternatives, tokens, milliseconds."""
     rows, results = [], []
     for question, graph, dense in cases:
         started = time.perf_counter()
@@ -121,7 +122,7 @@ def _difference(table: pd.DataFrame, peer: str, rule: str) -> str:
 
 
 def hop_of_answer(cases: list[Case]) -> list[str]:
-    """Where the walk finds the answer in the whole context: at which hop, beside no name it reaches, or nowhere."""
+    """The position of the answer in the full context: its hop, next to no reached name, or nowhere."""
     everything = compressor("graph-walk", budget=10**6, lines=0)
     found = []
     for question, graph, _ in cases:

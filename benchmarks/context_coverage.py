@@ -1,13 +1,14 @@
-"""Does the context of a method hold more answers than dense passages of as many tokens?
+"""Does the context of a method contain more answers than dense passages of the same number of tokens?
 
     python benchmarks/context_coverage.py INDEX QUESTIONS [--methods ket_rag "ket_rag[profile=released]"] [--half even]
 
-INDEX has the layers that the methods need, QUESTIONS is a data set over the same corpus. For each question `dense` gets
-the cl100k tokens of the method's own context, and fills them with its passages in their order: `whole` stops at the
-first that does not fit, `cut` shows the beginning of that one as well, so that both contexts are equally long. A row
-for each method, reference and rule of coverage (`workbench/measures/coverage.py`): both shares, their difference in
-points with its paired 95 % bootstrap interval, the difference on every other question, how many questions the method
-alone covers (won) and dense alone (lost). A line before it has the tokens and the milliseconds of a context.
+INDEX has the layers that the methods need, QUESTIONS is a data set over the same corpus. For each question, `dense`
+gets the cl100k tokens of the method's own context and fills them with its passages in order: `whole` stops at the first
+one that does not fit; `cut` also shows the beginning of that one, so that both contexts have equal length. The output
+has a row for each method, reference and rule of coverage (`workbench/measures/coverage.py`): both shares, their
+difference in points with its paired 95 % bootstrap interval, the difference on every other question, and how many
+questions only the method (won) or only dense (lost) covers. The line before it states the tokens and the milliseconds
+of a context.
 """
 
 import argparse
@@ -54,7 +55,7 @@ def measure(spec: str, index, questions: Sequence[Question], dense: Dense) -> li
     index.encode_query("load the encoder")
     spent, seconds, texts = [], [], []
     for question in questions:
-        index.encode_query(question.question)  # the same for all methods, and no part of their time
+        index.encode_query(question.question)  # the same for all methods, and excluded from their time
         started = time.perf_counter()
         text = method.write(method.retrieve(question.question).context)
         seconds.append(time.perf_counter() - started)

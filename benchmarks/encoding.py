@@ -1,10 +1,10 @@
-"""The rate of the encoder against the library's own batching, and what bfloat16 does to rankings.
+"""The rate of the encoder against the library's own batching, and the effect of bfloat16 on rankings.
 
     python benchmarks/encoding.py INDEX [--sample 1500] [--questions FILE]
 
-Encodes a sample of the passages, phrases and facts of an index with our batching and with sentence-transformers' own
-at each of several batch sizes, in one process with the same threads, and prints the ratio to the best of them. With
-questions, also the cosine of bfloat16 vectors to float32 ones, its rate, and how much of the ten best passages stays.
+Encodes a sample of the passages, phrases and facts of an index with our batching and with sentence-transformers' own at
+several batch sizes, in one process with the same threads, and prints the ratio to the best of them. With questions, it
+also prints the cosine of bfloat16 vectors to float32 ones, their rate, and how many of the ten best passages remain.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from workbench.encoding import SentenceEncoder
 from workbench.index.facts import fact_text
 from workbench.ranking.similarity import top
 
-SIZES = (8, 16, 32, 64, 128)  # batch sizes tried with the library
+SIZES = (8, 16, 32, 64, 128)  # batch sizes for the library
 
 
 def texts_of(index: wb.Index, sample: int) -> dict[str, list[str]]:
@@ -36,7 +36,8 @@ def texts_of(index: wb.Index, sample: int) -> dict[str, list[str]]:
 
 
 def rates(encoder: SentenceEncoder, texts: list[str]) -> dict:
-    """Texts per second of ours and of the library, whose rounds alternate so that a busy machine hurts both."""
+    """Texts per second of our batching and of the library's, in alternating rounds, so that a busy machine
+    slows both."""
     model = encoder._transformer
     encoders = {
         f"library, batches of {size}": lambda part, size=size: model.encode(part, batch_size=size) for size in SIZES
@@ -54,7 +55,7 @@ def rates(encoder: SentenceEncoder, texts: list[str]) -> dict:
 
 
 def bfloat16(index: wb.Index, texts: list[str], questions: list[str]) -> dict:
-    """Rate, cosine to float32, and the share of the ten best passages that stays, over a sample of passages."""
+    """Rate, cosine to float32, and the share of the ten best passages that remain, over a sample of passages."""
     vectors, queries, seconds = {}, {}, {}
     for dtype in ("float32", "bfloat16"):
         encoder = SentenceEncoder(dtype=dtype)

@@ -1,12 +1,13 @@
-"""How far an estimate from a small sample is from what the build and the run then take.
+"""The error of an estimate from a small sample, against the actual cost of the build and the run.
 
     python benchmarks/estimate.py [--data meridian] [--sample 8] [--questions 20]
 
-Once with rules, once with an endpoint on this machine that answers like a model would: names and facts in proportion to
-the passage, tokens counted as cl100k, 20 ms and 0.5 ms per token of the answer. Prints what was estimated and what was
-metered, as a table of ratios (estimated / taken), and exits with 1 where calls differ at all, tokens or money by more
-than a factor of 1.25, or seconds by more than one of 3: a machine may have other things to do, and the rules keep
-parses of passages that they have seen, which a sample has not."""
+Runs once with rules and once with a local endpoint that imitates a model: names and facts in proportion to the passage,
+tokens counted as cl100k, 20 ms plus 0.5 ms per token of the answer. Prints estimated and metered values as a table of
+ratios (estimated / actual). Exits with 1 if calls differ at all, tokens or money by more than a factor of 1.25, or
+seconds by more than a factor of 3: the machine may be busy, and the rules keep parses of known passages, which a sample
+does not have.
+"""
 
 import argparse
 import itertools
@@ -29,7 +30,7 @@ ALLOWED = {"calls": 1.0, "prompt_tokens": 1.25, "completion_tokens": 1.25, "mone
 
 
 def model(asked: dict) -> tuple:
-    """Names are the capitalised words of the passage; each is followed by the next."""
+    """Names are the capitalised words of the passage; each is linked to the next."""
     question = asked["messages"][-1]["content"]
     names = list(dict.fromkeys(re.findall(r"[A-Z]\w+(?: [A-Z]\w+)*", question)))
     schema = json.dumps(asked.get("response_format", {}))

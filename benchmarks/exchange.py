@@ -1,4 +1,4 @@
-"""How long an index takes to be written for other programs, and to be read back, beside networkx on the same file.
+"""The time to export an index and to import it again, with networkx on the same file for comparison.
 
 python benchmarks/exchange.py INDEX
 """

@@ -1,11 +1,11 @@
-"""How long the explorer takes from a control's move to the new picture, in a browser.
+"""The time from a change of an explorer's control to the new picture, in a browser.
 
     python benchmarks/explorer.py INDEX [ROUNDS]
 
-A notebook explores a copy of the index from its strongest hub; the limit of nodes is moved by keyboard between two
-values, and back, ROUNDS times: 120 and 200 for the sandboxed frame, 2,000 and 5,000 for WebGL. Printed for the larger
-of the two, as medians: seconds until the kernel has answered (the line above the picture says the new number of
-nodes), and until the new picture has been drawn. Needs Chromium and playwright.
+A notebook explores a copy of the index from its strongest hub; the keyboard moves the limit of nodes between two
+values, and back, ROUNDS times: 120 and 200 for the sandboxed frame, 2,000 and 5,000 for WebGL. For the larger of the
+two, it prints the median seconds until the kernel has answered (the line above the picture states the new number of
+nodes), and until the new picture is drawn. Needs Chromium and playwright.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
 from workbench.views.graph import SMALL
 
 CELL = "import workbench as wb\nexplorer = wb.explore(wb.Index.open('{}'), hops=3, limit={})\nexplorer"
-# Two frames of animation after a network or a canvas was made, the browser has shown it.
+# The browser has shown a new network or canvas after two animation frames.
 SHOWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 NEW_FRAME = f"(_, n) => typeof network === 'object' && nodes.length === n && ({SHOWN})()"
 
@@ -63,7 +63,7 @@ def measure(lab: Lab, page: Page, name: str, large: int, rounds: int) -> Iterato
     said = notebook.panel.get_by_text("Subgraph '").first
     limit = notebook.panel.get_by_role("slider").nth(1)
     for _ in range(rounds):
-        page.wait_for_timeout(2_000)  # the picture before has been drawn
+        page.wait_for_timeout(2_000)  # the previous picture is drawn
         notebook.panel.locator(".hopscope-webgl").evaluate_all("all => all.forEach(old => { old.dataset.old = 1 })")
         began = time.perf_counter()
         limit.press("ArrowRight")
@@ -87,7 +87,7 @@ def wait_until_drawn(panel: Locator, n: int) -> None:
         try:
             if body.evaluate(NEW_FRAME, n):
                 return
-        except Error:  # the frame was replaced while it was asked
+        except Error:  # the frame was replaced during the query
             time.sleep(0.01)
     raise TimeoutError(f"no picture of {n} nodes within a minute")
 

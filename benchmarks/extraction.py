@@ -1,11 +1,12 @@
-"""What the rule bodies of extraction find, how fast, and what each of their parts is worth.
+"""What the extraction rules find, how fast, and the effect of each of their parts.
 
     python benchmarks/extraction.py DATA --out DIR [--ablate]
 
-DATA is a folder with gold passages. Facts by rules are put beside those that the folder brings (`openie.jsonl`), both
-under `hipporag2` with the same settings, once with the fact filter by rules and once without a filter; `dense` is the
-passages alone. `--ablate` leaves out each part of the extractor in turn. Vectors are reused from variant to variant in
-DIR. The rate is that of one core, and is also given for passages of 120 words."""
+DATA is a folder with gold passages. Compares facts by rules with those in the folder (`openie.jsonl`), both under
+`hipporag2` with the same settings, once with the fact filter by rules and once without a filter; `dense` uses the
+passages alone. `--ablate` disables each part of the extractor in turn. Variants share vectors in DIR. The rate is that
+of one core, and is also given for passages of 120 words.
+"""
 
 import argparse
 import time
@@ -25,7 +26,7 @@ MEASURES = ("recall@2", "recall@5", "recall@10", "all_gold@5")
 
 
 def rate(data) -> None:
-    """As the index asks: both Steps over groups of passages."""
+    """As in an index build: both Steps over groups of passages."""
     passages = [(passage.title, passage.text) for passage in data.passages]
     read([("", "The pipeline is loaded.")])
     started, failed = time.process_time(), 0

@@ -1,10 +1,11 @@
-"""How long an ablation takes: prompts × compression × routing over the questions of a data set, every answer diagnosed.
+"""The time of an ablation: prompts × compression × routing over a data set, with a diagnosis of every answer.
 
     python benchmarks/grid.py INDEX --data meridian [--method dense] [--engine rules] [--limit 3] [--out DIR]
 
-With `route=true` the question's kind chooses between SPARQL and CoT, so a prompt and routing exclude one another: there
-the prompt is that of the second try; of `sparql-exec` the query takes the place of the prompt SPARQL. Prints the table,
-seconds per reader and causes; the grid is kept in --out."""
+With `route=true`, the question's kind selects SPARQL or CoT, so a prompt and routing exclude each other: with routing,
+the prompt is that of the second attempt. For `sparql-exec`, the query replaces the SPARQL prompt. Prints the table,
+seconds per reader and causes; `--out` keeps the grid.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from workbench.experiments.diagnose import diagnose
 from workbench.experiments.grid import grid
 
 PROMPTS = {"brief": "direct[prompt=brief{}]", "cot": "cot{}", "sparql": "sparql{}", "sparql-exec": "sparql-exec{}"}
-ROUTED = {"brief": "brief", "cot": "cot", "sparql": "sparql", "sparql-exec": "auto"}  # what is asked again
+ROUTED = {"brief": "brief", "cot": "cot", "sparql": "sparql", "sparql-exec": "auto"}  # prompts of the second attempt
 
 
 def readers(compressor: str) -> dict[str, str]:
-    """Label → SPEC of the sixteen."""
+    """Label → SPEC of the sixteen readers."""
     found = {}
     for name, spec in PROMPTS.items():
         for packed in (None, compressor):

@@ -1,10 +1,11 @@
-"""What a run asks when it grows, and what finding that out takes.
+"""The rows that a growing run computes, and the time to determine them.
 
     python benchmarks/growing.py INDEX --questions FILE [--out NEW]
 
 Evaluates `dense` and `hipporag2` with the reader `direct` by rules, then the same again, then with `graph_cot` added,
-with a measure added, and with all three in another order. Prints for each call how many rows it asked for (lines of
-`timings.jsonl` that were not there before) and its seconds."""
+with a measure added, and with all three in another order. Prints for each call the number of computed rows (new lines
+of `timings.jsonl`) and the seconds.
+"""
 
 import argparse
 import tempfile

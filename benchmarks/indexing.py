@@ -1,10 +1,10 @@
-"""Where the time and the memory of indexing go.
+"""The time and the memory of indexing, by stage.
 
     python benchmarks/indexing.py DATA --out FOLDER [--dtype bfloat16]
 
-Builds the index of DATA in FOLDER (which must not exist) and prints the share of the time spent inside the encoder and
-the peak memory of the process. Facts come from the folder's openie.jsonl where it has one; extraction by rules is timed
-apart, as a stage of its own. `encoding.py` says how fast the encoder is.
+Builds the index of DATA in FOLDER (which must not exist) and prints the share of the time inside the encoder and the
+peak memory of the process. Facts come from the folder's openie.jsonl if it has one; extraction by rules is timed as a
+separate stage. `encoding.py` measures the rate of the encoder.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from workbench.encoding import SentenceEncoder
 
 
 class Timed(SentenceEncoder):
-    """An encoder with a stopwatch on `encode`; loading the model is counted as encoding."""
+    """An encoder with a stopwatch on `encode`; loading the model counts as encoding."""
 
     seconds = 0.0
 

@@ -1,10 +1,11 @@
-"""The machinery's own time per question of an iterative method, all but Steps and encoder, with the trace on; as a
-multiple of what its backbone takes for the same queries.
+"""The overhead per question of an iterative method, as a multiple of its backbone's time for the same queries.
 
     python benchmarks/iterative.py INDEX QUESTIONS [--method bdtr …] [--rounds 5] [--limit 50]
 
-A first pass asks the Steps by rules and encodes the queries; what is timed answers both from memory. One thread. Median
-over questions of the best of `--rounds` rounds."""
+The overhead is everything except Steps and encoder, with the trace on. A first pass runs the Steps by rules and encodes
+the queries; the timed passes answer both from memory. One thread. Median over questions of the best of `--rounds`
+rounds.
+"""
 
 import argparse
 import json
@@ -19,7 +20,7 @@ from workbench.llm.engine import RulesEngine, note
 
 
 class Remembering(RulesEngine):
-    """Asks the rules once for each input, and remembers what they said."""
+    """Runs the rules once for each input, and remembers the outputs."""
 
     def __init__(self):
         super().__init__()
@@ -34,7 +35,7 @@ class Remembering(RulesEngine):
 
 
 class Heard:
-    """A backbone that notes what it is asked."""
+    """A backbone that records its queries."""
 
     def __init__(self, backbone):
         self.queries, self._retrieve = [], backbone.retrieve

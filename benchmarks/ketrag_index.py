@@ -1,9 +1,9 @@
-"""What the layers of KET-RAG cost on a corpus: seconds, the share of them inside the encoder and spaCy, peak memory.
+"""The cost of KET-RAG's layers on a corpus: seconds, the share inside the encoder and spaCy, peak memory.
 
     python benchmarks/ketrag_index.py DATA --out FOLDER [--most-minutes 15] [--least-share 0.8]
 
 Builds passages, pieces, keywords and skeleton of DATA in FOLDER (which must not exist) with the rules and MiniLM, and
-says whether both bounds hold. Loading the models does not count as inside of them, so it weighs on the share.
+reports whether both bounds hold. Loading the models does not count as time inside them, so it lowers the share.
 """
 
 import argparse
@@ -22,7 +22,7 @@ LAYERS = ("passages", "pieces", "keywords", "skeleton")
 
 
 class TimedPipe:
-    """A spaCy pipeline of which the seconds inside are counted, those of its single components too."""
+    """A spaCy pipeline that counts the seconds inside it, also per component."""
 
     def __init__(self, pipeline):
         self._pipeline, self.seconds = pipeline, 0.0

@@ -1,9 +1,10 @@
-"""Every iterative method over every backbone, side by side with the backbone alone: recall, all gold in the first five,
-EM and F1, differences with intervals, failures.
+"""Every iterative method over every backbone, next to the backbone alone.
 
     python benchmarks/matrix.py INDEX QUESTIONS [--engine rules] [--backbone dense …] [--method bdtr …] [--limit N]
 
-The run is kept (`--out`), goes on where it stopped, and can be opened with `wb.Run.open`."""
+Prints recall, all gold in the first five, EM and F1, differences with intervals, and failures. The run is kept
+(`--out`), can be resumed, and opens with `wb.Run.open`.
+"""
 
 import argparse
 from pathlib import Path

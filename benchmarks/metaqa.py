@@ -1,13 +1,12 @@
-"""DotRAG's Table 2 on questions over a graph of films: what each method finds, by hops and at equal numbers of nodes,
-and what it takes.
+"""DotRAG's Table 2 on questions over a graph of films: results by hops and at equal numbers of nodes, and cost.
 
     python benchmarks/metaqa.py INDEX QUESTIONS --out RUN [--limit 20] [--method dotrag …] [-k 10] [--trace ids]
 
 QUESTIONS is a folder with questions_1hop.jsonl, questions_2hop.jsonl, questions_3hop.jsonl; `--limit` takes the first
-of each. Steps are asked by rules. The run is written to RUN, and taken up where it was stopped; `workbench tables
---paper dotrag --run RUN` sets it beside the paper's numbers. Retrieval alone, one question at a time. Methods share the
-vector of a question, which the first one encodes. Memory is the peak of the whole process, index and encoder
-included."""
+of each. Steps run by rules. The run is written to RUN and can be resumed; `workbench tables --paper dotrag --run RUN`
+puts it next to the paper's numbers. Retrieval only, one question at a time. Methods share the vector of a question,
+which the first one encodes. Memory is the peak of the whole process, including index and encoder.
+"""
 
 import argparse
 import resource
@@ -22,7 +21,7 @@ from workbench.measures import NODES
 
 METHODS = ("dense", "lightrag", "pathrag", "dotrag", "ball[hops=2]", "ball[hops=3]")
 READINGS = {"start and answers": "", "answers only": ":answers", "own nodes, answers only": ":nodes"}
-# The paper's recall of DotRAG, rounded up, and half as much again as its precision, by hops.
+# The paper's recall of DotRAG, rounded up, and 1.5 times its precision, by hops.
 LEAST = {1: (0.95, 1.5 * 0.0407), 2: (0.92, 1.5 * 0.0499), 3: (0.60, 1.5 * 0.0496)}
 
 
@@ -39,7 +38,7 @@ def table(found: Analysis) -> str:
 
 
 def verdict(name: str, found: Analysis, equal: Analysis) -> wb.Verdict:
-    """Whether a dotrag reaches the paper's recall, and its own nodes are worth more than those of the others."""
+    """Whether a dotrag reaches the paper's recall, and its own nodes score higher than those of the other methods."""
     rows = {(row["hops"], row["method"]): row for row in found.rows}
     first = {(row["hops"], row["method"]): row["recall"] for row in equal.rows}
     said = wb.Verdict(f"{name} by rules")
@@ -72,7 +71,7 @@ if __name__ == "__main__":
     asked = [one for file in files for one in read_questions(file, answer_set=True)[: arguments.limit]]
     index, rules = wb.Index.open(arguments.index), wb.engine("rules")
     methods = [wb.method(spec, index, rules) for spec in arguments.method]
-    for method in methods:  # what is loaded at the first question is not what a question takes
+    for method in methods:  # exclude what is loaded at the first question
         method.retrieve(asked[0].question, trace="off")
     run = wb.evaluate(
         asked, methods, None, arguments.out, measures=list(NODES), k=arguments.k, trace=arguments.trace, workers=1

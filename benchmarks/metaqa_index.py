@@ -1,10 +1,10 @@
-"""What an index of MetaQA costs, or of any folder with a triples.tsv.
+"""The cost of an index of MetaQA, or of any folder with a triples.tsv.
 
     python benchmarks/metaqa_index.py DATA --out FOLDER [--dtype bfloat16]
 
 Builds texts, passages, profiles and the typed graph of DATA in FOLDER (which must not exist) with the rules, and prints
-seconds, the share of them inside the encoder, the peak memory of the process, mean cl100k tokens of what was encoded,
-and how long a new process takes to open the index.
+seconds, the share inside the encoder, the peak memory of the process, mean cl100k tokens of the encoded texts, and the
+time that a new process needs to open the index.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def build(folder: Path, out: Path, dtype: str) -> dict:
     started = time.perf_counter()
     data = wb.load(folder)
     seconds["load"] = time.perf_counter() - started
-    # In the place where `Index.build` would put them.
+    # The place where `Index.build` would put them.
     data = textualise(data, engine, out / "textualised", progress=False)
     seconds["textualise"] = time.perf_counter() - started - seconds["load"]
     index = wb.Index.build(data, engine, out, encoder=encoder, layers=["typed"], progress=True)
@@ -61,7 +61,7 @@ def build(folder: Path, out: Path, dtype: str) -> dict:
 
 
 def _mean_tokens(data, sample: int = 5_000) -> dict[str, float]:
-    """Of a sample of each kind."""
+    """For a sample of each kind."""
     texts = {
         "article": [passage.text for passage in data.passages],
         "description": [profile.description for profile in data.profiles.entities],

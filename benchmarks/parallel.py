@@ -1,10 +1,10 @@
-"""Questions side by side: BDTR with one worker and with several, when every call to the model takes a while.
+"""Concurrent questions: BDTR with one worker and with several, when every model call takes some time.
 
     python benchmarks/parallel.py INDEX QUESTIONS [--method bdtr] [--latency .3] [--workers 8] [--limit 100]
 
-The engine sleeps `--latency` seconds per call and then says what the rules say, which it knows from a first pass; so
-the time of the rules is not in the figures, that of the encoder and of the machinery is. Checks that the rows are the
-same."""
+The engine sleeps `--latency` seconds per call and then returns the output of the rules, known from a first pass. So the
+figures exclude the time of the rules, and include the encoder and the workbench. Checks that the rows are equal.
+"""
 
 import argparse
 import json
@@ -19,8 +19,7 @@ from workbench.llm.engine import RulesEngine, note
 
 
 class Distant(RulesEngine):
-    """Knows what the rules say to each input, and takes its time; inputs of one call are asked side by side, as
-    endpoints are."""
+    """Knows the rules' output for each input, and waits; inputs of one call run in parallel, as with endpoints."""
 
     def __init__(self):
         super().__init__()
@@ -49,7 +48,7 @@ def measure(index: Path, spec: str, questions: list, latency: float, workers: in
             [("rules", 0, 1), ("one", latency, 1), ("several", latency, workers)]
         ):
             engine.latency, engine.calls = wait, 0
-            method = wb.method(spec, wb.Index.open(index), engine)  # anew, so that no query is encoded already
+            method = wb.method(spec, wb.Index.open(index), engine)  # reopened, so that no query is encoded already
             method.index.encode_query("warm")
             started = time.perf_counter()
             wb.evaluate(questions, [method], out=Path(work) / str(number), workers=at_once, progress=False)

@@ -2,9 +2,10 @@
 
     python benchmarks/parity.py SHARED [--index indexes/musique-parity]
 
-SHARED is a folder with `datasets/musique-train-100` and `reference/hipporag2_musique50.json` (rankings of the
-official code). Settings are those of the reference: profile `released`, identity filter, ASCII phrases. Prints graph
-counts, agreement and recall."""
+SHARED is a folder with `datasets/musique-train-100` and `reference/hipporag2_musique50.json` (rankings of the official
+code). Settings are those of the reference: profile `released`, identity filter, ASCII phrases. Prints graph counts,
+agreement and recall.
+"""
 
 import argparse
 import json
@@ -14,9 +15,9 @@ import numpy as np
 
 import workbench as wb
 
-# The graph of the official run, from the description of the reference. Two of its numbers count otherwise than ours:
-# its 33,038 directed fact pairs hold the 20 self-loops that are dropped later, and its 13,838 synonym entries leave
-# out the 382 that fall on a fact pair (with those entries counted in, the 43,194 pairs would not come out).
+# The graph of the official run, from the description of the reference. Two of its numbers count differently: its
+# 33,038 directed fact pairs include the 20 self-loops that are dropped later, and its 13,838 synonym entries exclude
+# the 382 that coincide with a fact pair (including these entries, the 43,194 pairs would not result).
 OFFICIAL_GRAPH = {
     "nodes": 18125, "phrases": 16235, "passages": 1890, "facts": 17036, "relation_pairs_directed": 33038 - 20,
     "context_pairs": 19755, "synonym_entries_directed": 13838 + 382, "synonym_on_relation": 382, "pairs": 43194,

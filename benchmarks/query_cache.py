@@ -1,12 +1,12 @@
-"""What the cache of encoded texts saves, and what it costs that each text has the same bits in any company.
+"""The savings of the cache of encoded texts, and the cost of its batch-independent vectors.
 
     python benchmarks/query_cache.py [--index FOLDER] [--questions 12] [--methods dotrag,hipporag2,…]
 
-Of each method on meridian: seconds of a question that was never asked and of the same one again (medians), with the
-rules as engine. Rules keep parses and what they read of schemas, so what they know of the questions before the first
-time is made the same by asking all once; then the cache is emptied. Of names, questions and passages: seconds of
-encoding each text alone, on one thread, as the cache does, against plain batches on all cores, in alternating rounds;
-and the share of texts whose vector in a batch has other bits."""
+For each method on meridian: median seconds of a new question and of its repetition, with the rules as engine. The rules
+keep parses and schemas, so all questions run once beforehand, and then the cache is emptied. For names, questions and
+passages: seconds of encoding each text alone, on one thread, as the cache does, against plain batches on all cores, in
+alternating rounds; and the share of texts whose vector in a batch has other bits.
+"""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ def repeated(index: wb.Index, spec: str, questions: list[str]) -> dict[str, floa
 
 
 def alone(encoder: Encoder, texts: list[str]) -> dict[str, float]:
-    """The best of some rounds, in which both ways take turns."""
+    """The best of several rounds, in which both ways alternate."""
     ways = {
         "alone": lambda: np.concatenate([encoder.encode([text]) for text in texts]),
         "batches": lambda: encoder.encode(texts),

@@ -1,10 +1,11 @@
-"""The time of one question with HippoRAG 2, as a ratio against igraph's prpack on the same graph in the same run.
+"""The time of one question with HippoRAG 2, as a ratio to igraph's prpack on the same graph in the same run.
 
     python benchmarks/question.py INDEX QUESTIONS [--rounds 5]
 
-Question vectors are encoded before the clock starts and the filter is `identity`, so that neither the encoder nor a
-Step is in the figures. One BLAS thread. Median over questions of the best of `--rounds` rounds; prpack gets the same
-weights and reset vectors."""
+Question vectors are encoded before the clock starts and the filter is `identity`, so the figures include neither the
+encoder nor a Step. One BLAS thread. Median over questions of the best of `--rounds` rounds; prpack gets the same
+weights and reset vectors.
+"""
 
 import argparse
 import json
@@ -77,8 +78,8 @@ def measure(folder: Path, questions: list[str], rounds: int) -> dict:
 
 
 def _best(calls: dict, n: int, rounds: int) -> dict[str, float]:
-    """Median over questions of each call's best round; the calls take turns, round by round, so that a busy machine
-    hurts all alike, and each runs over the questions one after the other, as in use."""
+    """Median over questions of each call's best round. The calls alternate by round, so a busy machine slows all
+    equally, and each runs over the questions one after the other, as in use."""
     best = {name: np.full(n, np.inf) for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():

@@ -1,13 +1,13 @@
-"""How well the `direct` reader answers by rules: given the gold passages, given a method's best ones, given too little.
+"""How well the `direct` reader answers by rules: with the gold passages, a method's best ones, or too few passages.
 
     python benchmarks/reading.py DATA [--index INDEX --method hipporag2 | --rankings FILE] [--k 5] [--half even|odd]
 
-Prints a row for each context: em and f1 over the answerable questions, the share of them whose gold passages all
-stood in the context, how many of them were refused, and how many of the unanswerable ones. `stripped` is the test of
-refusal that every data set allows: the gold and the best passages without those that hold an answer or an alias, so
-that a refusal is right (comparisons and yes or no are left out: their answers stand in the question). `--grounds`
-tries thresholds, for choosing `answering.ENOUGH`. Rankings: {"questions": [{"id", "ranking": [passage id]}]}. `--half`
-keeps every other question: what was looked at while rules were written stands in one half, and the other only scores.
+Prints a row for each context: EM and F1 over the answerable questions, the share of them with all gold passages in the
+context, the number of abstentions on them, and on the unanswerable ones. `stripped` tests abstention on any data set:
+the gold and the best passages without those that contain an answer or an alias, so that an abstention is right
+(comparisons and yes or no are excluded, because the question contains their answers). `--grounds` tries thresholds for
+`answering.ENOUGH`. Rankings: {"questions": [{"id", "ranking": [passage id]}]}. `--half` keeps every other question: one
+half contains everything that was inspected while the rules were written, and the other is only scored.
 """
 
 import argparse
@@ -29,7 +29,7 @@ Context = Callable[[Question], list[Passage]]
 
 
 def contexts(data, ranked: dict[str, list[str]], k: int) -> dict[str, Context]:
-    """What is shown for a question, by name of the kind of context."""
+    """The contexts of a question, by name."""
     passages = {passage.id: passage for passage in data.passages}
 
     def gold(question: Question) -> list[Passage]:
@@ -52,7 +52,8 @@ def holds(passage: Passage, answers: Sequence[str]) -> bool:
 
 
 def row(name: str, context: Context, questions: Sequence[Question], k: int) -> dict:
-    """The figures of one kind of context. `stripped` asks only what can be stripped: no comparison, no yes or no."""
+    """The figures of one kind of context. `stripped` includes only questions that can be stripped: no comparison, no
+    yes or no."""
     if name in ("gold", "stripped"):
         questions = [q for q in questions if q.answers]
     if name == "stripped":

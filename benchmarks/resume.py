@@ -1,12 +1,13 @@
-"""What is left of an index build and of an evaluation that are killed again and again.
+"""The output of an index build and of an evaluation that are killed repeatedly.
 
     python benchmarks/resume.py DATA --out FOLDER [--kills 20] [--seed 0] [--limit N]
 
-Builds the index of DATA with rules and the encoder, undisturbed; then the same in other folders, in processes that get
-SIGKILL at random moments and are started again in the same folder until they end, until so many kills have landed.
-Then the same for an evaluation (hipporag2, dense, bm25; reader, judge, traces and contexts on). Prints where the kills
-landed and whether every file is byte-identical to the undisturbed one's; of a run `timings.jsonl` apart, which holds
-seconds. Exits with 1 if one differs. FOLDER must not exist. Not for Windows, which cannot fork."""
+Builds the index of DATA with rules and the encoder, undisturbed. Then builds it in other folders, in processes that get
+SIGKILL at random moments and are restarted in the same folder until they end, until the requested number of kills is
+reached. Then does the same for an evaluation (hipporag2, dense, bm25; reader, judge, traces and contexts on). Prints
+the stage of each kill and whether every file is byte-identical to the undisturbed one, except a run's `timings.jsonl`,
+which holds seconds. Exits with 1 if one differs. FOLDER must not exist. Not for Windows, which cannot fork.
+"""
 
 import argparse
 import itertools
@@ -27,7 +28,7 @@ from workbench.language.pipeline import parse
 
 
 def serve(data: str, index: str, limit: int | None) -> None:
-    """Load what takes long, then fork a process for every job that comes in, so that the kills fall into the work."""
+    """Load the slow parts, then fork a process for every job, so that the kills fall into the work."""
     dataset, engine, encoder = wb.load(data), wb.engine("rules"), wb.encoder()
     encoder.encode(["warm"]), parse(["Warm."]), tokens.count("warm")
     for line in sys.stdin:
@@ -49,7 +50,7 @@ def serve(data: str, index: str, limit: int | None) -> None:
 
 
 class Forks:
-    """The process that serves. It has one thread, because a process of several cannot be forked safely."""
+    """The process that serves. It has one thread, because a process with several cannot be forked safely."""
 
     def __init__(self, *arguments: str):
         one = {"WORKBENCH_THREADS": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -59,7 +60,7 @@ class Forks:
         )
 
     def __call__(self, job: str, folder: Path, after: float | None) -> tuple[int, float]:
-        """Exit status and seconds of a job that is killed `after` so many."""
+        """Exit status and seconds of a job that is killed `after` this many seconds."""
         self._process.stdin.write(json.dumps([job, str(folder), after]) + "\n")
         self._process.stdin.flush()
         status, seconds = json.loads(self._process.stdout.readline() or "[1, 0]")
@@ -99,7 +100,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def stage_of_index(folder: Path) -> str:
-    """The layer that was being made."""
+    """The layer that was being built."""
     if (folder / "manifest.json").exists():
         return "after the manifest"
     parts = [path.name.partition("-")[0] for path in folder.glob("*.part")]

@@ -1,10 +1,11 @@
-"""The time of the shortest simple paths, beside networkx and igraph on the same graphs.
+"""The time of the shortest simple paths, compared with networkx and igraph on the same graphs.
 
     python benchmarks/simple_paths.py [--rounds 5]
 
-20 targets within 3 edges of the start, the 3 shortest paths to each; ours are also limited to 3 edges, which the others
-cannot be asked for. Graphs of 2,000 and 10,000 nodes, three edges for each node, most of them at ten hubs. Best of
-`--rounds` rounds, in milliseconds; ours with a fresh object in each round."""
+There are 20 targets within 3 edges of the start, and the 3 shortest paths to each; ours are also limited to 3 edges, an
+option that the others do not have. Graphs of 2,000 and 10,000 nodes, three edges for each node, most of them at ten
+hubs. Best of `--rounds` rounds, in milliseconds; ours with a fresh object in each round.
+"""
 
 import argparse
 import json
@@ -44,7 +45,7 @@ def best(call, rounds: int) -> float:
 
 def measure(n: int, rounds: int) -> dict:
     made = graph(n)
-    start = n // 2  # no hub
+    start = n // 2  # not a hub
     distances = nx.single_source_shortest_path_length(known := nx.from_scipy_sparse_array(made), start, LONGEST)
     near = sorted(node for node, distance in distances.items() if distance > 0)
     targets = np.random.default_rng(1).choice(near, TARGETS, replace=False).tolist()

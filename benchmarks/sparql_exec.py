@@ -1,9 +1,9 @@
-"""What executing queries on retrieved facts is worth: answers, and marks on answers.
+"""Executing queries on retrieved facts: the quality of answers, and of the marks on answers.
 
     python benchmarks/sparql_exec.py gold                                 gold graph and gold patterns of meridian
     python benchmarks/sparql_exec.py marks [DATA] --index INDEX [--method hipporag2] [--k 10]
 
-`marks` prints, for each kind of answer, how many there are, how many are right (accuracy), and how they are marked.
+`marks` prints, for each kind of answer, its number, the number of right ones (accuracy), and their marks.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from workbench.trace import Trace
 
 
 def gold_query(question: Question) -> Query:
-    """The decomposition of a question: its patterns with variables for the answers of its steps."""
+    """The decomposition of a question as patterns, with variables for the answers of its steps."""
 
     def term(text: str, step: int) -> str:
         return f"?s{step}" if text == "?" else f"?s{text[1:]}" if text.startswith("#") else text

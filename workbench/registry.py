@@ -140,7 +140,7 @@ def _has(*names: str) -> Callable[[Any], bool]:
 
 KINDS: dict[str, Kind] = {  # the first that fits
     "methods": Kind("workbench.methods:METHODS", _has("retrieve", "search")),
-    "readers": Kind("workbench.reading:READERS", _has("read", "context")),
+    "readers": Kind("workbench.reading:READERS", _has("read", "contexts")),
     "compressors": Kind("workbench.reading.compression:COMPRESSORS", _has("compress")),
     "encoders": Kind("workbench.encoding:ENCODERS", _has("encode", "encode_query")),
     "steps": Kind("workbench.steps:STEPS", lambda thing: hasattr(thing, "prompt") and hasattr(thing, "output")),

@@ -1,4 +1,4 @@
-"""The walk against the spec's vectors, igraph's prpack, and what must hold on any graph."""
+"""The walk against hand-computed vectors, igraph's prpack, and properties that hold on any graph."""
 
 import igraph
 import numpy as np
@@ -23,7 +23,7 @@ def graph(n: int, edges, directed: bool = False) -> sp.csr_array:
 
 
 SQUARE = [(0, 1, 4), (1, 2, 1), (2, 3, 3), (3, 0, 1)]
-VECTORS = [  # weights, reset, p at d = 0.5 (spec of HippoRAG 2, A6)
+VECTORS = [  # weights, reset, p at d = 0.5, worked out for the released HippoRAG 2
     (graph(5, SQUARE), (0.2, 0, 0.1, 0, 0), (0.430471, 0.201713, 0.236196, 0.131620, 0)),
     (graph(5, [(0, 1, 2), (0, 1, 2), *SQUARE[1:]]), (0.2, 0, 0.1, 0, 0), (0.430471, 0.201713, 0.236196, 0.131620, 0)),
     (graph(5, [(0, 1, 1)]), (1, 0, 0, 0, 1), (0.444444, 0.222222, 0, 0, 0.333333)),

@@ -90,7 +90,7 @@ def test_one_more_than_dimension_plus_one_has_a_tree(tmp_path):
 @pytest.mark.parametrize("reduction", ["pca", "umap"])
 @pytest.mark.parametrize("texts", [["the same"] * 30, ["one thing"] * 14 + ["another matter"] * 14], ids=["one", "two"])
 def test_equal_texts_are_members_each_for_itself(tmp_path, texts, reduction):
-    """Trap 5: matched back by equal vectors, each would belong to the clusters of all its equals."""
+    """Rows keep their indices: matched by equal vectors, each would join all clusters of its duplicates (RAPTOR)."""
     index = build(tmp_path, corpus(*texts), reduction=reduction, levels=1)
     assert set(np.unique(index.summaries.leaves.indices)) == set(range(len(texts)))
     assert all(len(set(cluster.children)) == len(cluster.children) for cluster in index.summaries.clusters)
@@ -120,9 +120,7 @@ def test_between_two_groups_one_belongs_to_both():
     memberships = clustering._memberships(points.astype(float), how)
     assert [80 in rows for rows in memberships] == [True, True]
     alone = clustering._memberships(points.astype(float), replace(how, threshold=0.99))
-    assert sorted(np.concatenate(alone)) == list(range(81)), (
-        "trap 4: where nothing exceeds the threshold, the likeliest"
-    )
+    assert sorted(np.concatenate(alone)) == list(range(81)), "where nothing exceeds the threshold, the likeliest"
 
 
 @settings(max_examples=20)
@@ -147,7 +145,7 @@ def test_many_vectors_are_searched_coarsely_and_that_is_said(tmp_path, monkeypat
 
 
 def test_two_long_nodes_are_not_clustered_again(tmp_path):
-    """Trap 2: the original asks UMAP for no dimension at all, and breaks."""
+    """The released RAPTOR requests zero dimensions from UMAP here, and fails."""
     long = ["sea " * 4000, "sail " * 4000]
     index = build(tmp_path, corpus(*long, *(p.text for p in DATA.passages[20:])), levels=1)
     assert [c.children for c in index.summaries.clusters if set(c.children) & {0, 1}] == [(0,), (1,)]
@@ -189,7 +187,7 @@ def test_an_empty_summary_is_a_failure(tmp_path, says):
 
 
 def test_a_failed_summary_is_counted_and_leaves_its_passages_without_that_parent(tmp_path):
-    """Trap 10: the original takes the exception for the summary."""
+    """A failed call is a failure; the released RAPTOR uses the exception as the summary."""
     index = build(tmp_path, engine=Summariser(fails=lambda texts: "harbour" in " ".join(texts)))
     failed = [cluster for cluster in index.summaries.clusters if cluster.summary.failure]
     assert said(index)["failures"] == len(failed) > 0

@@ -126,7 +126,7 @@ def test_nan_is_not_strict_json_and_stays_the_word_it_was():
     "frame", ["{}", '{{"names": [{}]}}', "[{}]", "```python\n{}\n```", '{{"names": {}', "Answer: {}"]
 )
 def test_nothing_is_ever_evaluated(frame, tmp_path):
-    """Traps T17 and T18: the released code hands replies to `eval`."""
+    """Replies are data: the released HippoRAG 2 passes them to `eval`."""
     marker = tmp_path / "run"
     code = f"__import__('os').system('touch {marker}')"
     for step in (NAMES, BOOK, SAID, named_entities.STEP):

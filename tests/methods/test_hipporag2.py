@@ -41,7 +41,7 @@ def dense_solution(weights: np.ndarray, reset: np.ndarray, damping: float) -> np
 
 @pytest.mark.parametrize("profile", ["released", "paper"])
 def test_equals_the_definition_computed_densely(tiny_index, profile):
-    """Steps 1 to 7 of the spec written out with dense matrices and plain loops."""
+    """The query stages of the released code, written out with dense matrices and plain loops."""
     facts, graph = tiny_index.facts, tiny_index.graph
     query = tiny_index.encode_query(QUESTION, "facts")
     raw = facts.fact_vectors @ query
@@ -125,7 +125,7 @@ def test_what_a_spread_says_of_passages_is_what_retrieve_returns(tiny_index, spe
 
 
 def test_kept_facts_without_weight_and_passages_that_are_no_seeds_leave_nowhere_to_start(tiny_index):
-    """Trap T11: the fact that is least like the question has the weight 0."""
+    """The fact least similar to the question has the weight 0, where the released code fails."""
     method = wb.method("hipporag2[linking_top_k=10,passage_weight=0]", tiny_index)
     worst = tiny_index.facts.facts[method.link_facts(QUESTION, Trace("off")).rows[-1]]
     method = wb.method("hipporag2[linking_top_k=10,passage_weight=0]", tiny_index, Filter(answer=[list(worst)]))
@@ -172,7 +172,7 @@ def test_what_the_filter_says_is_mapped_to_candidates(tiny_index, settings, said
 
 
 def test_scores_are_scaled_over_all_facts_not_over_the_candidates(tiny_index):
-    """Trap T1: with five facts or fewer the worst one has 0; among many, the fifth candidate has not."""
+    """Scores are scaled over all facts: of up to five, the worst has 0; among many, the fifth candidate does not."""
     method = wb.method("hipporag2[linking_top_k=2]", tiny_index)
     linked = method.link_facts(QUESTION, Trace())
     assert linked.scores[0] == pytest.approx(1)

@@ -44,7 +44,7 @@ from workbench.steps import (
     ],
 )
 def test_the_answer_stands_after_the_last_cue(text, said):
-    """Trap T19: split at the first cue, a thought that holds the word becomes the answer."""
+    """The last cue counts: split at the first, a thought that contains the word would become the answer."""
     assert (answer.read(text).answer, answer.read(text).abstained) == (said, False)
 
 

@@ -1,4 +1,4 @@
-"""Data sets: the folder format, folders of documents, and the sets known by name."""
+"""Data sets: the folder format, folders of documents, and the named sets."""
 
 from __future__ import annotations
 
@@ -38,18 +38,17 @@ __all__ = [
 
 
 def load(data: str | Path, *, offline: bool | None = None, strict: bool = False, **options: Any) -> Dataset:
-    """A data set by name (`"meridian"`, `"musique"`, `"musique/dev/ketrag-500"`) or by folder.
+    """Load a data set by name (`"meridian"`, `"musique"`, `"musique/dev/ketrag-500"`) or by folder.
 
-    A folder may be a data folder, a publisher's layout, an index made elsewhere, or documents (`.txt`, `.md`, `.pdf`),
-    and is recognised by what it holds, in this order; `docs/data.md` describes each. A `questions.jsonl` beside any of
-    them is read as well. `options` are those of :func:`read_documents` for documents and of
-    :func:`workbench.exchange.read` for an index; few names take any. `offline=True`, or HOPSCOPE_OFFLINE, forbids every
-    connection.
+    A folder may be a data folder, a publisher's layout, an index of another program, or documents (`.txt`, `.md`,
+    `.pdf`); its content determines which, tried in this order (`docs/data.md`). In every case, a `questions.jsonl` in
+    the folder is read as well. `options` are those of :func:`read_documents` for documents and of
+    :func:`workbench.exchange.read` for an index; few names accept any. `offline=True`, or HOPSCOPE_OFFLINE, forbids
+    every connection.
 
-    Documents that cannot be read are skipped, and the data set lists them; with `strict=True` the first of them is an
-    error.
+    Unreadable documents are skipped, and the data set lists them; with `strict=True` the first one is an error.
 
-    Raises :class:`DataError` for what cannot be had or read, :class:`SettingError` for options that do not fit.
+    Raises :class:`DataError` for data that cannot be found or read, :class:`SettingError` for invalid options.
     """
     if str(data) in BUNDLED:
         _no_options(data, options)
@@ -69,7 +68,7 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
         _no_options(data, options)
         return _with_questions(read(path), path)
 
-    from workbench import exchange  # which builds on this package
+    from workbench import exchange  # which imports this package
 
     if exchange.recognise(path):
         return _with_questions(exchange.read(path, **options), path)
@@ -87,7 +86,7 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
 
 
 def datasets() -> Catalogue:
-    """Every data set that `load` knows by name: counts, licence, source, and whether it is on this machine."""
+    """Every named data set: counts, licence, source, and whether it is on this machine."""
     bundled = tuple(
         Known(name, "bundled corpus", len(data.passages), len(data.questions), None, "MIT", "bundled", str(data.folder))
         for name, data in ((name, load(name)) for name in BUNDLED)
@@ -96,7 +95,7 @@ def datasets() -> Catalogue:
 
 
 def _with_questions(data: Dataset, folder: Path) -> Dataset:
-    """Data of another layout with the `questions*.jsonl` that someone has put beside them."""
+    """Data of another layout with the `questions*.jsonl` that a user added to the folder."""
     added = questions_in(folder, {passage.id for passage in data.passages})
     return replace(data, questions=data.questions + added) if added else data
 

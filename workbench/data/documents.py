@@ -1,4 +1,4 @@
-"""A folder of documents (`.txt`, `.md`, `.pdf`) read as a data set: `read_documents("my/folder")`."""
+"""Read a folder of documents (`.txt`, `.md`, `.pdf`) as a data set: `read_documents("my/folder")`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from workbench.text import storable
 
 SUFFIXES = (".txt", ".md", ".markdown", ".pdf")
 _MARKDOWN = (".md", ".markdown")
-_TOLD = 5  # files that the error about an unreadable folder names
+_TOLD = 5  # files that the error about an unreadable folder lists
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<matter>.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
 def is_documents(folder: Path) -> bool:
-    """Whether a folder holds, at any depth, a file that `read_documents` would read."""
+    """Whether a folder contains, at any depth, a file that `read_documents` would read."""
     return any(path.suffix.lower() in SUFFIXES for path, _ in _files(folder, lambda shown, problem: None))
 
 
@@ -44,16 +44,16 @@ def read_documents(
     """Read every document below a folder, in the order of their paths, and split each into passages.
 
     `size`, `overlap` and `unit` are those of :func:`workbench.data.splitter.split`. A passage's id is
-    `<path below the folder>#<number>`, from 1: another document never changes it. Its title is the document's (front
-    matter's `title:`, the first Markdown heading, a PDF's own, else the name of the file), followed by `› heading`
-    where it stands under a later Markdown heading. Front matter itself is not text.
+    `<path below the folder>#<number>`, starting at 1, so other documents never change it. Its title is the document's
+    (front matter's `title:`, the first Markdown heading, a PDF's own, otherwise the file name), followed by `› heading`
+    under a later Markdown heading. Front matter itself is not text.
 
-    Hidden files, other kinds of files and links to folders are passed over. A file that cannot be read, that is empty,
-    binary, longer than `max_bytes` or not of the `encoding` is skipped, or with `on_error="raise"` raises
-    :class:`DataError`, as does a folder of which nothing can be read. `origin` lists each file that was skipped and
-    why, the settings, and the hash of every file read.
+    Hidden files, other kinds of files and links to folders are ignored. A file that is unreadable, empty, binary,
+    longer than `max_bytes` or not in the `encoding` is skipped; with `on_error="raise"` it raises :class:`DataError`,
+    as does a folder without any readable file. `origin` lists each skipped file with its reason, the settings, and the
+    hash of every file read.
 
-    The questions are those of the `questions*.jsonl` beside the documents; their `support` holds ids of passages.
+    The questions are those of the `questions*.jsonl` in the folder; their `support` holds ids of passages.
     """
     splitter.check(size, overlap, unit)
     if on_error not in ("raise", "skip"):
@@ -114,11 +114,11 @@ def read_documents(
 
 
 def _files(folder: Path, skip: Callable[[str, DataError | str], None]) -> Iterator[tuple[Path, str]]:
-    """(path, path below the folder as text) of every file that is not hidden, sorted by name."""
-    waiting = [(folder, "")]  # the next one last
+    """(path, path below the folder as text) of every visible file, sorted by name."""
+    waiting = [(folder, "")]  # a stack: the next one last
     while waiting:
         path, shown = waiting.pop()
-        if not os.path.isdir(path):  # which is False for what may not be looked at
+        if not os.path.isdir(path):  # also False for an inaccessible path
             yield path, shown
         elif shown and path.is_symlink():
             skip(shown, "a link to a folder, which may lead in a circle; read its target as a data set of its own")
@@ -128,7 +128,7 @@ def _files(folder: Path, skip: Callable[[str, DataError | str], None]) -> Iterat
             except OSError as error:
                 skip(shown or ".", DataError(f"{path} cannot be listed ({error.strerror}); mend its permissions"))
                 continue
-            # A name that is no UTF-8 keeps its bytes as \\xNN, so that two such names stay apart.
+            # A name that is not UTF-8 keeps its bytes as \\xNN, so two such names stay distinct.
             below = f"{shown}/" if shown else ""
             waiting += [
                 (path / os.fsdecode(name), below + name.decode("utf-8", "backslashreplace"))
@@ -170,7 +170,7 @@ def _sections(path: Path, content: bytes, encoding: str) -> list[tuple[str, str]
 
 
 def _by_heading(text: str) -> list[tuple[str, str]]:
-    """(heading, text from its line on) of each Markdown section; a heading inside a code fence is none."""
+    """(heading, text from its line on) of each Markdown section; lines inside a code fence are not headings."""
     parts: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
     for line in re.findall(r"[^\n]*\n|[^\n]+", text):
@@ -195,14 +195,14 @@ def _front_title(matter: str) -> str:
 
 
 def _heading(line: str) -> str:
-    """The text of a heading without the number signs that may close it, as `C#` does not."""
+    """The text of a heading without closing number signs, but with those of a word such as `C#`."""
     text = line.strip()
     bare = text.rstrip("#")
     return bare.strip() if bare != bare.rstrip() or not bare else text
 
 
 def _decoded(path: Path, content: bytes, encoding: str) -> str:
-    """The text of a file. A byte order mark wins over the default encoding, never over another that was asked for."""
+    """The text of a file. A byte order mark overrides the default encoding, but not an explicit one."""
     if codecs.lookup(encoding).name == "utf-8":
         marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         encoding = "utf-16" if marked else "utf-8-sig"
@@ -229,7 +229,7 @@ def _pdf(path: Path, content: bytes) -> tuple[str, str]:
         reader = pypdf.PdfReader(io.BytesIO(content))
         title = (reader.metadata.title if reader.metadata else "") or ""
         text = "\n\n".join(page.extract_text() for page in reader.pages)
-    except Exception as error:  # a damaged or hostile PDF fails in any way that a parser can
+    except Exception as error:  # a damaged or hostile PDF may raise anything
         raise DataError(
             f"{path} cannot be read as a PDF ({type(error).__name__}: {error}); open it in a viewer and save it anew"
         ) from None

@@ -1,7 +1,8 @@
-"""The folder format: `corpus.jsonl` or `triples.tsv`, and what may lie beside them. See `docs/data.md`.
+"""The folder format: `corpus.jsonl` or `triples.tsv`, and optional files. See `docs/data.md`.
 
-Reading is strict about what would silently spoil a number (duplicate ids, gold passages that are not in the corpus)
-and says file, line and remedy."""
+Reading rejects what would silently spoil a number (duplicate ids, gold passages that are not in the corpus), and errors
+name file, line and remedy.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from workbench.text import storable
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extraction(Record):
-    """What was extracted from one passage: entities and triples as they came, un-normalised."""
+    """The extraction from one passage: entities and triples as received, not normalised."""
 
     passage_id: str
     entities: tuple[str, ...]
@@ -37,11 +38,11 @@ class Extraction(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dataset(Record):
-    """A corpus with its questions and, where the folder has them, ready-made extractions, a gold graph and triples.
+    """A corpus with its questions and, if the folder has them, ready-made extractions, a gold graph and triples.
 
-    `triples` are a ready graph, which may stand without a corpus; `origin` says where all of it comes from. `profiles`
-    are what an index made elsewhere knows of its entities and relations; `left_out` says, in words, what of it could
-    not be taken over. `schema` is what the graph or the triples speak of.
+    `triples` are a ready graph, with or without a corpus; `origin` records the source of everything. `profiles` are the
+    descriptions of entities and relations from an imported index; `left_out` lists what could not be imported. `schema`
+    defines the types and relations of the graph or the triples.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Dataset(Record):
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the corpus: ids, titles and texts in their order."""
+        """Hash of the corpus: ids, titles and texts in order."""
         return fingerprint(self.passages)
 
     def passage(self, passage_id: str) -> Passage:
@@ -76,7 +77,7 @@ def fingerprint(passages: tuple[Passage, ...]) -> str:
 
 
 def is_folder(folder: Path) -> bool:
-    """Whether a folder has the file that `read_folder` takes its corpus from."""
+    """Whether a folder has the file that `read_folder` reads the corpus from."""
     return any((folder / name).exists() for name in ("corpus.jsonl", "triples.tsv"))
 
 
@@ -105,7 +106,7 @@ def read_folder(folder: Path, name: str | None = None) -> Dataset:
 
 
 def _schema(path: Path, triples: tuple[Triple, ...], gold: GoldGraph | None) -> Schema | None:
-    """The schema in the folder; else the bundled one that covers the triples; else that of the gold graph."""
+    """The schema in the folder, otherwise the bundled one that covers the triples, otherwise that of the gold graph."""
     labels = dict.fromkeys(triple.relation for triple in triples)
     if not path.exists():
         return covering(labels) or (gold.schema if gold else None)
@@ -132,15 +133,14 @@ def read_corpus(path: Path) -> list[Passage]:
 
 
 def question_files(folder: Path) -> list[Path]:
-    """The files of a folder that hold its questions, in their order."""
+    """The question files of a folder, in order."""
     return sorted(folder.glob("questions*.jsonl"))
 
 
 def questions_in(
     folder: Path, known: set[str], answer_set: bool = False, skipped: Mapping[str, str] | None = None
 ) -> tuple[Question, ...]:
-    """The questions of all these files, with ids that are unique over them; the arguments are those of
-    `read_questions`."""
+    """The questions of all these files, with ids unique across them; the arguments are those of `read_questions`."""
     seen: dict[str, str] = {}
     files = question_files(folder)
     return tuple(one for path in files for one in read_questions(path, known, seen, answer_set, skipped))
@@ -153,13 +153,12 @@ def read_questions(
     answer_set: bool = False,
     skipped: Mapping[str, str] | None = None,
 ) -> list[Question]:
-    """Questions of one file. With `known` passage ids, gold that is not among them is an error: recall would be
-    wrong.
+    """Questions of one file. With `known` passage ids, other gold ids are an error, because recall would be wrong.
 
-    `seen` (question id → place) is shared by the files of a folder, so that their ids stay apart. `answer_set` is what
-    holds where a question does not say it: questions on a ready graph, which name a `topic_entity`, are answered by a
-    set. In files named `…_2hop.jsonl` two hops hold likewise. `skipped` (document → reason) tells of gold that could
-    not be read.
+    `seen` (question id → place) is shared by the files of a folder, so that their ids are unique. `answer_set` is the
+    default for questions that do not state it: questions on a ready graph, which name a `topic_entity`, are answered by
+    a set. Likewise, questions in files named `…_2hop.jsonl` have two hops by default. `skipped` (document → reason)
+    explains gold that could not be read.
     """
     questions: list[Question] = []
     seen = {} if seen is None else seen
@@ -188,7 +187,7 @@ def read_questions(
 
 
 def _absent(gold: str, known: set[str], skipped: Mapping[str, str]) -> str:
-    """Why `support` cannot name this, and what to do. Passages of a document have the ids `<document>#<number>`."""
+    """Why `support` cannot name this id, and the remedy. Passages of a document have the ids `<document>#<number>`."""
     for document in (gold, gold.rpartition("#")[0]):
         if document in skipped:
             return (
@@ -232,7 +231,7 @@ def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
 
 
 def read_triples(path: Path) -> Iterator[Triple]:
-    """`triples.tsv`: head, relation and tail a line, with tabs between them; a line that stands twice is an error."""
+    """`triples.tsv`: head, relation and tail per line, separated by tabs; a duplicate line is an error."""
     seen: dict[tuple[str, ...], int] = {}
     for number, raw in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         where = f"{path}, line {number}"
@@ -270,6 +269,6 @@ def _tuples(row: dict) -> dict:
 
 
 def _one(row: dict, name: str, where: str) -> tuple[str, ...]:
-    """A field that holds a single text where another could hold a list of them."""
+    """A field that must hold a single text and not a list of them."""
     found = value(row, name, where, str)
     return () if found is None else (found,)

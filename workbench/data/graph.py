@@ -1,4 +1,4 @@
-"""A gold graph beside a corpus: typed entities, relations between them and attributes. See `docs/data.md`."""
+"""A gold graph of a corpus: typed entities, relations between them and attributes. See `docs/data.md`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EntityType:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation, and the types of entities that may stand at its head and its tail."""
+    """A relation, and the allowed entity types of its head and tail."""
 
     name: str
     definition: str
@@ -34,7 +34,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute, the types of entities that may have it, and what its values are: date, number or text."""
+    """An attribute, the entity types that may have it, and the kind of its values: date, number or text."""
 
     name: str
     definition: str
@@ -45,7 +45,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What a graph speaks of: in a sentence or two (`description`), and type by type."""
+    """The types and relations of a graph, with a `description` in a sentence or two."""
 
     entity_types: tuple[EntityType, ...]
     relations: tuple[Relation, ...]
@@ -55,7 +55,7 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class GoldEntity:
-    """An entity; `passage` is its own article, `mentions` are wordings that point to it without naming it."""
+    """An entity; `passage` is its own article, `mentions` are phrases that refer to it without naming it."""
 
     name: str
     type: str
@@ -66,7 +66,8 @@ class GoldEntity:
 
 @dataclass(frozen=True, slots=True)
 class GoldTriple:
-    """A fact and the passages that state it. The tail of a relation is an entity's name, of an attribute a value."""
+    """A fact and the passages that state it. The tail of a relation is an entity's name, that of an attribute a
+    value."""
 
     head: str
     relation: str
@@ -77,7 +78,7 @@ class GoldTriple:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoldGraph:
-    """What a corpus states, as entities and triples of a schema, written by hand."""
+    """The facts that a corpus states, as hand-written entities and triples of a schema."""
 
     schema: Schema
     entities: tuple[GoldEntity, ...]
@@ -100,7 +101,7 @@ def read_graph(folder: Path, known: set[str]) -> GoldGraph:
 
 
 def read_schema(path: Path, *, typed: bool = False) -> Schema:
-    """Read and check a `schema.json`. `typed`: every relation says which types its ends have."""
+    """Read and check a `schema.json`. `typed`: every relation must declare the types of its ends."""
     if not path.exists():
         raise DataError(f"{path} is missing; see docs/data.md for what a gold graph needs")
     try:

@@ -1,4 +1,4 @@
-"""Reading JSON Lines: each complaint begins with the file and the line and ends with the remedy."""
+"""Read JSON Lines; each error begins with the file and the line and ends with the remedy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "
 
 
 def rows(path: Path) -> Iterator[tuple[str, dict]]:
-    """(place, row) for each line of a JSON Lines file; blank lines are passed over."""
+    """(place, row) for each line of a JSON Lines file; blank lines are skipped."""
     if not path.exists():
         raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
     with path.open("rb") as lines:
@@ -68,7 +68,7 @@ def objects(row: dict, name: str, where: str) -> tuple[dict, ...]:
 
 
 def once(seen: dict[str, str], identifier: str, what: str, where: str, key: str = "id") -> None:
-    """Remember where something was first named; the second time is an error."""
+    """Record where a name first occurs; a second occurrence is an error."""
     if identifier in seen:
         called = f"{what} {key}".strip()
         raise DataError(

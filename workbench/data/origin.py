@@ -1,4 +1,4 @@
-"""Where a data set came from and how its passages were made. It travels with the data set, in `origin.json`."""
+"""The origin of a data set and of its passages, stored with the data set in `origin.json`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.text import storable
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SourceFile(Record):
-    """A file that was read. `checked` says what its hash was compared with, and is empty where nothing is known."""
+    """A file that was read. `checked` names the reference of its hash, and is empty without one."""
 
     name: str
     sha256: str
@@ -24,7 +24,7 @@ class SourceFile(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Origin(Record):
-    """`source` names where the data come from, `settings` what made the passages, `skipped` holds (file, reason)."""
+    """`source` names the source of the data, `settings` produced the passages, `skipped` holds (file, reason)."""
 
     source: str
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -38,7 +38,7 @@ def write_origin(origin: Origin, path: Path) -> None:
 
 
 def read_origin(path: Path) -> Origin:
-    """Raises :class:`DataError` where the file is not what `write_origin` writes."""
+    """Raises :class:`DataError` if the file does not have the format of `write_origin`."""
     try:
         row = json.loads(path.read_text("utf-8-sig"))
         return Origin(

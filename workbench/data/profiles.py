@@ -1,7 +1,7 @@
-"""What is known of entities and of relations beyond their names: types, descriptions, keywords, weights.
+"""Profiles: types, descriptions, keywords and weights of entities and relations.
 
-Indexes made elsewhere bring it with them (`docs/exchange.md`). An entity or a pair may have several profiles, each
-with the passages that it was written from.
+Imported indexes include them (`docs/exchange.md`). An entity or a pair may have several profiles, each with the
+passages that it was written from.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from workbench.records import Record
 
 @dataclass(frozen=True, slots=True, repr=False)
 class EntityProfile(Record):
-    """An entity's name as it came, its type, a text about it, and the ids of the passages behind them."""
+    """An entity's original name, its type, a description, and the ids of the passages behind them."""
 
     name: str
     type: str = ""
@@ -24,8 +24,8 @@ class EntityProfile(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RelationProfile(Record):
-    """What joins two entities: a text about it, its keywords, its weight on the maker's own scale, the ids of the
-    passages behind them, and the name of the relation where it has one."""
+    """The relation of two entities: a description, keywords, a weight on its maker's scale, the ids of the passages
+    behind them, and its name if it has one."""
 
     source: str
     target: str
@@ -38,7 +38,7 @@ class RelationProfile(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Profiles(Record):
-    """The profiles of a data set or of an index; `made_by` names the engines that wrote them, where that is known."""
+    """The profiles of a data set or of an index; `made_by` names the engines that wrote them, if known."""
 
     entities: tuple[EntityProfile, ...] = ()
     relations: tuple[RelationProfile, ...] = ()
@@ -46,7 +46,7 @@ class Profiles(Record):
 
 
 def joined(parts: Sequence[Profiles]) -> Profiles:
-    """Several sets of profiles as one, in their order."""
+    """Concatenate several sets of profiles."""
     return Profiles(
         tuple(profile for part in parts for profile in part.entities),
         tuple(profile for part in parts for profile in part.relations),
@@ -55,8 +55,8 @@ def joined(parts: Sequence[Profiles]) -> Profiles:
 
 
 def within(profiles: Profiles, ids: Collection[str]) -> Profiles:
-    """The profiles as far as the passages `ids` support them: one whose passages are all others' is left out, one that
-    never named a passage stays."""
+    """Restrict the profiles to those that the passages `ids` support: profiles of other passages only are dropped,
+    profiles without any passage stay."""
 
     def kept(found):
         for profile in found:

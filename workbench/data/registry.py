@@ -1,4 +1,4 @@
-"""The data sets known by name: `find`, `load_entry`, and the table that `wb.datasets()` shows."""
+"""The named data sets: `find`, `load_entry`, and the table that `wb.datasets()` shows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENTRIES: dict[str, Entry] = {
         key=lambda entry: entry.id,
     )
 }
-# A bare name is the sample that most of the papers report on.
+# A bare name is the sample that most papers report.
 ALIASES = {
     "musique": "musique/dev/hipporag-1000",
     "hotpotqa": "hotpotqa/dev/hipporag-1000",
@@ -42,7 +42,7 @@ ALIASES = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Known(Record):
-    """A data set known by name, and where it is on this machine: empty if it would have to be downloaded."""
+    """A named data set, and its place on this machine: empty if it would have to be downloaded."""
 
     id: str
     of: str
@@ -57,7 +57,7 @@ class Known(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Catalogue(Record):
-    """All data sets known by name."""
+    """All named data sets."""
 
     datasets: tuple[Known, ...]
 
@@ -68,7 +68,7 @@ def find(name: str) -> Entry | None:
 
 
 def near(name: str, others: tuple[str, ...] = ()) -> str:
-    """What an error says of an unknown name: the near misses, and every known one."""
+    """The part of an error that lists similar names and all known ones."""
     known = (*others, *ALIASES, *ENTRIES)
     close = difflib.get_close_matches(name, known, n=3)
     guess = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
@@ -76,7 +76,7 @@ def near(name: str, others: tuple[str, ...] = ()) -> str:
 
 
 def datasets(bundled: tuple[Known, ...] = ()) -> Catalogue:
-    """The bundled data sets and those of the register, with counts, licence and source, and whether they are here."""
+    """The bundled and registered data sets, with counts, licence and source, and whether they are on this machine."""
     aliases = {id: tuple(name for name, target in ALIASES.items() if target == id) for id in ENTRIES}
     known = [
         Known(
@@ -96,9 +96,9 @@ def datasets(bundled: tuple[Known, ...] = ()) -> Catalogue:
 
 
 def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
-    """Read an entry: from a folder in our layout where there is one, else from its publisher's files.
+    """Read an entry: from a data folder if there is one, otherwise from its publisher's files.
 
-    Raises :class:`DataError` where files cannot be had, or where the counts are not those that are known.
+    Raises :class:`DataError` if files cannot be obtained or the counts differ from the known ones.
     """
     if unknown := set(options) - set(entry.options):
         takes = ", ".join(entry.options) or "no options: its passages are its publisher's"
@@ -140,7 +140,7 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
 
 
 def _kept(entry: Entry) -> tuple[Path, Copy | None] | None:
-    """A folder in our layout that holds the entry, and what is known of it."""
+    """A data folder that holds the entry, and the facts known about it."""
     places: list[tuple[Path, Copy | None]] = [(cache() / entry.id, None)]
     if named := os.environ.get("HOPSCOPE_DATA"):
         data = Path(named).expanduser()

@@ -1,4 +1,4 @@
-"""Splitting a text into passages: at the end of a paragraph where possible, else of a sentence, else of a word."""
+"""Split a text into passages: at the end of a paragraph if possible, otherwise of a sentence, otherwise of a word."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import accumulate
 from workbench import tokens
 from workbench.errors import SettingError
 
-# The passages of the multi-hop benchmarks have 90 to 110 words (MuSiQue 92, 2WikiMultiHopQA 87, HotpotQA 110), and the
-# default encoder reads 256 tokens, about 190 words: 120 words stay within both.
+# The passages of the multi-hop benchmarks have 90 to 110 words (MuSiQue 92, 2WikiMultiHopQA 87, HotpotQA 110), and
+# the default encoder reads 256 tokens, about 190 words: 120 words stay within both.
 SIZE, OVERLAP, UNIT = 120, 0, "words"
 UNITS = ("words", "tokens")
 
@@ -25,7 +25,7 @@ _NOTHING, _WORD, _SENTENCE, _PARAGRAPH = range(4)
 
 
 def check(size: int, overlap: int, unit: str) -> None:
-    """Raises :class:`SettingError` for a size, overlap or unit that cannot be used."""
+    """Raises :class:`SettingError` for an invalid size, overlap or unit."""
     if unit not in UNITS:
         raise SettingError(f"unit={unit!r} is not known; use one of {', '.join(UNITS)}")
     smallest = 1 if unit == "words" else 2 * _TOKENS_A_CHARACTER
@@ -36,12 +36,12 @@ def check(size: int, overlap: int, unit: str) -> None:
 
 
 def split(text: str, size: int = SIZE, overlap: int = OVERLAP, unit: str = UNIT) -> list[str]:
-    """Passages of at most `size` words or cl100k tokens; each begins with up to `overlap` of the one before it.
+    """Passages of at most `size` words or cl100k tokens; each begins with up to `overlap` of the previous one.
 
-    A passage ends at the last paragraph end that leaves it reasonably full, else at such a sentence end, else
-    between two words; only a run of more than 40 characters is ever cut inside. Nothing but white space between
-    passages is left out: with `overlap` 0 their characters are those of the text, in order. A kana or han character
-    counts as one word. A text of white space alone has no passages.
+    A passage ends at the last paragraph end that leaves it reasonably full, otherwise at such a sentence end, otherwise
+    between two words; only a run of more than 40 characters is ever cut inside. Only white space between passages is
+    dropped: with `overlap` 0, their characters are those of the text, in order. A kana or han character counts as one
+    word. A text of white space alone has no passages.
     """
     check(size, overlap, unit)
     longest = _LONGEST if unit == "words" else min(_LONGEST, size // _TOKENS_A_CHARACTER)
@@ -50,7 +50,7 @@ def split(text: str, size: int = SIZE, overlap: int = OVERLAP, unit: str = UNIT)
         lengths = [1] * len(words)
     else:
         begins = [words[0][0], *(end for _, end in words)] if words else []
-        count = cache(tokens.count)  # most words come again and again
+        count = cache(tokens.count)  # most words recur
         lengths = [count(text[begin:end]) for begin, (_, end) in zip(begins, words)]
     before = [0, *accumulate(lengths)]  # before[i]: length of words[:i]
     ends = [_NOTHING, *(_boundary(text, words[i - 1], words[i][0]) for i in range(1, len(words))), _PARAGRAPH]
@@ -58,7 +58,7 @@ def split(text: str, size: int = SIZE, overlap: int = OVERLAP, unit: str = UNIT)
     passages, start = [], 0
     while start < len(words):
         last = max(bisect_right(before, before[start] + size) - 1, start + 1)
-        # Counted alone, words may have fewer tokens than together with the white space between them.
+        # Alone, words may have fewer tokens than together with the white space between them.
         while unit == "tokens" and last > start + 1 and tokens.count(text[words[start][0] : words[last - 1][1]]) > size:
             last -= 1
         end = last if last == len(words) else _best_end(ends, before, start, last, (size + overlap) / 2)
@@ -77,12 +77,12 @@ def length(text: str, unit: str = UNIT) -> int:
 
 
 def _words(text: str, longest: int) -> list[tuple[int, int]]:
-    """(begin, end) of each word; a full stop stays with the han or kana character before it."""
+    """(begin, end) of each word; a full stop belongs to the preceding han or kana character."""
     return [match.span() for match in re.finditer(rf"[{_UNSPACED}][。！？]?|[^\s{_UNSPACED}]{{1,{longest}}}", text)]
 
 
 def _boundary(text: str, word: tuple[int, int], following: int) -> int:
-    """What ends between a word and the one that begins at `following`."""
+    """The kind of boundary between a word and the one that begins at `following`."""
     gap = text[word[1] : following]
     if _BLANK_LINE.search(gap):
         return _PARAGRAPH
@@ -93,13 +93,13 @@ def _boundary(text: str, word: tuple[int, int], following: int) -> int:
 
 
 def _best_end(ends: list[int], before: list[int], start: int, last: int, fullness: float) -> int:
-    """The last end of the highest kind, of those that leave the passage at least `fullness` long."""
+    """The last boundary of the highest kind among those that leave the passage at least `fullness` long."""
     first = max(bisect_left(before, before[start] + fullness), start + 1)
     return max(range(first, last + 1), key=lambda end: (ends[end], end), default=last)
 
 
 def _next_start(ends: list[int], before: list[int], start: int, end: int, overlap: int) -> int:
-    """Where the next passage begins: at a sentence within the overlap, if one begins there."""
+    """The start of the next passage: a sentence within the overlap, if one begins there."""
     earliest = max(bisect_left(before, before[end] - overlap), start + 1)
     within = range(earliest, end)
     return next((i for i in within if ends[i] >= _SENTENCE), next((i for i in within if ends[i]), end))

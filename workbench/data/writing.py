@@ -1,4 +1,4 @@
-"""Keeping a data set as a data folder, which `load` reads back."""
+"""Write a data set as a data folder, which `load` reads."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from workbench.data.origin import write_origin
 from workbench.errors import DataError
 from workbench.text import storable
 
-_READ = "openie.jsonl ("  # what a folder's reader puts around the model of an extraction
+_READ = "openie.jsonl ("  # the reader's prefix to the model of an extraction
 
 
 def write_folder(dataset: Dataset, folder: str | Path) -> Path:
-    """Write a data set as a new data folder and return the folder; what is read back differs in name and folder only.
+    """Write a data set as a new data folder and return the folder; reading it back changes only name and folder.
 
-    Extractions that failed are left out, so that they are tried again. The folder appears when it is whole. Raises
-    :class:`DataError` where it holds something already, or where a triple has a tab or a line break in it.
+    Failed extractions are omitted, so they are retried. The folder appears only when it is complete. Raises
+    :class:`DataError` if it is not empty, or if a triple contains a tab or a line break.
     """
     folder = Path(folder).expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

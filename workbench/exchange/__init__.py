@@ -1,7 +1,7 @@
-"""Indexes of other GraphRAG systems in, GraphML and CSV out. `docs/exchange.md` says what comes over.
+"""Read indexes of other GraphRAG systems; write GraphML and CSV. `docs/exchange.md` lists what is imported.
 
-data = exchange.read("output")                       # recognised from what lies there
-index = wb.Index.build(data)                         # no engine: what was paid for is used
+data = exchange.read("output")                       # the format is recognised
+index = wb.Index.build(data)                         # no engine: reuses the paid extraction
 exchange.write(index, "graph.graphml")
 """
 
@@ -23,14 +23,14 @@ __all__ = ["FORMATS", "Format", "read", "recognise", "to_csv", "to_graphml", "wr
 
 @dataclass(frozen=True)
 class Format:
-    """`find` gives the files or folders of this format at a path, `read(path, name, **options)` a data set."""
+    """`find` returns the files or folders of this format at a path, `read(path, name, **options)` a data set."""
 
     looked_for: str
     find: Callable[[Path], list[Path]]
     read: Callable[..., Dataset]
 
 
-# Folders that the systems name themselves, so that every project has one.
+# Folder names that the systems assign, so that every project has one.
 _FOLDERS = {"output", "artifacts", "graphs", "processed", "rag_storage", "stage1"}
 
 # In the order in which they are tried.
@@ -46,17 +46,18 @@ FORMATS: dict[str, Format] = {
 
 
 def recognise(path: str | Path) -> str | None:
-    """The kind of what lies at a path, one of `FORMATS`, or None."""
+    """The format at a path, one of `FORMATS`, or None."""
     path = Path(path).expanduser()
     return next((kind for kind, known in FORMATS.items() if path.exists() and known.find(path)), None)
 
 
 def read(path: str | Path, kind: str | None = None, *, name: str | None = None, **options: Any) -> Dataset:
-    """The data set at a path: passages, what was extracted from each, and what is known of entities and relations.
+    """The data set at a path: passages, their extractions, and profiles of entities and relations.
 
-    `kind` is one of `FORMATS`, and is recognised where it is not given; `name` is that of the folder by default.
-    Options: `strict=False` leaves out ids of passages that are not there instead of refusing them; `documents` (gfmrag)
-    and `chunks` (youtu) name the file of texts. Raises :class:`DataError` where a file is missing or damaged."""
+    `kind` is one of `FORMATS`, recognised by default; `name` is that of the folder by default. Options: `strict=False`
+    drops ids of missing passages instead of refusing them; `documents` (gfmrag) and `chunks` (youtu) name the file of
+    texts. Raises :class:`DataError` if a file is missing or damaged.
+    """
     path = Path(path).expanduser()
     if kind is not None and kind not in FORMATS:
         raise SettingError(f"kind={kind!r} is unknown; choose one of {', '.join(FORMATS)}")
@@ -74,7 +75,7 @@ def read(path: str | Path, kind: str | None = None, *, name: str | None = None, 
 
 
 def _name(path: Path, kind: str) -> str:
-    """What to call a data set: by a file that someone named, else by the nearest folder that someone named."""
+    """The name of a data set: that of a file named by a user, otherwise of the nearest folder named by a user."""
     if path.is_file() and kind in ("youtu", "graphml"):
         return path.stem.removesuffix("_new")
     folder = path.resolve() if path.is_dir() else path.resolve().parent

@@ -1,10 +1,10 @@
-"""Writing an index as GraphML or CSV, for other programs and back again.
+"""Write an index as GraphML or CSV, for other programs and for import.
 
-A phrase is the node `e<row>`, a passage `p<row>`. Every fact is an edge of kind `relation` of its own, from subject to
-object, whose weight is the number of passages that state it; `context` joins a passage to the phrases of its facts;
-`synonym` leads from a phrase to one that it found near, weighted by the cosine. Types, descriptions and keywords are
-there where the index has profiles; `strength` is the weight that their maker gave a relation. Ids of passages and
-keywords are JSON lists.
+A phrase is the node `e<row>`, a passage `p<row>`. Every fact is a separate edge of kind `relation`, from subject to
+object, with the number of passages that state it as weight; `context` joins a passage to the phrases of its facts;
+`synonym` leads from a phrase to a similar one, weighted by the cosine. Types, descriptions and keywords are present if
+the index has profiles; `strength` is the weight that the source of a relation assigned. Ids of passages and keywords
+are JSON lists.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EDGE = {
     "keywords": "string",
     "strength": "double",
 }
-GRAPH_ID = "hopscope"  # by which a file of ours is known
+GRAPH_ID = "hopscope"  # identifies our files
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 
@@ -73,7 +73,8 @@ class Edge(NamedTuple):
 
 
 def write(index: Index, to: str | Path) -> list[Path]:
-    """Write an index as `FILE.graphml` or, where `to` has no suffix, as a folder of CSV files; the files written."""
+    """Write an index as `FILE.graphml` or, if `to` has no suffix, as a folder of CSV files; return the written
+    files."""
     to = Path(to).expanduser()
     if to.suffix.lower() == ".graphml":
         return [to_graphml(index, to)]
@@ -83,10 +84,10 @@ def write(index: Index, to: str | Path) -> list[Path]:
 
 
 def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
-    """Write an index as GraphML, for networkx, Gephi and others; an old file is replaced when the new one is whole.
+    """Write an index as GraphML, for networkx, Gephi and others; it replaces an old file only when it is complete.
 
-    `text=False` leaves the texts of passages out, which an index cannot be built from again. Characters that XML cannot
-    hold become U+FFFD; where two passages would have one id by that, it is a :class:`DataError`: CSV holds them.
+    `text=False` omits the texts of passages; an index cannot be built from such a file. Characters that XML cannot
+    represent become U+FFFD; if two passages would then share an id, it raises :class:`DataError`: use CSV.
     """
     path = Path(path).expanduser()
     ids = {_xml(passage.id) for passage in index.passages.passages}
@@ -113,8 +114,8 @@ def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
 def to_csv(index: Index, folder: str | Path) -> list[Path]:
     """Write an index as `nodes.csv`, `edges.csv`, `facts.csv` and `passages.csv` (UTF-8, commas, a header).
 
-    A text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line break) gets an
-    apostrophe before it, as spreadsheets themselves mark a text; reading takes it away again. Numbers stay numbers.
+    A text that a spreadsheet would read as a formula (it begins with = + - @, a tab or a line break) gets a leading
+    apostrophe, as spreadsheets themselves mark text; reading removes it. Numbers stay numbers.
     """
     folder = Path(folder).expanduser()
     facts, ids = index.facts, [passage.id for passage in index.passages.passages]
@@ -138,7 +139,7 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
 
 
 def nodes(index: Index, *, text: bool) -> Iterator[Node]:
-    """Phrases, then passages in their order."""
+    """Phrases, then passages in order."""
     profiles = index.phrased
     counts = index.graph.passages_of
     for row, phrase in enumerate(index.facts.phrases):
@@ -178,7 +179,7 @@ def edges(index: Index) -> Iterator[Edge]:
 
 
 def as_written(cell: str) -> str:
-    """A cell's text without the apostrophe that `to_csv` put before it."""
+    """A cell's text without the apostrophe that `to_csv` added."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
@@ -214,7 +215,7 @@ def _xml(text: str) -> str:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
-    """A new file that takes the place of the old one when the block ends well."""
+    """A new file that replaces the old one when the block ends without an error."""
     part = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

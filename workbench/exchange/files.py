@@ -1,4 +1,4 @@
-"""Reading files that others wrote: each complaint names the file and what to do, and nothing in a file is evaluated."""
+"""Read files of other programs: each error names the file and the remedy, and nothing in a file is evaluated."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from defusedxml.ElementTree import iterparse
 from workbench.errors import DataError
 from workbench.text import storable
 
-CELL_LIMIT = 1 << 27  # characters of one CSV field; the csv module's own limit is shorter than many a document
-LITERAL_LIMIT = 1 << 20  # characters of a list or dict that stands in a string
-_PEEK = 1 << 16  # bytes looked at to recognise a file
+CELL_LIMIT = 1 << 27  # characters of one CSV field; many documents exceed the csv module's own limit
+LITERAL_LIMIT = 1 << 20  # characters of a list or dict inside a string
+_PEEK = 1 << 16  # bytes read to recognise a file
 
 
 def peek(path: Path) -> str:
-    """The beginning of a file, whatever is in it, to recognise it by; of what is no file that can be read, nothing."""
+    """The beginning of a file, to recognise its format; empty if it is not a readable file."""
     try:
         with path.open("rb") as file:
             return file.read(_PEEK).decode("utf-8-sig", "replace")
@@ -44,7 +44,7 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path, kind: type[dict] | type[list]) -> Any:
-    """A JSON file that holds one object (`dict`) or one list."""
+    """A JSON file with one object (`dict`) or one list."""
     try:
         found = json.loads(read_text(path))
     except DataError:
@@ -55,11 +55,11 @@ def read_json(path: Path, kind: type[dict] | type[list]) -> Any:
 
 
 def read_csv(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """(place, row) for each row of a CSV file with a header; `needed` columns must be there."""
+    """(place, row) for each row of a CSV file with a header; `needed` columns must be present."""
     text = read_text(path)
     with _long_fields():
         try:
-            # `splitlines` would part a field at separators that are no line ends to CSV.
+            # `splitlines` would split a field at separators that are not line ends in CSV.
             header, *rows = csv.reader(_lines(text), strict=True)
         except ValueError:
             raise DataError(f"{path} is empty; its first line should name the columns {', '.join(needed)}") from None
@@ -79,8 +79,8 @@ def read_csv(path: Path, *needed: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequence[str] = ()) -> list[tuple[str, dict]]:
-    """(place, row) for each row of a Parquet file. `needed` says, for each field, the names that its column had in one
-    version or another; `wanted` columns may be missing and are None then."""
+    """(place, row) for each row of a Parquet file. `needed` lists, for each field, the names of its column in all
+    versions; `wanted` columns may be missing and are None then."""
     with _whole_parquet(path):
         file = pq.ParquetFile(path)
         has = file.schema_arrow.names
@@ -102,7 +102,7 @@ def read_parquet(path: Path, needed: Mapping[str, Sequence[str]], wanted: Sequen
 
 
 def parquet_rows(path: Path) -> int:
-    """How many rows a Parquet file has."""
+    """The number of rows of a Parquet file."""
     with _whole_parquet(path):
         return pq.read_metadata(path).num_rows
 
@@ -114,7 +114,7 @@ class GraphML(NamedTuple):
     edges: list[tuple[str, str, str, dict[str, str]]]
 
     def checked(self) -> GraphML:
-        """The graph, if each end of an edge is one of its nodes."""
+        """The graph, after a check that every end of an edge is one of its nodes."""
         known = {node for _, node, _ in self.nodes}
         for where, source, target, _ in self.edges:
             for end in (source, target):
@@ -124,7 +124,7 @@ class GraphML(NamedTuple):
 
 
 def read_graphml(path: Path) -> GraphML:
-    """A GraphML file. A DTD, and with it every entity that could grow or fetch something, is refused."""
+    """A GraphML file. A DTD, and with it every entity that could expand or fetch something, is refused."""
     found, keys = GraphML([], []), {}
     try:
         with path.open("rb") as file:
@@ -159,21 +159,21 @@ _KINDS = {dict: "an object", list: "a list", str: "a string"}
 
 
 def checked(value: Any, kind: type, where: str) -> Any:
-    """The value, if it is of that kind."""
+    """The value, after a check of its type."""
     if not isinstance(value, kind):
         raise DataError(f"{where}: {_short(value)} should be {_KINDS[kind]}; is the file of another format?")
     return value
 
 
 def field(row: Mapping, name: str, kind: type, where: str) -> Any:
-    """The field of a JSON object, which must have it and hold that kind of value."""
+    """A required field of a JSON object, with a value of the given type."""
     if name not in row:
         raise DataError(f"{where}: {name!r} is missing; there is {_names(row) or 'nothing'}")
     return checked(row[name], kind, f"{where}: {name!r}")
 
 
 def word(value: Any) -> str | None:
-    """A name or a text as a string; a number is written out, None is empty, anything else is None: no word."""
+    """A name or a text as a string; a number is converted, None is empty, and anything else is None: not a word."""
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -182,7 +182,7 @@ def word(value: Any) -> str | None:
 
 
 def number(value: Any) -> float | None:
-    """A finite number, also one written as text; None where there is none."""
+    """A finite number, also from text; None if there is none."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -191,7 +191,7 @@ def number(value: Any) -> float | None:
 
 
 def literal(text: str, where: str) -> Any:
-    """A list or dict written as JSON or as Python writes it; never more than constants."""
+    """A list or dict written as JSON or as Python writes it; only constants are accepted."""
     if len(text) > LITERAL_LIMIT:
         raise DataError(
             f"{where}: a list or dict in a string of {len(text):,} characters, where {LITERAL_LIMIT:,} are the most; "
@@ -208,7 +208,7 @@ def literal(text: str, where: str) -> Any:
 
 
 def listed(value: Any, where: str, separator: str = ",") -> tuple[str, ...]:
-    """Ids or words, whether they stand as a list, as a list within a string, or joined by a separator."""
+    """Ids or words from a list, a list inside a string, or a string with separators."""
     if isinstance(value, str):
         value = literal(value, where) if value.lstrip().startswith("[") else value.split(separator)
     words = [word(part) for part in checked(value if value is not None else [], list, where)]
@@ -218,7 +218,7 @@ def listed(value: Any, where: str, separator: str = ",") -> tuple[str, ...]:
 
 
 def unquoted(name: str) -> str:
-    """A name without the quotes that early versions left round it."""
+    """A name without the quotes that early versions kept."""
     name = name.strip()
     return name[1:-1].strip() if len(name) > 1 and name[0] == name[-1] == '"' else name
 
@@ -228,7 +228,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def nearest(path: Path, fits: Callable[[Path], bool], *below: str) -> list[Path]:
-    """The folder itself, if it fits, else those that fit under the first of the patterns that leads to any."""
+    """The folder itself, if it matches, otherwise the matches of the first pattern that has any."""
     if fits(path):
         return [path]
     found = (sorted(filter(fits, path.glob(pattern))) for pattern in below)
@@ -236,7 +236,7 @@ def nearest(path: Path, fits: Callable[[Path], bool], *below: str) -> list[Path]
 
 
 def only(found: Iterable[Path], what: str, path: Path) -> Path:
-    """The one file or folder that was found; a choice between several is the user's."""
+    """The only file or folder found; several are an error that asks the user to choose."""
     found = list(found)
     if not found:
         raise DataError(f"{path} is not {what}; give the file or the folder that holds it")

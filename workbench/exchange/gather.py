@@ -1,4 +1,4 @@
-"""Putting a data set together from what a reader finds, piece by piece, with every id checked."""
+"""Assemble a data set from a reader's results, piece by piece, with every id checked."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from workbench.exchange.files import counted
 from workbench.records import Passage
 from workbench.text import storable
 
-NAME_LIMIT = 10_000  # characters; what is longer is a text and no name
-UNNAMED = "is related to"  # of a relation about which its maker wrote no word
+NAME_LIMIT = 10_000  # characters; a longer string is a text and not a name
+UNNAMED = "is related to"  # of a relation that its source does not describe
 
 
 class Gathering:
-    """What a reader has found so far. Passages come first, because everything else names them.
+    """The results of a reader so far. Passages come first, because everything else refers to them.
 
-    With `strict`, an id of a passage that is not there is an error; without, it is left out and counted. A profile is
-    kept where it says more than names, so a system that extracts names alone brings none."""
+    With `strict`, the id of a missing passage is an error; otherwise it is dropped and counted. A profile is kept only
+    if it contains more than names, so a system that extracts names alone has none.
+    """
 
     def __init__(self, made_by: str, strict: bool = True):
         self.made_by, self.strict = made_by, strict
         self.passages: dict[str, Passage] = {}
         self.notes: list[str] = []
-        self._entities: dict[str, dict[str, None]] = defaultdict(dict)  # passage id -> names, in their order
+        self._entities: dict[str, dict[str, None]] = defaultdict(dict)  # passage id -> names, in order
         self._triples: dict[str, dict[tuple[str, str, str], None]] = defaultdict(dict)
         self._profiles: dict[EntityProfile | RelationProfile, None] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
@@ -77,11 +78,11 @@ class Gathering:
             self.profile(RelationProfile(source, target, description, keywords, weight, known))
 
     def profile(self, profile: EntityProfile | RelationProfile) -> None:
-        """A profile by itself, whose names and passages were looked at before."""
+        """A separate profile, whose names and passages are already checked."""
         self._profiles[profile] = None
 
     def leave_out(self, one: str, many: str = "", count: int = 1) -> None:
-        """Something that an index cannot hold; what is counted under the same words is added up."""
+        """Record something that an index cannot hold; equal descriptions are counted together."""
         if count:
             self._left_out[one, many] += count
 

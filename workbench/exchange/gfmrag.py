@@ -1,14 +1,14 @@
 """GFM-RAG: the graph that its first stage writes.
 
-Followed: 1.0 (`processed/stage1/kg.txt` with head,relation,tail a line and `document2entities.json`, texts in
+Supported: 1.0 (`processed/stage1/kg.txt` with head,relation,tail per line and `document2entities.json`, texts in
 `raw/dataset_corpus.json`) and 2.x (`processed/stage1/nodes.csv`, `relations.csv`, `edges.csv`, texts in
-`raw/documents.json` or in the `content` of document nodes). Read is the folder of a data set or its `stage1`;
-`documents` names the file of texts where it lies elsewhere.
+`raw/documents.json` or in the `content` of document nodes). The path is the folder of a data set or its `stage1`;
+`documents` names the file of texts if it is elsewhere.
 
-Neither version says which document states a triple. It counts for every document whose entities hold both its ends: the
-one that states it is among them, as the entities of a document are the ends of its triples. In 2.x, an edge between a
-document and another node says that the document names it. Edges `equivalent` are synonyms, which the index finds
-itself. Phrases are normalised already; what they were cannot be had back.
+Neither version records which document states a triple. A triple counts for every document whose entities include both
+of its ends: the document that states it is among them, because the entities of a document are the ends of its triples.
+In 2.x, an edge between a document and another node means that the document names it. Edges `equivalent` are synonyms,
+which the index computes itself. Phrases are already normalised; their original form is lost.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering)
 
 
 def _nodes(folder: Path) -> dict[str, _Node]:
-    """Nodes by what edges call them."""
+    """Nodes by the key that edges use."""
     nodes: dict[str, _Node] = {}
     for where, row in read_csv(folder / "nodes.csv", "type", "attributes"):
         key = _key(row)
@@ -141,7 +141,7 @@ def _nodes(folder: Path) -> dict[str, _Node]:
 
 
 def _edges(folder: Path, nodes: dict[str, _Node], found: Gathering) -> tuple[_Mentions, list[tuple]]:
-    """What documents name, and the edges between all other nodes."""
+    """The entities that documents name, and the edges between all other nodes."""
     relations = {_key(row): row["name"] for _, row in read_csv(folder / "relations.csv", "name")}
     mentions, edges = _Mentions(), []
     for where, row in read_csv(folder / "edges.csv", "source", "relation", "target"):
@@ -162,7 +162,7 @@ def _edges(folder: Path, nodes: dict[str, _Node], found: Gathering) -> tuple[_Me
 
 
 def _key(row: dict[str, str]) -> str:
-    """What other tables call a row: its `uid`, where there is one, else its name."""
+    """The key of a row in other tables: its `uid`, if there is one, otherwise its name."""
     return row.get("uid") or row.get("name") or ""
 
 
@@ -172,7 +172,7 @@ def _attributes(row: dict[str, str], where: str) -> dict[str, Any]:
 
 
 class _Mentions:
-    """Which documents name an entity, in their order."""
+    """The documents that name an entity, in order."""
 
     def __init__(self):
         self._documents: dict[str, dict[str, None]] = defaultdict(dict)

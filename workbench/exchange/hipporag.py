@@ -1,11 +1,11 @@
-"""HippoRAG and HippoRAG 2: the OpenIE results, which are what a model was paid for.
+"""HippoRAG and HippoRAG 2: the OpenIE results, the part that a model was paid for.
 
-Followed: the released HippoRAG 2 (`openie_results_ner_<model>.json`: `docs` with `idx`, `passage`,
-`extracted_entities`, `extracted_triples`) and the released first version
-(`openie_<data>_results_ner_<model>_<n>.json`: `docs` with `title` and `text` besides, and `idx` missing or a number).
+Supported: the released HippoRAG 2 (`openie_results_ner_<model>.json`: `docs` with `idx`, `passage`,
+`extracted_entities`, `extracted_triples`) and the released first version (`openie_<data>_results_ner_<model>_<n>.json`:
+`docs` with additional `title` and `text`, and `idx` missing or a number).
 
-A passage keeps its `idx` as id, its place where there is none. Its title is what stands before the first line break,
-as both versions put the title there. Triples that are not three words are left out and counted, as HippoRAG does.
+A passage keeps its `idx` as id, or gets its position without one. Its title is the text before the first line break,
+where both versions put the title. Triples that do not consist of three strings are dropped and counted, as in HippoRAG.
 """
 
 from __future__ import annotations

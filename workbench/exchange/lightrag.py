@@ -1,13 +1,13 @@
 """LightRAG: a working folder with its graph and its JSON stores.
 
-Followed: lightrag-hku 1.5 (`graph_chunk_entity_relation.graphml`, `kv_store_text_chunks.json`,
+Supported: lightrag-hku 1.5 (`graph_chunk_entity_relation.graphml`, `kv_store_text_chunks.json`,
 `kv_store_entity_chunks.json`, `kv_store_relation_chunks.json`) and the early versions, whose folders have the first two
-and whose names stand in quotes. Several values of one field are joined by `<SEP>`.
+and whose names are quoted. `<SEP>` joins several values of one field.
 
-Chunks become passages; their title is the name of the file that they came from, where it is known. An edge has no
-label, so its keywords are the relation of its facts, the first of its descriptions where it has none. Edges have no
-direction: source and target stand as in the file. The graph keeps a limited number of chunks for an entity or relation;
-where the stores name more, these count too.
+Chunks become passages; their title is the name of their source file, if known. An edge has no label, so its keywords
+are the relation of its facts, or without keywords the first of its descriptions. Edges have no direction: source and
+target keep the order of the file. The graph stores a limited number of chunks for an entity or relation; further chunks
+in the stores count too.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def read(path: Path, name: str, strict: bool = True) -> Dataset:
 
 
 def _store(folder: Path, name: str) -> dict[str, Any]:
-    """One of the stores that only newer versions have."""
+    """A store that only newer versions have."""
     file = folder / f"kv_store_{name}.json"
     return read_json(file, dict) if file.is_file() else {}
 
 
 def _chunks(folder: Path, name: str) -> dict[str, tuple[str, ...]]:
-    """The ids of chunks that a store keeps for each entity, or for each pair of them."""
+    """The chunk ids that a store holds for each entity, or for each pair of entities."""
     chunks = {}
     for key, row in _store(folder, name).items():
         where = f"{folder / f'kv_store_{name}.json'}, {key[:200]!r}"
@@ -104,7 +104,7 @@ def _note_what_stays(folder: Path, found: Gathering) -> None:
 
 
 def _size(store: dict[str, Any]) -> int:
-    """Entries of a store; early versions kept answers one level deeper, under the mode of the question."""
+    """The number of entries of a store; early versions nested answers one level deeper, under the query mode."""
     deeper = [value for value in store.values() if isinstance(value, dict) and "return" not in value]
     nested = sum(isinstance(entry, dict) and "return" in entry for value in deeper for entry in value.values())
     return nested + len(store) - len(deeper) if nested else len(store)

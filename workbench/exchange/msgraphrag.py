@@ -1,12 +1,12 @@
 """Microsoft GraphRAG: the Parquet tables of an output folder.
 
-Followed: the tables of 2.x and 3.x (`entities.parquet`, `relationships.parquet`, `text_units.parquet`,
-`documents.parquet`; a text unit of 3.x has one `document_id`) and those of 0.x and 1.x
-(`create_final_entities.parquet` …, in `output/` or `output/<time>/artifacts/`; an entity's name is `name` in 0.x and
-`title` since; names of 0.x stand in quotes).
+Supported: the tables of 2.x and 3.x (`entities.parquet`, `relationships.parquet`, `text_units.parquet`,
+`documents.parquet`; a text unit of 3.x has one `document_id`) and those of 0.x and 1.x (`create_final_entities.parquet`
+…, in `output/` or `output/<time>/artifacts/`; an entity's name is `name` in 0.x and `title` since; names of 0.x are
+quoted).
 
-Text units become passages; their title is that of their document. A relationship has no label, so its description,
-whole, is the relation of its facts: any shorter wording would be ours. Names keep GraphRAG's capitals.
+Text units become passages; their title is that of their document. A relationship has no label, so its whole description
+is the relation of its facts: any shorter wording would be ours. Names keep GraphRAG's capitals.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from workbench.exchange.files import listed, nearest, number, only, parquet_rows
 from workbench.exchange.gather import UNNAMED, Gathering
 
 LOOKED_FOR = "an output folder of Microsoft GraphRAG (entities.parquet or create_final_entities.parquet)"
-_SIDES = {  # tables that an index has no place for, and what a row of them is
+_SIDES = {  # tables that an index cannot hold, and the name of a row
     "community_reports": ("community report", ""),
     "communities": ("community", "communities"),
     "covariates": ("claim", ""),
@@ -83,6 +83,6 @@ def _table(folder: Path, table: str) -> Path:
 
 
 def _said(description: object) -> str:
-    """A description; a version that kept several wrote them as a list."""
+    """A description; a version with several wrote them as a list."""
     parts = description if isinstance(description, list) else [description]
     return "\n".join(filter(None, (unquoted(word(part) or "") for part in parts)))

@@ -1,9 +1,9 @@
-"""Reading back what `write` wrote: a folder of CSV files, or a GraphML file that has the texts.
+"""Import the output of `write`: a folder of CSV files, or a GraphML file with texts.
 
-Both hold phrases and facts as the index has them, normalised, with the passages that state each; an index built from
-them with the same encoder and settings has the same graph, except that facts of the empty phrase, which the rule
-`ascii` can make, are left out. Of a folder, `facts.csv` is not read: the edges say the same. Where a phrase or a pair
-had several profiles they have become one.
+Both hold phrases and facts as in the index, normalised, with the passages that state each. An index built from them
+with the same encoder and settings has the same graph, except for facts of the empty phrase, which the rule `ascii` can
+produce: they are omitted. `facts.csv` of a folder is not read, because the edges contain the same. Several profiles of
+a phrase or a pair were merged into one.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _dataset(found: Gathering, graph: GraphML, name: str, path: Path) -> Dataset
 
 
 def _strings(text: str, where: str) -> tuple[str, ...]:
-    """A JSON list of strings; an empty cell is an empty one."""
+    """A JSON list of strings; an empty cell is an empty list."""
     return tuple(checked(part, str, where) for part in checked(literal(text or "[]", where), list, where))
 
 

@@ -1,14 +1,14 @@
 """Youtu-GraphRAG: the graph file of a construction, with its file of chunks.
 
-Followed: the repository of autumn 2025 (`output/graphs/<name>_new.json`: a list of `start_node`, `relation`,
+Supported: the repository of autumn 2025 (`output/graphs/<name>_new.json`: a list of `start_node`, `relation`,
 `end_node`; a node has a `label` and `properties` with `name`, `chunk id`, `schema_type`; chunks in
-`output/chunks/<name>.txt`, `id: <id>`, tab, `Chunk: <text>`). `chunks` names that file where it lies elsewhere.
+`output/chunks/<name>.txt`, `id: <id>`, tab, `Chunk: <text>`). `chunks` names that file if it is elsewhere.
 
-Edges between entities are facts. An edge names no chunk, only its ends do, each the first chunk in which it was met. A
-fact counts for the chunk of both ends; if there are two, for those that hold both names, and for both if none does.
-What `has_attribute` says of an entity becomes its description, chunk by chunk, because Youtu-GraphRAG writes no other.
-Keywords and communities are made from the graph, and are left out. A chunk of an earlier run, which the graph does not
-name and whose text it has under another id, is left out too.
+Edges between entities are facts. An edge names no chunk; only its ends do, each the first chunk in which it occurred. A
+fact counts for the chunk of both ends; if there are two, for those that contain both names, and for both if none does.
+The values of `has_attribute` become an entity's description, chunk by chunk, because Youtu-GraphRAG writes no other.
+Keywords and communities are derived from the graph and omitted. A chunk of an earlier run, which the graph does not
+name and whose text has another id there, is omitted too.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def _chunks_beside(file: Path) -> Path:
 
 
 def _read_chunks(file: Path, named: set[str], found: Gathering) -> None:
-    """One record a line. Some versions write line breaks and tabs as two characters; of the others, which write them
-    as they are, a line that begins no record goes on with the text before it."""
+    """One record per line. Some versions write line breaks and tabs as two characters; others write them unescaped, so
+    a line that begins no record continues the previous text."""
     records: list[tuple[str, str, str]] = []
     escaped = True
     for number, line in enumerate(read_text(file).rstrip("\n").split("\n"), 1):
@@ -136,7 +136,7 @@ def _read_chunks(file: Path, named: set[str], found: Gathering) -> None:
 
 
 def _title_and_text(text: str, escaped: bool, where: str) -> tuple[str, str]:
-    """A chunk is a text, or a document with `title` and `text` as Python or JSON writes it."""
+    """A chunk is a text, or a document with `title` and `text` in Python or JSON notation."""
     if _DOCUMENT.match(text):
         row: dict[str, Any] = checked(literal(text, where), dict, where)
         return word(row.get("title")) or "", word(row.get("text")) or ""

@@ -1,4 +1,4 @@
-"""Answers that do not say where they come from, for a judge who must not know (DotRAG's specification, trap 13)."""
+"""Answers without traces of their origin, for a blind judge (DotRAG's pairwise evaluation)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NAMED = re.compile(
 
 
 def blinded(text: str, ids: Collection[str] = (), names: Iterable[str] = ()) -> str:
-    """An answer without its citations (numbers in square brackets, what names a source, ids of passages, a list at the
-    end) and with "the method" for the names of methods.
+    """An answer without its citations (numbers in square brackets, names of sources, ids of passages, a final list) and
+    with "the method" in place of the names of methods.
 
     >>> blinded("DotRAG says Orsby [1, 2] (1975) [Data: Reports (7)].\\n\\n### References\\n- [1] x", names=["dotrag"])
     'the method says Orsby (1975).'

@@ -1,9 +1,10 @@
 """Contexts as text and back: a layout is a module with `write(graph) -> str` and `parse(text) -> ContextGraph`.
 
-    ket_rag    four tables of `|` under dashed headers (KET-RAG, spec 4.4), which is Microsoft GraphRAG's layout
-    lightrag   fenced blocks of JSON lines and a list of references (lightrag-hku 1.5.7, spec A5.5)
+    ket_rag    four tables of `|` under dashed headers (KET-RAG's released code), which is Microsoft GraphRAG's layout
+    lightrag   fenced blocks of JSON lines and a list of references (lightrag-hku 1.5.7)
 
-What a layout writes is written the same once it was parsed. A new one is a file in this folder and a line in `LAYOUTS`.
+Text that a layout writes and parses is written identically again. A new layout is a file in this folder and a line in
+`LAYOUTS`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["LAYOUTS", "ket_rag", "lightrag", "of_evidence", "read"]
 
 
 def read(text: str) -> tuple[str, ContextGraph]:
-    """The name of the layout that a context is in, and its tables. DataError if it is in none of them."""
+    """The name of a context's layout, and its tables. Raises DataError for an unknown layout."""
     for name, layout in LAYOUTS.items():
         if layout.fits(text):
             return name, layout.parse(text)

@@ -1,4 +1,4 @@
-"""The tables of a context that any evidence makes, so that what reads tables can read every method."""
+"""The tables of any evidence, so that code for tables works with every method."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ T = TypeVar("T")
 
 
 def of_evidence(evidence: Evidence, tokens: int | None = None) -> ContextGraph:
-    """What the method itself lays out, where it does (`Evidence.context`). Else its entities, and behind them the ends
-    of facts that are none; facts as relations, described by their words; reports as sources; the passages that are read
-    as chunks.
+    """The method's own layout, if there is one (`Evidence.context`). Otherwise its entities, followed by the ends of
+    facts that are none; facts as relations, described by their words; reports as sources; the read passages as chunks.
 
-    `tokens`: so many cl100k tokens in the layout ket_rag at most. Entities and relations have a share of them and units
+    `tokens`: the maximum of cl100k tokens in the layout ket_rag. Entities and relations have a share of them and units
     the rest, sources first; each table is cut at the first row that does not fit. A layout of the method's own is cut
-    as the others are.
+    in the same way.
     """
     graph = evidence.context or _told(evidence)
     return graph if tokens is None else within(graph, tokens)
 
 
 def within(graph: ContextGraph, budget: int) -> ContextGraph:
-    """As many of the leading rows of each table as fit into `budget` cl100k tokens in the layout ket_rag."""
+    """The leading rows of each table that fit into `budget` cl100k tokens in the layout ket_rag."""
     spent = tokens.count(ket_rag.write(ContextGraph()))
     kept: dict[str, tuple] = {}
     for table, row in _ROWS.items():
@@ -50,7 +49,7 @@ def _fitting(rows: Sequence[T], row: Callable[[T, int], str], cap: int, head: in
     return rows, used if rows else 0
 
 
-_ROWS: dict[str, Callable] = {  # with the number that a row has, or would be given
+_ROWS: dict[str, Callable] = {  # with a row's own number, or the next one
     "entities": lambda row, at: ket_rag.entity_row(row, at if row.id is None else row.id),
     "relations": lambda row, at: ket_rag.relation_row(row, at if row.id is None else row.id),
     "sources": lambda unit, at: ket_rag.unit_row(unit, unit.id if unit.id.isdecimal() else str(at + 1)),

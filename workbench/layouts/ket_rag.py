@@ -1,12 +1,15 @@
-"""The context of KET-RAG as text: entities, relationships, sources and chunks, each a table of `|` under its header
-(spec 4.4). Cells are not quoted and the texts of units may have many lines, so the writer sees to it that a reader can
-tell where a row begins:
+"""The context of KET-RAG's released code as text: entities, relationships, sources and chunks, each a table of `|`
+under its header.
 
-* a cell of the graph is one line, and a name has no `|` in it but `/`; a description keeps its own, because the
-  columns behind it are counted from the right;
-* a text keeps its lines; line feeds at its end and carriage returns go, and a header that it quotes loses dashes;
-* rows have the numbers that they came with (`chunk_<number>` for chunks), or those of their places where one of a table
-  has none. A text with a line that begins like a row is read as two rows, and written as it was.
+Cells are not quoted and the texts of units may have many lines, so the writer ensures that a reader can find the
+beginning of each row:
+
+* a cell of the graph is one line, and a name contains `/` instead of `|`; a description keeps its `|`, because the
+  columns after it are counted from the right;
+* a text keeps its lines; line feeds at its end and carriage returns are dropped, and a header that it quotes loses
+  dashes;
+* rows keep their numbers (`chunk_<number>` for chunks), or get those of their positions if a row of the table has none.
+  A text with a line that begins like a row is read as two rows, and written unchanged.
 
 The title of a unit, if it has one, is the line above its text; passages are not written.
 """
@@ -32,8 +35,8 @@ COLUMNS = {
     "sources": "id|text",
     "chunks": "id|text",
 }
-EMPTY_REPORTS = "[]\n\n"  # what the released code writes where the reports would stand
-BETWEEN = "\n\n"  # tables, each of which ends with a line feed
+EMPTY_REPORTS = "[]\n\n"  # written by the released code in place of the reports
+BETWEEN = "\n\n"  # between tables, each of which ends with a line feed
 STUB = "\nN/A"  # instead of chunks
 
 _QUOTED = re.compile(rf"-{{5,}}({'|'.join(TITLES.values())})-{{5,}}")
@@ -47,8 +50,8 @@ _CHUNK_ROW = re.compile(r"chunk_[0-9]+(?=\|)")
 
 
 def write(graph: ContextGraph, *, empty_reports: bool = False) -> str:
-    """The context as text. `empty_reports` puts the `[]` of the released code before it (trap 2), which is not part of
-    a graph: a context that begins with it is written again with it only on demand."""
+    """The context as text. `empty_reports` prepends the `[]` of the released code (`docs/traps.md`, KET-RAG: 2), which
+    is not part of a graph and therefore only written on request."""
     many = {"entities": graph.entities, "relations": graph.relations, "sources": graph.sources}
     tables = [head(table, rows) + "".join(_rows(table, rows)) for table, rows in many.items() if rows]
     tables.append(head("chunks") + ("".join(_rows("chunks", graph.chunks)) if graph.chunks else STUB))
@@ -56,7 +59,8 @@ def write(graph: ContextGraph, *, empty_reports: bool = False) -> str:
 
 
 def head(table: str, rows: Sequence = ()) -> str:
-    """The header and the names of the columns, a line each. Relationships have as many as `rows` have values for."""
+    """The header and the names of the columns, a line each. Relationships have as many columns as `rows` have
+    values."""
     names = [COLUMNS[table], *(_more(rows) if table == "relations" else ())]
     return f"{HEADERS[table]}\n{'|'.join(names)}\n"
 
@@ -66,7 +70,7 @@ def entity_row(entity: ContextEntity, id: int) -> str:
 
 
 def relation_row(relation: ContextRelation, id: int, more: Iterable[str] = ("rank", "links")) -> str:
-    """`more`: the columns behind the weight."""
+    """`more`: the columns after the weight."""
     ends = _name(relation.source), _name(relation.target)
     rest = (getattr(relation, column) for column in more)
     return _line(id, *ends, _flat(relation.description), float(relation.weight), *rest)
@@ -110,7 +114,7 @@ def _flat(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """A header in it is none any more."""
+    """Replace a header in the text, so that it is not one any more."""
     return _QUOTED.sub(r"---\1---", text)
 
 
@@ -127,13 +131,13 @@ def fits(text: str) -> bool:
 
 
 def parse(text: str, *, companion: bool = False) -> ContextGraph:
-    """The tables of a context. Any may be missing; what is no row of them (`[]`, `N/A`, blank lines) is left out.
+    """The tables of a context. Any may be missing; lines that are not rows (`[]`, `N/A`, blank lines) are dropped.
 
-    Units have no titles and passages: the text does not say which part of it a title is. `companion` reads it as the
-    code behind "The Reasoning Bottleneck in Graph-RAG" does (spec 4.1): a table ends at the header that comes next in
-    the list, so entities read on into the others where there are no relationships (trap 10); a `|` ends a description;
-    of several entities of one name the last stands at the place of the first; without entities nothing is read.
-    DataError where no header is found, but for `companion`.
+    Units have no titles and passages, because the text does not mark titles. `companion` parses as the code of "The
+    Reasoning Bottleneck in Graph-RAG" does: a table ends at the next header of the list, so entities continue into the
+    others if there are no relationships (`docs/traps.md`, 10); a `|` ends a description; of several entities with one
+    name, the last takes the position of the first; without entities nothing is read. Raises DataError without a header,
+    except with `companion`.
     """
     text = _lines(text)
     if companion:
@@ -154,7 +158,7 @@ def parse(text: str, *, companion: bool = False) -> ContextGraph:
 
 
 def _tables(lines: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
-    """Table → (names of its columns, its lines), both empty where it is missing. A header counts once."""
+    """Table → (names of its columns, its lines), both empty if it is missing. A header counts once."""
     known = {header: table for table, header in HEADERS.items()}
     tables: dict[str, tuple[str, list[str]]] = {table: ("", []) for table in HEADERS}
     now: list[str] = []
@@ -171,7 +175,7 @@ def _tables(lines: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
 
 
 def _records(lines: Iterable[str], begins: re.Pattern) -> list[tuple[str, str]]:
-    """(id, what follows it) of each row, which goes on to the next line that begins like one."""
+    """(id, rest) of each row, which continues to the next line that begins like one."""
     rows: list[tuple[str, list[str]]] = []
     for line in lines:
         if found := begins.match(line):
@@ -190,7 +194,7 @@ def _entity(id: str, row: str) -> ContextEntity:
 
 
 def _relation(id: str, row: str, columns: Sequence[str]) -> ContextRelation:
-    """`columns`: those behind the description. A row that has too few of them has a description alone."""
+    """`columns`: those after the description. A row with too few of them has only a description."""
     fields = row.split("|")
     source, target = (*fields, "")[:2]
     rest = fields[2:]

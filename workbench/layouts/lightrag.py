@@ -1,6 +1,8 @@
-"""The context of LightRAG as text: fenced blocks of JSON lines, entities, relationships and document chunks, and a list
-of references (lightrag-hku 1.5.7, spec A5.5). A reference is a document: chunks of one title share its number, and one
-without a title has none. There are no sources; those of a graph follow its chunks. JSON keeps every text in its line.
+"""The context of LightRAG (lightrag-hku 1.5.7) as text: fenced blocks of JSON lines with entities, relationships and
+document chunks, and a list of references.
+
+A reference is a document: chunks of one title share its number, and one without a title has none. There are no sources;
+those of a graph follow its chunks. JSON keeps every text on one line.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ _REFERENCE = re.compile(r"\[([0-9]+)\] (.+)")
 
 
 def write(graph: ContextGraph) -> str:
-    """The context as text: what of names and descriptions, titles and texts a graph holds; ids, weights and passages
-    are not written. Empty for an empty graph."""
+    """The context as text: names and descriptions, titles and texts; ids, weights and passages are not written. Empty
+    for an empty graph."""
     blocks = (
         _block(ENTITIES, (line(entity=row.name, description=row.description) for row in graph.entities)),
         _block(RELATIONS, (relation_line(row.source, row.target, row.description) for row in graph.relations)),
@@ -67,7 +69,7 @@ def flat(text: str) -> str:
 
 
 def _references(titles: Iterable[str]) -> dict[str, int]:
-    """Title → number: the most frequent first, then the one that comes first."""
+    """Title → number: the most frequent first, ties by first occurrence."""
     return {title: at for at, (title, _) in enumerate(Counter(filter(None, titles)).most_common(), 1)}
 
 
@@ -80,17 +82,17 @@ def _block(label: str, lines: Iterable[str]) -> str:
 
 
 def fits(text: str) -> bool:
-    """Whether the text has a fenced block of JSON lines that its label says to be of this layout."""
+    """Whether the text has a fenced block of JSON lines with a label of this layout."""
     return any(kind for kind, _ in _blocks(text))
 
 
 def parse(text: str, *, companion: bool = False) -> ContextGraph:
-    """The tables of a context. Any may be missing; a line that is no JSON object is left out.
+    """The tables of a context. Any may be missing; lines that are not JSON objects are dropped.
 
-    Chunks are numbered in their order, `chunk_1` first; one that begins with the title of its reference has that title.
-    `companion` reads it as the code behind "The Reasoning Bottleneck in Graph-RAG" does (spec 4.1): names in capitals,
-    and a chunk goes by its reference, so that of several with one reference, or with none, the last alone is left
-    (trap 13). DataError where there is no block of this layout, but for `companion`.
+    Chunks are numbered in order, starting with `chunk_1`; a chunk that begins with the title of its reference has that
+    title. `companion` parses as the code of "The Reasoning Bottleneck in Graph-RAG" does: names in capitals, and chunks
+    identified by reference, so that of several with one reference, or with none, only the last remains
+    (`docs/traps.md`, 13). Raises DataError without a block of this layout, except with `companion`.
     """
     blocks = list(_blocks(text))
     if not companion and not any(kind for kind, _ in blocks):
@@ -114,8 +116,8 @@ def parse(text: str, *, companion: bool = False) -> ContextGraph:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
-    """(kind, lines) of each fenced block of JSON; the kind, by the label above it, may be none of ours: empty. One that
-    is not closed reaches to the end."""
+    """(kind, lines) of each fenced block of JSON; the kind follows from the label above it and is empty if unknown. An
+    unclosed block reaches to the end."""
     label, inside, lines = "", None, []
     for one in text.split("\n"):
         bare = one.strip()
@@ -138,7 +140,7 @@ def _kind(label: str) -> str:
 
 
 def _objects(lines: Sequence[str]) -> list[dict]:
-    """The JSON objects of a block: one a line, or all in one list, as other versions write them."""
+    """The JSON objects of a block: one per line, or all in one list, as other versions write them."""
     whole = _loaded("\n".join(lines))
     found = whole if isinstance(whole, list) else [_loaded(one) for one in lines]
     return [one for one in found if isinstance(one, dict)]

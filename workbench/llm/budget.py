@@ -1,9 +1,9 @@
-"""A budget: how much money, how many tokens or calls may be spent before a run is stopped.
+"""A budget: limits on money, tokens or calls that stop a run.
 
-It stands between the recording and the endpoint, so what a recording answers costs nothing and does not count. A call
-begins only while all that came back so far is below every limit, and calls in flight are let finish. Calls are counted
-when they begin and never go beyond their limit. Money and tokens are known when an answer is there, so they go beyond
-it by at most the calls in flight at that moment: the engine's `concurrency`, or the `workers` of `evaluate`.
+It is between the recording and the endpoint, so recorded answers cost nothing and do not count. A call starts only
+while the totals of all answers so far are below every limit, and calls in flight may finish. Calls are counted when
+they start and never exceed their limit. Money and tokens are known only after an answer, so they may exceed it by the
+calls in flight at that moment: the engine's `concurrency`, or the `workers` of `evaluate`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ LIMITS = ("max_money", "max_tokens", "max_calls")
 
 
 class Budget(Record):
-    """Limits, and what is spent of them. Several engines may share one: `engine(…, budget=budget)`.
+    """Limits, and the amounts spent. Several engines may share one: `engine(…, budget=budget)`.
 
-    `max_money` is in US dollars, `max_tokens` prompt and completion together; 0 allows recorded answers only.
+    `max_money` is in US dollars, `max_tokens` counts prompt and completion together; 0 allows recorded answers only.
     """
 
     def __init__(self, *, max_money: float | None = None, max_tokens: int | None = None, max_calls: int | None = None):
@@ -34,7 +34,7 @@ class Budget(Record):
         self._lock = threading.Lock()
 
     def begin(self) -> None:
-        """Count a call that is about to be made, or raise `BudgetSpent`."""
+        """Count a call that is about to start, or raise `BudgetSpent`."""
         with self._lock:
             for name, spent in (("money", self.money), ("tokens", self.tokens), ("calls", self.calls)):
                 limit = getattr(self, f"max_{name}")
@@ -46,14 +46,14 @@ class Budget(Record):
             self.calls += 1
 
     def spend(self, engine: str, request: Request, reply: Reply) -> None:
-        """Count what came back. Tokens that the endpoint does not tell are counted here, as cl100k."""
+        """Count an answer. Tokens that the endpoint does not report are counted here, as cl100k."""
         prompt, completion = reply.prompt_tokens, reply.completion_tokens
         if not prompt:
             prompt = sum(tokens.count(message["content"]) for message in request.messages)
             completion = completion or tokens.count(reply.text)
         with self._lock:
             self.tokens += prompt + completion
-            self.money += money(engine, prompt, completion) or 0.0  # an unknown price is refused where money is limited
+            self.money += money(engine, prompt, completion) or 0.0  # an unknown price is refused if money is limited
 
     def __repr__(self) -> str:
         spent = (f"${self.money:.4f}", f"{self.tokens:,} tokens", f"{self.calls:,} calls")
@@ -63,7 +63,7 @@ class Budget(Record):
 
 
 def limited(call: Call, budget: Budget, engine: str) -> Call:
-    """The call, made as long as the budget lasts. `engine` names what answers: its price must be known."""
+    """The call, limited by the budget. `engine` names the model, whose price must be known."""
     if budget.max_money is not None and money(engine, 0, 0) is None:
         model = engine.partition(":")[2]
         raise SettingError(

@@ -12,9 +12,9 @@ from workbench.llm.step import Message
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked, and of which engine, by its name (`openai:gpt-4o-mini`).
+    """A request, and the name of the engine that it is for (`openai:gpt-4o-mini`).
 
-    `accept` says whether a reply is good; it travels along so that only good replies are taken for answers.
+    `accept` decides whether a reply is good; it travels with the request, so that only good replies count as answers.
     """
 
     step: str
@@ -28,11 +28,11 @@ class Request:
 
     @property
     def model(self) -> str:
-        """What the endpoint knows the model as."""
+        """The endpoint's name of the model."""
         return self.engine.partition(":")[2]
 
     def content(self) -> dict:
-        """All that determines the answer."""
+        """Everything that determines the answer."""
         return {
             "step": self.step, "engine": self.engine, "messages": list(self.messages), "schema": self.schema,
             "temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed,
@@ -45,7 +45,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back. `finish` is the endpoint's reason for stopping: `length` means that the text was cut."""
+    """A reply. `finish` is the endpoint's reason for stopping: `length` means that the text was cut."""
 
     text: str
     finish: str = "stop"
@@ -59,7 +59,7 @@ Call = Callable[[Request], Reply]
 
 
 class CallFailed(Exception):
-    """This one request failed (HTTP 400, a refusal, 5xx after all retries); others may go well."""
+    """This one request failed (HTTP 400, a refusal, 5xx after all retries); others may succeed."""
 
     def __init__(self, message: str, *, recorded: bool = False):
         super().__init__(message)

@@ -1,6 +1,6 @@
-"""The engine that asks a chat model: a row of wrappers around one call, then the meter and the parser.
+"""The engine for chat models: a chain of wrappers around one call, then the meter and the parser.
 
-record ← budget ← retry ← endpoint, or for a replay the recording alone; the engine meters and parses what comes out
+record ← budget ← retry ← endpoint, or for a replay only the recording; the engine meters and parses the replies
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from workbench.trace import Trace
 
 
 class ChatEngine(EngineBase):
-    """Runs Steps by asking a chat model, `concurrency` requests at a time.
+    """Runs Steps on a chat model, with `concurrency` concurrent requests.
 
-    `name` is the kind and the model, `call` the outermost wrapper, `close` what gives back what the call holds. An
-    unparsable or refused answer is that input's failure; an endpoint that is gone, or refuses the key, stops the run
+    `name` is the kind and the model, `call` the outermost wrapper, and `close` releases what the call holds. An
+    unparsable or refused answer is a failure of that input; an unreachable endpoint or a rejected key stops the run
     with an `EngineError` after the requests in flight.
     """
 
@@ -48,7 +48,7 @@ class ChatEngine(EngineBase):
         super().__init__()
         self.name, self.concurrency, self.seed = name, at_least_one(concurrency=concurrency), seed
         self.workers, self._call, self._close = concurrency, call, close
-        weakref.finalize(self, close)  # when nobody holds the engine any more, and at the end of the process
+        weakref.finalize(self, close)  # when the engine is garbage-collected, and at the end of the process
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         requests = [self.request(step, value) for value in inputs]
@@ -75,12 +75,12 @@ class ChatEngine(EngineBase):
         )
 
     def close(self) -> None:
-        """Give back what the engine holds, a local model's memory and port, and break off what is being asked. It may
-        be used again, and starts anew."""
+        """Release what the engine holds, such as a local model's memory and port, and abort requests in flight. A later
+        use starts it again."""
         self._close()
 
     def limit(self, budget: Budget) -> None:
-        """Ask only as long as the budget lasts; what a recording answers does not count."""
+        """Send requests only within the budget; recorded answers do not count."""
         if isinstance(self._call, Recorded):
             self._call = Recorded(limited(self._call.call, budget, self.name), self._call.store)
         else:
@@ -88,7 +88,7 @@ class ChatEngine(EngineBase):
 
     @property
     def record(self) -> Path | None:
-        """The file in which good answers are kept, so that none is asked for twice."""
+        """The file that stores good answers, so that no request is repeated."""
         return self._call.store.path if isinstance(self._call, Recorded) else None
 
     def _side_by_side(self, step: Step, requests: Sequence[Request]) -> list[Result]:
@@ -100,7 +100,7 @@ class ChatEngine(EngineBase):
             pool.shutdown(wait=False, cancel_futures=True)
             break_off(asked, self.close)
             raise
-        except Exception:  # of what has begun the answers are paid for, and recorded
+        except Exception:  # answers to calls in flight are paid for, and recorded
             pool.shutdown(wait=True, cancel_futures=True)
             raise
         pool.shutdown()
@@ -129,7 +129,7 @@ class ChatEngine(EngineBase):
 
 
 def at_least_one(**settings: Any) -> int:
-    """The value of one setting, which must be a whole number from 1 on."""
+    """The value of a setting that must be a positive integer."""
     ((name, value),) = settings.items()
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise SettingError(f"{name}={value!r}; it should be a whole number from 1 on")
@@ -137,7 +137,7 @@ def at_least_one(**settings: Any) -> int:
 
 
 class Recorded:
-    """A call whose answers are kept in a recording, and both of its parts."""
+    """A call with a recording, and both of its parts."""
 
     def __init__(self, call: Call, store: Recording):
         self.call, self.store = call, store
@@ -148,20 +148,20 @@ class Recorded:
 
 
 def recorded(call: Call, record: str | None) -> Call:
-    """The call, with its answers kept in the file `record` if there is one."""
+    """The call, with its answers stored in the file `record` if there is one."""
     return Recorded(call, Recording(record)) if record else call
 
 
 class Line:
-    """The connections to an endpoint. `close` cuts them, and ends the waiting between two attempts, so that whoever is
-    asking there is free at once; what is asked afterwards goes over new ones."""
+    """The connections to an endpoint. `close` cuts them and ends the wait between two attempts, which frees all callers
+    immediately; later requests use new connections."""
 
     def __init__(self):
         self._lock, self._closed, self._mine = threading.Lock(), threading.Event(), threading.local()
         self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
     def client(self) -> Any:
-        """An HTTP client that tells this line of its connections."""
+        """An HTTP client that registers its connections with this line."""
         import openai
 
         note = {"request": [lambda sent: sent.extensions.update(trace=self._note)]}
@@ -184,7 +184,7 @@ class Line:
             closed.set()
             for connection in list(self._connections):
                 with suppress(OSError):  # closed already
-                    socket.socket.shutdown(connection, socket.SHUT_RDWR)  # the encrypted one's own forgets its state
+                    socket.socket.shutdown(connection, socket.SHUT_RDWR)  # the TLS socket's own discards its state
 
     def _note(self, event: str, info: dict) -> None:
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
@@ -204,7 +204,7 @@ def openai_engine(
     timeout: float = 120.0,
     structured: str = "json_schema",
 ) -> ChatEngine:
-    """`model` or `model@base_url`. With `record=FILE` every good answer is kept there and never asked for again."""
+    """`model` or `model@base_url`. With `record=FILE`, every good answer is stored there and never requested again."""
     from workbench.llm.endpoint import endpoint
 
     model, _, address = model.partition("@http")
@@ -219,10 +219,10 @@ def openai_engine(
 
 
 def replay_engine(file: str, *, of: str | None = None, concurrency: int = 8, seed: int = 0) -> ChatEngine:
-    """Answers and failures from a recording, of the one engine in it or of that which the SPEC `of` names.
+    """Answers and failures from a recording, of its only engine or of the one that the SPEC `of` names.
 
-    It has the name of the engine that was recorded, because that is what answers: a replay of a run has the same bytes,
-    finds the same layers, and goes on where the run stopped.
+    It has the name of the recorded engine, because that engine produced the answers: a replay of a run has the same
+    bytes, finds the same layers, and continues where the run stopped.
     """
     store = Recording(file, create=False)
     names = store.engines()

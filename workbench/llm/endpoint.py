@@ -1,7 +1,7 @@
 """The innermost call: one request to an OpenAI-compatible chat endpoint.
 
-The key lives in the client object alone. Everything that comes back, answers and error messages, has it blotted out
-before anybody sees it: endpoints do echo headers.
+Only the client object holds the key. It is removed from everything that comes back, answers and error messages, before
+anybody sees them, because endpoints may echo headers.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from workbench.llm.retry import Transient
 from workbench.text import storable
 
 STRUCTURED = ("json_schema", "json_object", "none")
-_NO_KEY = "none"  # local servers want some key and read none
-_SHORT = 8  # characters below which a key or a password may stand in other words
+_NO_KEY = "none"  # local servers require a key but ignore it
+_SHORT = 8  # characters below which a key or a password may occur in other words
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
 
 
@@ -35,8 +35,8 @@ def endpoint(
 ) -> Call:
     """A call to the endpoint at `base_url` (OPENAI_BASE_URL, or OpenAI's own).
 
-    `structured` says how JSON is asked for: by schema (default), as any JSON object, or by the prompt alone, for
-    servers that know neither. `timeout` is in seconds, per request. `http_client` replaces the client library's own.
+    `structured` states how JSON is requested: by schema (default), as any JSON object, or by the prompt alone, for
+    servers that support neither. `timeout` is in seconds, per request. `http_client` replaces the client library's own.
     """
     import openai
 
@@ -49,7 +49,7 @@ def endpoint(
             "no key for the OpenAI endpoint: set OPENAI_API_KEY, or name a local server: "
             "openai:<model>@http://127.0.0.1:8000/v1"
         )
-    if not re.fullmatch("[!-~]+", key):  # the client's error about it would quote it
+    if not re.fullmatch("[!-~]+", key):  # the client's error about it would quote the key
         raise SettingError("the key for the endpoint holds a space, a line break or a letter not ASCII: set it again")
     address, login = _address(url)
     client = openai.OpenAI(
@@ -58,7 +58,7 @@ def endpoint(
     blot = _blotter(key, url, login)
 
     def ask(request: Request) -> Any:
-        """The client's answer, or the fault that its error means; raised here it would carry that error and its key."""
+        """The client's answer, or the fault of its error. Raising it here would attach that error and its key."""
         try:
             return client.chat.completions.create(
                 model=request.model,
@@ -71,7 +71,7 @@ def endpoint(
         except openai.APITimeoutError as error:
             if type(error.__cause__).__name__ == "ConnectTimeout":
                 return Transient(f"{where(url)} gave no answer within {timeout:g} s", unreachable=True)
-            # One input's failure, which is recorded: no address stands in a recording.
+            # A failure of one input, which is recorded: recordings contain no address.
             return Transient(f"the endpoint gave no answer within {timeout:g} s")
         except openai.APIConnectionError as error:
             return Transient(blot(f"{where(url)} cannot be reached: {error.__cause__ or error}"), unreachable=True)
@@ -91,12 +91,12 @@ def endpoint(
 
 
 def where(url: str | None) -> str:
-    """An address fit for a message or a manifest: without user, password or query."""
+    """An address for messages and manifests: without user, password and query."""
     return re.sub(r"(?<=//)[^?#]*@|[?#].*", "", url) if url else "the OpenAI endpoint"
 
 
 def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
-    """The address without user and password, and the header that they stand for: the HTTP library logs addresses."""
+    """The address without user and password, and the header that replaces them: the HTTP library logs addresses."""
     if not url:
         return None, {}
     try:
@@ -125,7 +125,7 @@ def _response_format(request: Request, structured: str) -> dict:
 
 
 def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
-    """The client checks nothing of what a server sends, so any part of it may be missing or of another type."""
+    """The client does not validate a server's reply, so any part of it may be missing or of another type."""
     try:
         choice, usage = response.choices[0], getattr(response, "usage", None)
         content, refusal = choice.message.content, getattr(choice.message, "refusal", None)
@@ -150,7 +150,7 @@ def _count(usage: Any, name: str) -> int:
 
 
 def _status_error(error, request: Request, blot: Callable[[str], str]) -> Exception:
-    status, said = error.status_code, _shorten(blot(str(error)))  # a key that the cut divides would not be found
+    status, said = error.status_code, _shorten(blot(str(error)))  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
     if status in (401, 403):
@@ -162,7 +162,7 @@ def _status_error(error, request: Request, blot: Callable[[str], str]) -> Except
 
 
 def _retry_after(headers) -> float | None:
-    """Seconds that the server asks to wait; None where it says nothing usable (a date, say)."""
+    """Seconds that the server asks to wait; None without a usable value (for example a date)."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
@@ -175,14 +175,14 @@ def _shorten(text: str, limit: int = 500) -> str:
 
 
 def _blotter(key: str, url: str | None, login: dict[str, str]) -> Callable[[str], str]:
-    """Replaces the key, and the login in the address, wherever they turn up in a text, and half characters with them.
+    """Replaces the key, and the login in the address, wherever they occur in a text, and lone surrogates with them.
 
-    A short one, most likely a placeholder such as "x", goes only as a word of its own: other words hold it by chance.
+    A short secret, most likely a placeholder such as "x", is replaced only as a whole word: other words may contain it.
     """
     parts = urlsplit(url or "")
     password = parts.password or parts.username or ""
     basic = login.get("Authorization", "").removeprefix("Basic ")
     secrets = sorted({key, password, unquote(password), basic} - {"", _NO_KEY}, key=len, reverse=True)
     forms = [re.escape(s) if len(s) >= _SHORT else rf"(?<!\w){re.escape(s)}(?!\w)" for s in secrets]
-    found = re.compile("|".join(forms) or "(?!)")  # without a secret: what is found nowhere
+    found = re.compile("|".join(forms) or "(?!)")  # without a secret: never matches
     return lambda text: found.sub("[key]", storable(text))

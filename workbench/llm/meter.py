@@ -1,4 +1,4 @@
-"""What a run costs: calls, tokens, seconds and money, per Step.
+"""The cost of a run: calls, tokens, seconds and money, per Step.
 
 Prices are data with a date; an unknown price is unknown, not zero.
 """
@@ -27,7 +27,7 @@ PRICES = Path(__file__).with_name("prices.csv")
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per million tokens, and the day from which they held."""
+    """US dollars per million tokens, and the day from which they are valid."""
 
     model: str
     prompt: float
@@ -36,12 +36,12 @@ class Price:
 
 
 def own_prices() -> Path:
-    """Where prices that are missing, or other, may be written: `prices.csv` beside indexes and runs."""
+    """The file for missing or different prices: `prices.csv` next to indexes and runs."""
     return home() / PRICES.name
 
 
 def prices() -> Mapping[str, Price]:
-    """Model → price: those that come with the workbench, and over them those of `own_prices()`."""
+    """Model → price: those that come with the workbench, overridden by those of `own_prices()`."""
     try:
         changed = (own := own_prices()).stat().st_mtime_ns
     except OSError:
@@ -51,7 +51,7 @@ def prices() -> Mapping[str, Price]:
 
 @cache
 def _prices(path: Path, changed: int) -> Mapping[str, Price]:
-    """`changed` tells a file that was edited from what it was before."""
+    """`changed` invalidates the cache when the file is edited."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -67,7 +67,7 @@ def _prices(path: Path, changed: int) -> Mapping[str, Price]:
 
 
 def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """US dollars: nothing for a model on this machine, None where the model's price is not in `prices()`."""
+    """US dollars: 0 for a model on this machine, None if `prices()` has no price for the model."""
     kind, _, model = engine.partition(":")
     if kind == "local":
         return 0.0
@@ -76,7 +76,7 @@ def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | No
 
 
 class Meter(Record):
-    """A tally per Step. `collect` opens a second one that counts only what its block asks for, in this thread."""
+    """A tally per Step. `collect` opens a second one that counts only the calls of its block, in this thread."""
 
     def __init__(self):
         self._steps: dict[str, Usage] = {}
@@ -97,7 +97,7 @@ class Meter(Record):
         return sum(self.steps.values(), Usage())
 
     def as_dict(self, *, seconds: bool = True) -> dict[str, dict]:
-        """Step → usage; without `seconds` only what is the same in a replay."""
+        """Step → usage; without `seconds`, only values that are equal in a replay."""
         rows = {step: asdict(usage) for step, usage in sorted(self.steps.items())}
         left_out = set() if seconds else {"seconds", "recorded"}
         return {step: {name: row[name] for name in row if name not in left_out} for step, row in rows.items()}
@@ -120,7 +120,7 @@ _collecting: ContextVar[Meter | None] = ContextVar("collecting", default=None)
 
 @contextmanager
 def collect() -> Iterator[Meter]:
-    """A meter for what is asked within the block: `with collect() as usage: …`."""
+    """A meter for the calls within the block: `with collect() as usage: …`."""
     meter = Meter()
     token = _collecting.set(meter)
     try:

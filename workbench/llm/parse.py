@@ -1,8 +1,7 @@
-"""Reading a reply: strict JSON, else the JSON inside fences or prose, else repaired JSON, else a failure.
+"""Read a reply: strict JSON, otherwise the JSON inside fences or prose, otherwise repaired JSON, otherwise a failure.
 
-What is read of a reply that was cut for length has the level `cut`, unless it is whole JSON all the same.
-
-Nothing is ever evaluated as code, as released programs do with a model's reply.
+The parsed part of a reply that was cut for length has the level `cut`, unless the reply is complete JSON. Replies are
+never evaluated as code, which some released programs do.
 """
 
 from __future__ import annotations
@@ -23,26 +22,26 @@ from workbench.text import storable
 LEVELS = ("strict", "fenced", "repaired", "text", "cut")
 _FENCE = re.compile(r"```[\w-]*+[ \t]*+\n?(.*?)```", re.DOTALL)  # possessive: or a long unclosed fence takes minutes
 _BRACKET = re.compile(r"[{\[]")
-_BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # of what may be mended; a bracket within prose is no broken list
-_LONGEST = 200_000  # characters; a longer reply is not an answer that anybody asked for
-_MENDED = 10_000  # characters that are mended, about 2,048 tokens: the repairer's time can grow with their square
-_TRIES = 1_000  # brackets in prose from which JSON is looked for
+_BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # start of repairable JSON; a bracket in prose is no broken list
+_LONGEST = 200_000  # characters; no Step requests a longer answer
+_MENDED = 10_000  # characters to repair, about 2,048 tokens: the repairer's time can be quadratic
+_TRIES = 1_000  # brackets in prose at which JSON is tried
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)  # Python's own reads NaN and Infinity
+_DECODER = json.JSONDecoder(parse_constant=_refuse)  # Python's own accepts NaN and Infinity
 _NO_JSON = (ValueError, RecursionError)
 
 
 class Unreadable(ValueError):
-    """The reply holds nothing of the shape asked for."""
+    """The reply contains nothing of the requested shape."""
 
 
 def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
-    """(value, level), or `Unreadable` with what was wrong."""
+    """(value, level), or `Unreadable` with the reason."""
     if not reply.text.strip():
         raise Unreadable("the reply is empty" + (" and was cut for length" if reply.finish == "length" else ""))
     if len(reply.text) > _LONGEST:
@@ -75,9 +74,9 @@ def _payloads(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _embedded(text: str) -> list[Any]:
-    """JSON standing in prose, found with the real decoder from each bracket on.
+    """JSON inside prose, found with the real decoder at each bracket.
 
-    Objects first, as prose holds lists of its own, such as [1]; a list after something broken may be a part of that.
+    Objects come first, because prose contains lists such as [1]; a list after something broken may be a part of that.
     """
     found, position, broken = [], 0, False
     for _ in range(_TRIES):
@@ -98,14 +97,15 @@ def _repaired(text: str) -> Iterator[Any]:
     if not begin or len(text) > _MENDED:
         return
     broken = text[begin.end() - 1 :]
-    with suppress(Exception):  # whatever the repairer trips over, the reply cannot be read
+    with suppress(Exception):  # whatever the repairer trips over, the reply is unreadable
         value = json_repair.loads(broken, skip_json_loads=True)
-        if isinstance(value, dict) == broken.startswith("{"):  # of an object cut in a name it makes a list of that name
+        if isinstance(value, dict) == broken.startswith("{"):  # an object cut inside a name becomes a list of that name
             yield value
 
 
 def _fit(output: type[BaseModel], payload: Any) -> BaseModel:
-    """Validate; a bare list is taken for the only field of an output that has one: models leave the wrapping out."""
+    """Validate; a bare list is accepted for the only field of an output that has one, because models omit the
+    wrapper."""
     fields = list(output.model_fields)
     if isinstance(payload, list) and len(fields) == 1:
         payload = {fields[0]: payload}
@@ -115,7 +115,7 @@ def _fit(output: type[BaseModel], payload: Any) -> BaseModel:
 
 
 def _storable(payload: Any) -> Any:
-    """Half a character, escaped as JSON allows it (an emoji that was cut), would break the files that come after."""
+    """A lone surrogate, escaped as JSON allows (an emoji that was cut), would break files written later."""
     if isinstance(payload, dict):
         return {storable(name): _storable(value) for name, value in payload.items()}
     if isinstance(payload, list):

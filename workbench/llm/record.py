@@ -1,9 +1,9 @@
-"""Recordings: an sqlite3 file of requests and what became of them, so that a run can be resumed, replayed and shared.
+"""Recordings: an sqlite3 file of requests and their outcomes, so that a run can be resumed, replayed and shared.
 
-A reply is good if the request accepts it (it parsed). What went wrong is stored too: a reply that could not be read, or
-the words of a call that failed. A replay repeats it, because a failure is a part of the run; a run that records asks
-again, because it may go well now. The file holds one outcome per request, the last one, and a good one for good.
-Nothing of the key or the server's address is in it.
+A reply is good if the request accepts it (it parsed). Failures are stored too: an unreadable reply, or the message of a
+failed call. A replay repeats a failure, because it is part of the run; a recording run retries it. The file holds one
+outcome per request, the last one, and a good one is never replaced. It contains neither the key nor the server's
+address.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SUMMARY = """SELECT engine, step, SUM(good) AS answers, SUM(1 - good) AS failur
 
 
 class Recording:
-    """The file. Every write is a transaction of its own, so a killed process loses at most the reply in flight."""
+    """The file. Every write is a separate transaction, so a killed process loses at most the reply in flight."""
 
     def __init__(self, path: str | Path, *, create: bool = True):
         self.path = Path(path)
@@ -44,7 +44,7 @@ class Recording:
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._connection.execute(_TABLE)
-            self._connection.execute("SELECT engine FROM replies LIMIT 0")  # not some other program's table
+            self._connection.execute("SELECT engine FROM replies LIMIT 0")  # fails if it is another program's file
         except sqlite3.DatabaseError as error:
             raise EngineError(f"{self.path} is not a recording ({error})") from None
 
@@ -83,7 +83,7 @@ class Recording:
             return [row[0] for row in self._connection.execute("SELECT DISTINCT engine FROM replies ORDER BY engine")]
 
     def summary(self) -> list[dict]:
-        """What the file holds: a row per engine and Step."""
+        """The contents of the file: a row per engine and Step."""
         with self._lock:
             cursor = self._connection.execute(_SUMMARY)
             return [dict(zip([column[0] for column in cursor.description], row)) for row in cursor]
@@ -98,7 +98,7 @@ class Recording:
 
 
 def recording(call: Call, store: Recording) -> Call:
-    """Answer from the recording what it holds an answer to, ask for the rest and record what becomes of it."""
+    """Answer from the recording if possible; otherwise send the request and record its outcome."""
 
     def wrapped(request: Request) -> Reply:
         if (reply := store.get(request)) is not None:
@@ -109,7 +109,7 @@ def recording(call: Call, store: Recording) -> Call:
             store.put(request, error, good=False)
             raise
         store.put(request, outcome, good=request.accept(outcome))
-        kept = store.get(request) or outcome  # another thread's answer to the same may be the one that a replay reads
+        kept = store.get(request) or outcome  # a replay may read another thread's answer to the same request
         return replace(kept, seconds=outcome.seconds, recorded=False)
 
     return wrapped

@@ -1,4 +1,4 @@
-"""Asking again when the fault is the endpoint's: rate limits, 5xx, broken connections."""
+"""Retries for faults of the endpoint: rate limits, 5xx, broken connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.llm.call import Call, CallFailed, Reply, Request
 
 
 class Transient(Exception):
-    """A fault that may pass. `wait` is what the endpoint asked for, in seconds; `unreachable` that nobody answered."""
+    """A temporary fault. `wait` is what the endpoint requested, in seconds; `unreachable` means no response."""
 
     def __init__(self, message: str, *, wait: float | None = None, unreachable: bool = False):
         super().__init__(message)
@@ -27,7 +27,8 @@ def retrying(
     first: float = 1.0,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Call:
-    """Wait 1, 2, 4 … seconds (with jitter), or what the endpoint's Retry-After says, at most `longest`; ask again."""
+    """Wait 1, 2, 4 … seconds (with jitter), or as long as the endpoint's Retry-After states, at most `longest`; then
+    retry."""
     backoff = tenacity.wait_exponential_jitter(initial=first, max=longest, jitter=first)
 
     def wait(state: tenacity.RetryCallState) -> float:

@@ -1,8 +1,9 @@
-"""The measures, by name. One file each, with its definition and source; `measure("recall@5")` gives one to call.
+"""The measures, by name. Each has a file with its definition and source; `measure("recall@5")` returns one as a
+function.
 
-A measure gets a question and what was made of it, and gives a number, or None where it is not defined (no gold
-passages, no gold answer): such a question does not count, and `Run.counts` says how many did. `docs/measures.md` is the
-catalogue."""
+A measure maps a question and its outcome to a number, or to None if it is undefined (no gold passages, no gold answer).
+Undefined questions do not count, and `Run.counts` returns the number that do. `docs/measures.md` is the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +34,14 @@ from workbench.spec import parse_spec
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method, a reader and perhaps a judge made of a question; `answer` is None where nobody read.
+    """The results of a method, a reader and optionally a judge for a question; `answer` is None without a reader.
 
-    `abstained` is what the reader said of itself, `failed` that the question broke. `context` is the retrieved text
-    before any compression, `read` how many passages the reader was shown, `usage` Step → calls, tokens, money.
-    `verdict` is the judge's, None where it was not asked. `nodes` are the names of the method's own nodes, `resolved`
-    of those that its passages stand for; None where no graph says so. `titles` are those of the gold passages. `shown`
-    is the text that the reader saw, `shown_tokens` its length; `reading` is the answer's, `mark` that of its proof."""
+    `abstained` is the reader's own statement, `failed` means that the question broke. `context` is the retrieved text
+    before any compression, `read` the number of passages that the reader was shown, `usage` Step → calls, tokens,
+    money. `verdict` is the judge's, None if it was not called. `nodes` are the names of the method's own nodes,
+    `resolved` those that its passages represent; None without a graph. `titles` are those of the gold passages. `shown`
+    is the text that the reader saw, `shown_tokens` its length; `reading` is the answer's, `mark` that of its proof.
+    """
 
     ranking: Sequence[str]
     answer: str | None = None
@@ -60,18 +62,18 @@ class Outcome:
 
     @property
     def flawed(self) -> bool:
-        """Whether the reply held no answer; what the reader then took for one may be empty, or the whole reply."""
+        """Whether the reply held no answer; the reader's answer may then be empty, or the whole reply."""
         return bool(self.reading and self.reading.flaw)
 
     @property
     def lost(self) -> bool:
-        """Whether there is nothing to look at: the question broke, or no answer could be read off the reply. Neither is
-        an abstention."""
+        """Whether there is no text to evaluate: the question failed, or the reply had no readable answer. Neither is an
+        abstention."""
         return self.failed or (self.flawed and not self.answer)
 
     @property
     def said(self) -> str | None:
-        """The answer as it was said; None where the reader abstained without a word."""
+        """The text of the answer; None if the reader abstained without any text."""
         return None if self.abstained and not self.answer else self.answer
 
 
@@ -101,8 +103,8 @@ def _abstained(question: Question, outcome: Outcome) -> float:
 
 
 def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Measure:
-    """A measure (nodes, gold) → value, where the answers are a set of nodes. `own`: of the method's nodes alone;
-    `start`: the entity at which the question starts is gold as well."""
+    """A measure (nodes, gold) → value, for answers that are a set of nodes. `own`: counts the method's nodes alone;
+    `start`: the start entity of the question is gold as well."""
 
     def measured(question: Question, outcome: Outcome) -> float | None:
         if outcome.resolved is None or not (question.answer_set and question.answers):
@@ -136,11 +138,11 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "verified": lambda q, o: float(o.mark == "verified") if o.mark else None,
     "accuracy:verified": lambda q, o: _accuracy(q, o) if o.mark == "verified" else None,
 }
-ANSWER |= {  # the same, where a reply without an answer line is wrong whatever it holds
+ANSWER |= {  # the same, but a reply without an answer line is wrong whatever it contains
     f"{name}:line": lambda q, o, taken=ANSWER[name]: 0.0 if o.flawed else taken(q, o)
     for name in ("accuracy", "accuracy:thesis", "accuracy:heuristic")
 }
-EVIDENCE: Registry[Measure] = Registry("measures", {  # need none; registered ones are here
+EVIDENCE: Registry[Measure] = Registry("measures", {  # need no reader; registered ones are here
     "coverage": lambda q, o: coverage.coverage(o.context or "", q.answers),
     "coverage:substring": lambda q, o: coverage.coverage_substring(o.context or "", q.answers),
     "coverage:bridge": lambda q, o: coverage.coverage_bridge(o.context or "", q.answers, _steps(q)),
@@ -149,7 +151,7 @@ EVIDENCE: Registry[Measure] = Registry("measures", {  # need none; registered on
     "tokens": lambda q, o: tokens.tokens(o.usage),
     "cost": lambda q, o: cost.cost(o.usage),
 }, taken=lambda name: name in (*RANKING, *ANSWER, *NODES, "seconds"))  # fmt: skip
-NODES: dict[str, Measure] = {  # need none, but a graph and answers that are a set of its nodes
+NODES: dict[str, Measure] = {  # need no reader, but a graph and answers that are a set of its nodes
     f"{name}{reading}": _of_nodes(taken, **what)
     for reading, what in (("", {"start": True}), (":answers", {}), (":nodes", {"own": True}))
     for name, taken in (
@@ -165,7 +167,7 @@ DEFAULT = (
     "recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10", "all_gold@5", "em", "f1", "accuracy", "coverage",
     "abstained", "abstained:answerable", "abstained:unanswerable", "read", "context_tokens", "tokens", "cost",
 )  # fmt: skip
-# What a reader's settings add to them: what becomes of a context, of a reply, of a route, of a second try, of a proof.
+# Added by a reader's settings: for compression, replies, routes, second attempts and proofs.
 OF_READER = {
     "compress": ("coverage:read", "coverage:read:substring", "read_tokens"),
     "prompt": ("flawed",),
@@ -173,9 +175,9 @@ OF_READER = {
     "retry": ("retried",),
     "check": ("verified", "accuracy:verified"),
 }
-PROMPTED = ("sparql", "cot", "sparql-exec")  # readers whose name says the prompt
-JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # what a judge is asked for
-UNDEFINED_AS_A_WHOLE = ("cost",)  # one value that is unknown makes the mean unknown
+PROMPTED = ("sparql", "cot", "sparql-exec")  # readers whose name states the prompt
+JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # need a judge
+UNDEFINED_AS_A_WHOLE = ("cost",)  # one unknown value makes the mean unknown
 
 
 def measure(name: str) -> Measure:
@@ -201,7 +203,7 @@ def measure(name: str) -> Measure:
 
 
 def is_known(name: str) -> bool:
-    """Whether a measure is called so.
+    """Whether a measure has this name.
 
     >>> is_known("recall@7"), is_known("mine")
     (True, False)
@@ -213,7 +215,7 @@ def is_known(name: str) -> bool:
 
 
 def of_reader(label: str) -> tuple[str, ...]:
-    """What is measured by default of a reader of this SPEC, beside `DEFAULT`.
+    """Measures of a reader with this SPEC, in addition to `DEFAULT`.
 
     >>> of_reader("direct[k=3]"), of_reader("direct[compress=similarity,retry=cot]")
     ((), ('coverage:read', 'coverage:read:substring', 'read_tokens', 'retried'))
@@ -225,7 +227,7 @@ def of_reader(label: str) -> tuple[str, ...]:
 
 
 def deepest(names: Sequence[str]) -> int:
-    """The largest k that any of the measures looks at (0 if none looks at a ranking)."""
+    """The largest k of the measures (0 if none uses a ranking)."""
     return max((int(name.partition("@")[2]) for name in names if "@" in name), default=0)
 
 

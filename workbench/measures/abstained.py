@@ -1,10 +1,11 @@
-"""abstained: 1 where no answer was given because the evidence does not hold it, else 0. A failure is no abstention.
+"""abstained: 1 if no answer was given because the evidence does not hold it, else 0. A failure is not an abstention.
 
-`abstained` counts what the reader says of itself and what `is_abstention` reads in the text. `abstained:answerable`
-and `abstained:unanswerable` are the same over the questions with and without a gold answer: the first should be low,
-the second high. `abstained:thesis` is the exact rule of "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045,
-companion code; spec 3.6): no answer at all, or the whole text is one of six phrases. It misses a typographic
-apostrophe and a phrase that is followed by an explanation (trap 5); `is_abstention` does not."""
+`abstained` combines the reader's own statement and `is_abstention` on the text. `abstained:answerable` and
+`abstained:unanswerable` are the same over the questions with and without a gold answer: the first should be low, the
+second high. `abstained:thesis` is the exact rule of "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045,
+companion code): no answer at all, or the whole text is one of six phrases. It misses a typographic apostrophe and a
+phrase with an explanation after it (`docs/traps.md`, 5); `is_abstention` does not.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _PHRASE = re.compile(
     r" (?:do not|don't|does not|doesn't) (?:say|state|mention|contain|provide|give|hold|include|specify))"
     r"(?P<rest>.*)"
 )
-# What may follow a phrase: a sentence's end, or words that go on about not knowing, unlike "Unknown Pleasures".
+# What may follow a phrase: the end of a sentence, or words about not knowing, unlike "Unknown Pleasures".
 _GOES_ON = re.compile(
     r"$|[.;,!?]|\s*[\u2013\u2014]|\s-|\s*\((?:the|no|not|it)\b"
     r"|\s+(?:because|since|as|based|from|given|in the|who|what|when|where|which|whether|if|the|this|that|any|about"
@@ -39,8 +40,8 @@ _BUT = re.compile(  # in the same sentence, or a guess right after it
 
 
 def is_abstention(text: str | None) -> bool:
-    """Whether a free text says, at its beginning, that it does not answer. Nothing said is an abstention; a guess
-    after the phrase is an answer.
+    """Whether a free text begins with a statement that it does not answer. Empty text is an abstention; a guess after
+    the phrase is an answer.
 
     >>> [is_abstention(text) for text in (None, " ", "I don’t know", "I don't know. They are about fog.")]
     [True, True, True, True]

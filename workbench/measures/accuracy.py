@@ -1,17 +1,18 @@
-"""accuracy: 1 where the answer holds a gold answer, else 0.
+"""accuracy: 1 if the answer contains a gold answer, else 0.
 
-The containment test of CatRAG's joint success rate (spec B8 of HippoRAG 2 / CatRAG: the gold answer occurs in the
-predicted one at word boundaries), over the words of `workbench.measures.words`, made strict:
+The containment test of CatRAG's joint success rate (as in its released code: the gold answer occurs in the predicted
+one at word boundaries), over the words of `workbench.measures.words`, made strict:
 
-* gold in answer, never answer in gold: "Columbus" is not "Columbus, Ohio", and an empty answer holds nothing;
-* an abstention is wrong; where there is no gold answer it is right, and everything else is wrong;
-* a gold yes or no is what the answer must begin with: "no" is neither in "know" nor in "There is no doubt: yes";
+* gold in answer, never answer in gold: "Columbus" is not "Columbus, Ohio", and an empty answer contains nothing;
+* an abstention is wrong; without a gold answer it is right, and everything else is wrong;
+* an answer to a gold yes or no must begin with it: "no" is neither in "know" nor in "There is no doubt: yes";
 * an occurrence right after "not" does not count;
-* where the gold answers are a set (`answer_set`), one of them is enough, as with Hits@1.
+* if the gold answers are a set (`answer_set`), one of them is enough, as with Hits@1.
 
-What remains: an answer that lists candidates holds the right one, so look at `em` and `f1` beside it; and another
-wording of a right answer is wrong, which `accuracy:thesis` leaves to a judge. HippoRAG 2, CatRAG and the thesis have
-no unanswerable questions; over questions with an answer alone the measure is what they would call accuracy."""
+Limits: an answer that lists candidates contains the right one, so compare with `em` and `f1`; and another wording of a
+right answer is wrong, which `accuracy:thesis` leaves to a judge. HippoRAG 2, CatRAG and the thesis have no unanswerable
+questions; over questions with an answer, the measure is what they call accuracy.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from workbench.measures.words import is_yes_no, places, words
 
 
 def accuracy(answer: str | None, gold: Sequence[str]) -> float:
-    """`answer`: None for an abstention; `gold`: answers and aliases, empty where the question has none.
+    """`answer`: None for an abstention; `gold`: answers and aliases, empty if the question has none.
 
     >>> accuracy("He was born in New  York City.", ["Big Apple", "new york"])
     1.0
@@ -43,7 +44,7 @@ def accuracy(answer: str | None, gold: Sequence[str]) -> float:
 
 
 def _begins_with(right: str, said: list[str]) -> bool:
-    """The first word, unless the next one takes it back, as in "yes or no"."""
+    """The first word, unless the next one revokes it, as in "yes or no"."""
     (wanted,) = words(right)
     other = {"yes": "no", "no": "yes"}[wanted]
     return said[:1] == [wanted] and said[1:2] != [other] and said[1:3] not in (["or", other], ["and", other])

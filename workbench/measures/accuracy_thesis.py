@@ -1,19 +1,21 @@
-"""accuracy:thesis: a heuristic, then a judge for what it leaves open ("The Reasoning Bottleneck in Graph-RAG",
-arXiv 2603.14045, section 4.5 and companion code; spec 6.1).
+"""accuracy:thesis: a heuristic, then a judge for undecided answers ("The Reasoning Bottleneck in Graph-RAG", arXiv
+2603.14045, section 4.5 and companion code).
 
-    n(x)  NFKD, lower case, spaces made one, the edge characters of the abstention rule stripped
-    a(x)  NFKD, lower case, bracketed parts dropped, letters a-z, digits and spaces kept, spaces made one
-    1.  n(answer) is an abstention phrase         → wrong; right only where there is no gold answer
+    n(x)  NFKD, lower case, white space collapsed, the edge characters of the abstention rule stripped
+    a(x)  NFKD, lower case, bracketed parts dropped, letters a-z, digits and spaces kept, white space collapsed
+    1.  n(answer) is an abstention phrase         → wrong; right only if there is no gold answer
     2.  n(gold) in n(answer) or n(answer) in n(gold), as substrings, for some gold answer   → right
     3.  a(gold) = a(answer), or their last words are the same one of four characters or more → right
-    4.  else the judge: right only where it says `correct`; `unknown` and a judge that fails are wrong
+    4.  else the judge: right only if it replies `correct`; `unknown` and a failed judge are wrong
 
-It keeps the source's traps so that its numbers can be compared: "no" is in "know", "19" in "1919", an answer "a" in
-most gold answers. One departure: an empty n(answer), n(gold) or a(x) matches nothing, where there the empty string is
-in every gold answer (traps 2 and 3). Without gold the judge is not asked. A failed question is wrong.
+It keeps the source's flaws so that its numbers are comparable: "no" is in "know", "19" in "1919", an answer "a" in most
+gold answers. There is one departure: an empty n(answer), n(gold) or a(x) matches nothing, while in the source the empty
+string is in every gold answer (`docs/traps.md`, 2 and 3). Without gold, the judge is not called. A failed question is
+wrong.
 
-`accuracy:heuristic` is stages 1 to 3 alone, with all that they leave open wrong: what is measured where there is no
-judge. `judged` is the share that was left to the judge, `judge_unknown` the share where it did not decide or failed."""
+`accuracy:heuristic` is stages 1 to 3 alone, with undecided answers wrong: the measure without a judge. `judged` is the
+share of answers left to the judge, `judge_unknown` the share that it did not decide or failed on.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ _NOT_KEPT = re.compile(r"[^a-z0-9 ]")
 
 
 def heuristic(answer: str | None, gold: Sequence[str]) -> bool | None:
-    """Right, wrong, or None where the judge is to decide. `answer` is None for an abstention without words.
+    """Right, wrong, or None if the judge must decide. `answer` is None for an abstention without text.
 
     >>> heuristic("It was Paris", ["Paris"]), heuristic("Par", ["Paris"]), heuristic("J. Tolkien", ["John Tolkien"])
     (True, True, True)
@@ -48,7 +50,7 @@ def heuristic(answer: str | None, gold: Sequence[str]) -> bool | None:
 
 
 def accuracy_thesis(answer: str | None, gold: Sequence[str], verdict: str | None = None) -> float:
-    """`verdict` of the judge: `correct`, `incorrect`, `unknown`; None where it was not asked.
+    """`verdict` of the judge: `correct`, `incorrect`, `unknown`; None if it was not called.
 
     >>> accuracy_thesis("the French capital", ["Paris"], "correct"), accuracy_thesis("the French capital", ["Paris"])
     (1.0, 0.0)

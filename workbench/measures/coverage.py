@@ -1,22 +1,23 @@
-"""coverage: 1 where the retrieved context holds a gold answer or alias, else 0: could the reader have known?
+"""coverage: 1 if the retrieved context contains a gold answer or alias, else 0: could the reader have known?
 
-The context is the text before any compression (`workbench.experiments.evaluate` says which). The measure comes from
-"The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045, section 4.5; spec 6.4).
+The context is the text before any compression (`workbench.experiments.evaluate`). The measure comes from "The Reasoning
+Bottleneck in Graph-RAG" (arXiv 2603.14045, section 4.5).
 
-* `coverage`: some gold answer occurs at word boundaries. Not defined where a gold answer is yes or no, which nearly
-  every text holds (trap 4), nor where there is none.
+* `coverage`: some gold answer occurs at word boundaries. Undefined if a gold answer is yes or no, which nearly every
+  text contains (`docs/traps.md`, 4), and without a gold answer.
 * `coverage:substring`: the source's own: a gold answer, lower-cased and stripped, is a substring of the lower-cased
-  context with its spaces made one. "no" is in "know" and "19" in "1919"; yes and no count.
-* `coverage:bridge`: the answers of all steps of the decomposition occur at word boundaries, the last one or an alias of
-  it; yes and no are no step to be found. Not defined without a decomposition. The source has it for MuSiQue, with
-  substrings.
-* `coverage:titles`: the titles of all gold passages, without a bracketed suffix, and a gold answer that is not yes or
-  no occur at word boundaries: the source's for HotpotQA. Not defined without gold passages that have titles. Its
-  third one, for 2Wiki, looks for the subjects and objects of evidence triples, which a question does not hold.
-* `coverage:read`, `coverage:read:substring`: the first two on what the reader was shown: after compression. What falls
-  between the two was cut by the compressor, and is no failure of reasoning (trap 14).
+  context with collapsed white space. "no" is in "know" and "19" in "1919"; yes and no count.
+* `coverage:bridge`: the answers of all steps of the decomposition occur at word boundaries, for the last one any alias;
+  yes and no are not searched for. Undefined without a decomposition. The source has it for MuSiQue, with substrings.
+* `coverage:titles`: the titles of all gold passages, without a bracketed suffix, and a gold answer other than yes or no
+  occur at word boundaries: the source's for HotpotQA. Undefined without gold passages that have titles. Its third one,
+  for 2Wiki, searches for the subjects and objects of evidence triples, which a question does not contain.
+* `coverage:read`, `coverage:read:substring`: the first two on the text that the reader was shown, after compression.
+  The compressor removed an answer that is covered but not read; this is not a failure of reasoning (`docs/traps.md`,
+  14).
 
-Where the gold answers are a set, one of them is enough."""
+If the gold answers are a set, one of them is enough.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def coverage_substring(context: str, gold: Sequence[str]) -> float | None:
 
 
 def coverage_bridge(context: str, gold: Sequence[str], steps: Sequence[str]) -> float | None:
-    """`steps`: the answers of the decomposition in their order.
+    """`steps`: the answers of the decomposition in order.
 
     >>> coverage_bridge("Orsby was founded by Nora Whitlock.", ["Aldby", "Orsby"], ["Nora Whitlock", "Aldby"])
     1.0
@@ -83,7 +84,7 @@ _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
 
 @lru_cache(maxsize=8)
 def words_of(context: str) -> list[str]:
-    """Kept, since a context is long and several measures look into it."""
+    """Cached, because a context is long and several measures search it."""
     return words(context)
 
 

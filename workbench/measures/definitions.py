@@ -1,4 +1,4 @@
-"""What each measure says, in a line, and whose it is; `docs/measures.md` has the traps. A new measure has its line
+"""The one-line definition and source of each measure; `docs/measures.md` lists the traps. A new measure needs a line
 here."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""em: 1 where the answer, normalised, equals a gold answer or alias, else 0 (SQuAD; HippoRAG 2, spec A9).
+"""em: 1 if the normalised answer equals a gold answer or alias, else 0 (SQuAD; as in HippoRAG 2's released code).
 
-Normalised means: lower case, ASCII punctuation deleted, the words a, an, the deleted, runs of space made one.
+Normalisation: lower case, ASCII punctuation deleted, the words a, an, the deleted, white space collapsed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""f1: overlap of the words of the answer and of a gold answer, normalised as for `em`, as bags (SQuAD; HippoRAG 2,
-spec A9).
+"""f1: overlap of the words of the answer and of a gold answer, normalised as for `em`, as bags (SQuAD; as in HippoRAG
+2's released code).
 
     precision = common / words of the answer, recall = common / words of the gold answer, f1 = 2 p r / (p + r)
 """
@@ -13,7 +13,7 @@ from workbench.measures.em import normalised
 
 
 def f1(answer: str, gold: Sequence[str]) -> float:
-    """The best over the gold answers; 0 where no word is common.
+    """The best over the gold answers; 0 without a common word.
 
     >>> f1("Queen Anne of England", ["Anne"])
     0.4

@@ -1,4 +1,4 @@
-"""ndcg@k: how high the gold passages stand, with binary gain (Järvelin and Kekäläinen, 2002).
+"""ndcg@k: the rank quality of the gold passages, with binary gain (Järvelin and Kekäläinen, 2002).
 
 dcg@k  = Σ over gold passages at ranks i ≤ k of 1 / log₂(i + 1)
 ndcg@k = dcg@k / the dcg@k of a ranking with all gold passages first

@@ -1,8 +1,9 @@
-"""node_f1: the harmonic mean of `node_precision` and `node_recall` of one question (DotRAG, spec 9.2).
+"""node_f1: the harmonic mean of `node_precision` and `node_recall` of one question (DotRAG's evaluation on MetaQA).
 
     node_f1 = 2 |R ∩ G| / (|R| + |G|)
 
-A table holds its mean over questions, which is not what the means of precision and recall would give (trap 11)."""
+A table holds its mean over questions, which is not the F1 of the mean precision and recall.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""node_precision: the share of the retrieved nodes that are gold (DotRAG, spec 9.2); 0 where nothing was retrieved.
+"""node_precision: the share of gold among the retrieved nodes (DotRAG's evaluation on MetaQA); 0 if none was retrieved.
 
     node_precision = |R ∩ G| / |R|
 
-R and G as for `node_recall`, with the same three readings. It falls as R grows, so compare it at like `node_count`:
-a small context has a high precision without being better."""
+R and G as for `node_recall`, with the same three readings. It falls as R grows, so compare it at similar `node_count`:
+a small context has a high precision without being better.
+"""
 
 from __future__ import annotations
 

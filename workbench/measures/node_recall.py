@@ -1,17 +1,18 @@
-"""node_recall: the share of the gold nodes of a graph that were retrieved (DotRAG, spec 9.2).
+"""node_recall: the share of the gold nodes of a graph that were retrieved (DotRAG's evaluation on MetaQA).
 
     node_recall = |R ∩ G| / |G|
 
-R: the names of the nodes that the method returned, and of those that its passages stand for: per passage the entity it
-is about and the neighbours of it that it mentions (`index.typed.held`). G: the entity at which the question starts, and
-its answers. The paper does not say whether the start counts, so there are three readings of every measure of nodes:
+R: the names of the nodes that the method returned, and of those that its passages represent: per passage, the entity
+that it is about and the neighbours of it that it mentions (`index.typed.held`). G: the start entity of the question,
+and its answers. The paper does not state whether the start counts, so every measure of nodes has three readings:
 
-* `node_recall`: as above; the headline;
+* `node_recall`: as above; the main figure;
 * `node_recall:answers`: G without the start;
-* `node_recall:nodes`: R without the passages, G without the start: what the method's own nodes are worth.
+* `node_recall:nodes`: R without the passages, G without the start: the method's own nodes.
 
-Names are compared as they are written: `Comedy` and `comedy` are two nodes. Defined where the answers are a set
-(`answer_set`) and the graph has nodes to resolve to (the layer `typed`)."""
+Names are compared exactly: `Comedy` and `comedy` are two nodes. Defined if the answers are a set (`answer_set`) and the
+graph has nodes to resolve to (the layer `typed`).
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""seconds: wall-clock time from the question to its answer, retrieval and reading, the judge left out.
+"""seconds: wall-clock time from the question to its answer, retrieval and reading, without the judge.
 
-Read off `timings.jsonl`, never kept in a row, because it differs from run to run: it is a column of
-`Run.table(seconds=True)` and of what a run shows, not of `table.csv`. With several workers questions share the
-machine, and each one's seconds hold what it waited."""
+It is read from `timings.jsonl` and never stored in a row, because it differs between runs: it is a column of
+`Run.table(seconds=True)` and of a displayed run, not of `table.csv`. With several workers, questions share the machine,
+and the seconds of each include its waiting time.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from workbench.measures.tokens import MEASURING
 
 
 def seconds(stages: Mapping[str, float]) -> float:
-    """`stages`: place in the trace → seconds. The outermost ones are added; the rest are parts of them.
+    """`stages`: path in the trace → seconds. The outermost ones are added; the others are parts of them.
 
     >>> seconds({"dense": 0.5, "dense / rank": 0.25, "direct": 1.0, "direct / answer": 1.0, "judge": 9.0})
     1.5

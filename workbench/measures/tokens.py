@@ -1,13 +1,14 @@
-"""tokens: prompt and completion tokens of all Steps asked for a question, by the model's own count; 0 with rules.
+"""tokens: prompt and completion tokens of all Steps for a question, as counted by the model; 0 with rules.
 
-What the judge was asked is part of the measuring and is left out; `usage.json` has it. `context_tokens` is the length
-of the retrieved context on which coverage is measured, in cl100k tokens; not defined where nothing was retrieved."""
+The judge's tokens are part of the measurement and excluded; `usage.json` has them. `context_tokens` is the length of
+the retrieved context on which coverage is measured, in cl100k tokens; undefined without retrieval.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-MEASURING = ("judge",)  # Steps that are asked about an answer, not for it
+MEASURING = ("judge",)  # Steps that evaluate an answer
 
 
 def tokens(usage: Mapping[str, Mapping]) -> float:

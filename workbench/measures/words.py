@@ -1,9 +1,10 @@
-"""Texts as lists of words, for the measures that look for one text in another at word boundaries.
+"""Texts as lists of words, for the measures that search one text in another at word boundaries.
 
-A word is a run of letters, marks and digits (and `_`: NOT_SUPPORTED does not hold SUPPORTED). Before, compatible
-characters are made one, accents are dropped, case is folded. A number keeps its sign and its decimal point and loses
-its thousands separators; articles are no words, unless there is nothing else. Scripts without spaces are compared by
-whole runs."""
+A word is a run of letters, marks and digits (and `_`: NOT_SUPPORTED does not contain SUPPORTED). Compatible characters
+are unified, accents dropped and case folded first. A number keeps its sign and its decimal point and loses its
+thousands separators; articles are dropped, unless there is nothing else. Scripts without spaces are compared by whole
+runs.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-_ACCENTS = re.compile("[\u0300-\u036f]")  # of Latin, Greek, Cyrillic; the marks of other scripts are letters' parts
+_ACCENTS = re.compile("[\u0300-\u036f]")  # of Latin, Greek, Cyrillic; in other scripts, marks are parts of letters
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![^\s(])-(?=\d)")
 _ARTICLES = {"a", "an", "the"}
 
 
 class _Separators(dict):
-    """Character → itself or a space, for `str.translate`; looked up once per character."""
+    """Character → itself or a space, for `str.translate`; computed once per character."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -44,12 +45,12 @@ def words(text: str) -> list[str]:
         parts += [plain[at : kept.start()].translate(_SEPARATORS), kept[0]]
         at = kept.end()
     found = ("".join(parts) + plain[at:].translate(_SEPARATORS)).split()
-    found = [word for word in found if any(map(str.isalnum, word))]  # an emoji leaves an invisible mark behind
+    found = [word for word in found if any(map(str.isalnum, word))]  # an emoji leaves an invisible mark
     return [word for word in found if word not in _ARTICLES] or found
 
 
 def places(part: Sequence[str], whole: Sequence[str]) -> list[int]:
-    """Where the words of `part` stand in `whole`, one after the other; nowhere if there are none.
+    """The positions of the words of `part`, in sequence, in `whole`; none if `part` is empty.
 
     >>> places(["new", "york"], ["york", "new", "york"]), places([], ["new"])
     ([1], [])
@@ -59,7 +60,7 @@ def places(part: Sequence[str], whole: Sequence[str]) -> list[int]:
 
 
 def is_yes_no(text: str) -> bool:
-    """Whether a gold answer is nothing but yes or no.
+    """Whether a gold answer is only yes or no.
 
     >>> is_yes_no("Yes."), is_yes_no("Norway")
     (True, False)

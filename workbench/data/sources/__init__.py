@@ -1,1 +1,1 @@
-"""The publishers' data sets: one file per family, which lists its entries and reads its layout."""
+"""The publishers' data sets: one file per family, with its entries and the reader of its layout."""

@@ -1,4 +1,4 @@
-"""AnonyRAG (Youtu-GraphRAG): four novels whose names are replaced, as Parquet files of chunks and of questions."""
+"""AnonyRAG (Youtu-GraphRAG): four novels with replaced names, as Parquet files of chunks and of questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unpacking an archive that a publisher shares, without trusting it."""
+"""Unpack a publisher's archive without trusting it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_BYTES, MAX_FILES, MAX_RATIO = 4_000_000_000, 100_000, 200
 
 
 def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES) -> None:
-    """Write the files of a zip or tar archive below a new folder, which appears when it is whole.
+    """Write the files of a zip or tar archive to a new folder, which appears only when it is complete.
 
-    Raises :class:`DataError`, with nothing left behind, for a member that would lie outside the folder, for links and
-    devices, for what is damaged, and for what unpacks to more than `max_bytes`, 100,000 files or 200 times its size.
+    Raises :class:`DataError`, and leaves nothing behind, for a member outside the folder, for links and devices, for
+    damaged archives, and for contents of more than `max_bytes`, 100,000 files or 200 times the archive's size.
     """
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -29,7 +29,7 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES) -> None:
         (_zip if archive.name.endswith(".zip") else _tar)(archive, part, allowed)
         part.replace(folder)
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
-        # A RuntimeError is what zipfile raises for a member with a password.
+        # zipfile raises RuntimeError for a member with a password.
         raise DataError(f"{archive} cannot be unpacked ({type(error).__name__}: {error}); fetch it again") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -68,7 +68,7 @@ def _target(archive: Path, folder: Path, name: str, number: int, kind: str) -> P
 
 
 def _copy(archive: Path, source, target: Path, allowed: int) -> int:
-    """Copy a member and return its bytes, counted as they come: a header may lie about them."""
+    """Copy a member and return its actual size: a header may state a false one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     written = 0
     with target.open("xb") as file:

@@ -1,4 +1,4 @@
-"""What the register knows of a data set, and what reading a publisher's files gives."""
+"""A registered data set, and the result of reading a publisher's files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.records import Passage, Question, Record, Triple
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a publisher. Without a `url` it can only be put in place by hand; `sha256` is the publisher's."""
+    """A file of a publisher. Without a `url`, a user must put it in place; `sha256` is the publisher's."""
 
     name: str
     url: str | None = None
@@ -24,7 +24,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A known folder, in our layout, which holds the data set or a part of it: its name, counts and what differs."""
+    """A known data folder with all or a part of the data set: its name, its counts, and the differences."""
 
     folder: str
     passages: int
@@ -35,7 +35,7 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A publisher's files as records. `repeated` passages were left out because they stand there twice."""
+    """A publisher's files as records. `repeated` counts the duplicate passages that were removed."""
 
     passages: tuple[Passage, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -48,9 +48,9 @@ class Converted:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Entry(Record):
-    """A data set known by name. Counts are the publisher's and are checked after reading; None is not known.
+    """A named data set. Counts are the publisher's and are checked after reading; None means unknown.
 
-    `read(folder, **options)` reads the folder that holds the files; `options` names what it takes.
+    `read(folder, **options)` reads the folder with the files; `options` lists its options.
     """
 
     id: str
@@ -76,7 +76,7 @@ def passage_id(prefix: str, title: str, text: str) -> str:
 
 
 def passages(prefix: str, texts: Iterable[tuple[str, str]]) -> tuple[tuple[Passage, ...], int]:
-    """Passages of (title, text), stripped, exact repetitions left out; and how many of them there were."""
+    """Passages of (title, text), stripped, without exact duplicates; and the number of duplicates."""
     found: dict[str, Passage] = {}
     count = 0
     for count, (title, text) in enumerate(texts, 1):
@@ -89,7 +89,7 @@ def passages(prefix: str, texts: Iterable[tuple[str, str]]) -> tuple[tuple[Passa
 
 
 def one(folder: Path, pattern: str) -> Path:
-    """The one file below a folder that fits a pattern."""
+    """The only file below a folder that matches a pattern."""
     matches = sorted(folder.rglob(pattern))
     if len(matches) != 1:
         names = ", ".join(str(match.relative_to(folder)) for match in matches) or "none"

@@ -1,4 +1,4 @@
-"""Bringing a publisher's files into the cache, once, whole and unchanged ever after."""
+"""Download a publisher's files into the cache: once, completely, and unchanged ever after."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from workbench.data.sources.entry import Entry, File
 from workbench.errors import DataError
 
 TIMEOUT = (10.0, 30.0)  # seconds to connect; seconds without a byte
-MAX_BYTES = 1_000_000_000  # of a file whose size is not known
+MAX_BYTES = 1_000_000_000  # of a file of unknown size
 
 
 def cache() -> Path:
-    """Where what was downloaded is kept: `HOPSCOPE_CACHE`, else the user's cache folder."""
+    """The folder of downloads: `HOPSCOPE_CACHE`, otherwise the user's cache folder."""
     if named := os.environ.get("HOPSCOPE_CACHE"):
         return Path(named).expanduser()
     import platformdirs
@@ -30,21 +30,21 @@ def cache() -> Path:
 
 
 def source_folder(entry: Entry) -> Path:
-    """Where the publisher's files of an entry lie."""
+    """The folder of an entry's files."""
     return cache() / entry.id / "source"
 
 
 def is_offline(asked: bool | None = None) -> bool:
-    """What was asked for, else whether `HOPSCOPE_OFFLINE` is set to anything but 0."""
+    """The explicit setting, otherwise whether `HOPSCOPE_OFFLINE` is set to anything but 0."""
     return os.environ.get("HOPSCOPE_OFFLINE", "") not in ("", "0") if asked is None else asked
 
 
 def fetch(entry: Entry, offline: bool | None = None, progress: bool = True) -> tuple[SourceFile, ...]:
-    """Have all files of an entry in `source_folder`, downloading what is missing, and check every hash.
+    """Ensure that all files of an entry are in `source_folder`, downloading missing ones, and check every hash.
 
-    The hash of a file for which its publisher gives none is written beside it at its first use, and checked from then
-    on. A file takes its name when it is whole; a second process waits for the first. Raises :class:`DataError` that
-    names file, place and address where one is missing and cannot be had, or differs from its hash.
+    If the publisher gives no hash, the hash of the first use is written next to the file and checked from then on. A
+    file gets its name only when it is complete; a second process waits for the first. Raises :class:`DataError` with
+    file, place and address if a file is missing and cannot be downloaded, or differs from its hash.
     """
     folder = source_folder(entry)
     missing = [file for file in entry.files if not (folder / file.name).exists()]
@@ -53,7 +53,7 @@ def fetch(entry: Entry, offline: bool | None = None, progress: bool = True) -> t
         with FileLock(folder / ".lock"):
             _unpack(entry, folder)
             missing = [file for file in missing if not (folder / file.name).exists()]
-            # What can only be had by hand is said before anything is downloaded.
+            # Report files that only a user can provide before any download.
             missing.sort(key=lambda file: file.url is not None)
             for file in missing:
                 if file.url is None:
@@ -84,7 +84,7 @@ def _download(entry: Entry, file: File, folder: Path, progress: bool) -> None:
     import requests
 
     pooch.get_logger().setLevel(logging.WARNING)
-    path, part = folder / file.name, folder / ".part"  # the lock is held, so what lies there is a dead process's
+    path, part = folder / file.name, folder / ".part"  # the lock is held, so an existing file is from a dead process
     shutil.rmtree(part, ignore_errors=True)
     limit = int(1.5e6 * file.megabytes) if file.megabytes else MAX_BYTES
 
@@ -114,7 +114,7 @@ def _download(entry: Entry, file: File, folder: Path, progress: bool) -> None:
 
 
 class _Limited:
-    """A file that takes no more than `limit` bytes."""
+    """A file that accepts at most `limit` bytes."""
 
     def __init__(self, file: BinaryIO, limit: int, url: str):
         self.file, self.left, self.limit, self.url = file, limit, limit, url
@@ -132,7 +132,7 @@ class _Limited:
 
 
 def _unpack(entry: Entry, folder: Path) -> None:
-    """Unpack what a user put in place, and lift the files that are asked for to where they are looked for."""
+    """Unpack an archive that a user put in place, and move the requested files to their expected places."""
     for packed in sorted(path for path in folder.iterdir() if path.name.endswith(archive.SUFFIXES)):
         unpacked = folder / f"{packed.name}.unpacked"
         shutil.rmtree(unpacked, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""The samples that HippoRAG and HippoRAG 2 published, and CatRAG's of HoVer, which has their layout.
+"""The samples published by HippoRAG and HippoRAG 2, and CatRAG's of HoVer, which has their layout.
 
 `<name>_corpus.json` is a list of {"title", "text"}, or one object of title → sentences; `<name>.json` is a list of
-questions, whose gold passages stand in `paragraphs`, `contexts`, or `context` with `supporting_facts`.
+questions, with gold passages in `paragraphs`, `contexts`, or `context` with `supporting_facts`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TWO_WIKI_HOPS = {"compositional": 2, "inference": 2, "comparison": 2, "bridge_c
 
 
 def read(folder: Path, name: str | None = None) -> Converted:
-    """A folder with `<name>_corpus.json` and `<name>.json`; without a name, the only ones there."""
+    """Read a folder with `<name>_corpus.json` and `<name>.json`; without a name, the only ones there."""
     corpus = one(folder, f"{name or '*'}_corpus.json")
     name = corpus.name.removesuffix("_corpus.json")
     try:
@@ -66,7 +66,7 @@ def _converted(corpus: Path, asked: Path, extracted: list[Path]) -> Converted:
 
 
 def _apart(questions: Iterable[Question]) -> Iterator[Question]:
-    """Questions with ids that differ: where one stands again, `-2` and so on is added."""
+    """Make question ids unique by adding `-2` and so on to repeated ones."""
     seen: Counter[str] = Counter()
     for question in questions:
         seen[question.id] += 1
@@ -122,7 +122,7 @@ def _answers(row: dict, where: str) -> list[str]:
     answers = [*_strings(said), *_strings(row.get("answer_aliases"))]
     if "obj" in row:  # PopQA
         answers += [
-            *_strings(json.loads(row.get("possible_answers") or "[]")),  # lists in a string
+            *_strings(json.loads(row.get("possible_answers") or "[]")),  # a list encoded as a string
             *_strings(row.get("o_wiki_title")),
             *_strings(json.loads(row.get("o_aliases") or "[]")),
         ]
@@ -130,12 +130,12 @@ def _answers(row: dict, where: str) -> list[str]:
 
 
 def _strings(value: Any) -> list[str]:
-    """One string or several."""
+    """One string or several, as a list."""
     return [] if value is None else [str(part) for part in value] if isinstance(value, list) else [str(value)]
 
 
 def _gold(row: dict) -> Iterable[tuple[str, Any]]:
-    """(title, text or sentences) of the gold passages: in the order of the facts, where facts name them."""
+    """(title, text or sentences) of the gold passages, in the order of the facts that name them."""
     if isinstance(row.get("context"), list) and "supporting_facts" in row:
         texts = {title: sentences for title, sentences, *_ in row["context"]}
         return [(title, texts.get(title)) for title in dict.fromkeys(fact[0] for fact in row["supporting_facts"])]
@@ -144,7 +144,7 @@ def _gold(row: dict) -> Iterable[tuple[str, Any]]:
 
 
 def _steps(row: dict, family: str, prefix: str) -> tuple[dict, ...]:
-    """The single-hop steps of a MuSiQue question; `#1` in a later one stands for the answer of the first."""
+    """The single-hop steps of a MuSiQue question; `#1` in a later step is the answer of the first."""
     supports = {p.get("idx"): _id((p.get("title", ""), _text(p)), family, prefix) for p in row.get("paragraphs") or ()}
     return tuple(
         {
@@ -158,7 +158,7 @@ def _steps(row: dict, family: str, prefix: str) -> tuple[dict, ...]:
 
 
 def _extractions(path: Path, prefix: str, known: set[str]) -> tuple[tuple[Extraction, ...], int]:
-    """The extractions of HippoRAG's `openie_*.json`, and how many entries were not triples of strings."""
+    """The extractions of HippoRAG's `openie_*.json`, and the number of entries that were not triples of strings."""
     model = re.search(r"ner_(.+)_\d+$", path.stem)
     kept, left_out = {}, 0
     for row in _json(path, dict)["docs"]:
@@ -185,12 +185,12 @@ def _text(paragraph: dict) -> str:
 
 
 def _title(title: Any, family: str) -> str:
-    """HotpotQA's titles have HTML escapes, its texts none."""
+    """HotpotQA has HTML escapes in titles but not in texts."""
     return storable(html.unescape(str(title)) if family == "hotpotqa" else str(title))
 
 
 def _joined(text: Any, family: str) -> str:
-    """HotpotQA's sentences begin with their space, those of the others do not."""
+    """HotpotQA's sentences begin with a space, those of the others do not."""
     return ("" if family == "hotpotqa" else " ").join(text) if isinstance(text, list) else str(text or "")
 
 

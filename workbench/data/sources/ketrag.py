@@ -1,4 +1,5 @@
-"""The samples that KET-RAG published: `input/document.txt`, a paragraph a line without titles, and `qa-pairs.json`."""
+"""The samples published by KET-RAG: `input/document.txt`, one paragraph per line without titles, and
+`qa-pairs.json`."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _REPOSITORY = "https://raw.githubusercontent.com/waetr/KET-RAG"
 
 
 def read(folder: Path, prefix: str = "mk") -> Converted:
-    """A folder with `document.txt` and `qa-pairs.json`, at any depth. There is no gold passage and no alias."""
+    """Read a folder with `document.txt` and `qa-pairs.json`, at any depth. There are no gold passages and no
+    aliases."""
     document, pairs = one(folder, "document.txt"), one(folder, "qa-pairs.json")
     try:
         lines = document.read_bytes().decode("utf-8-sig").split("\n")
@@ -32,7 +34,7 @@ def read(folder: Path, prefix: str = "mk") -> Converted:
 
 
 def _question(row: dict) -> Question:
-    kind = re.match(r"([2-4])hop\d?(?=__)", row["id"])  # MuSiQue's ids name the shape
+    kind = re.match(r"([2-4])hop\d?(?=__)", row["id"])  # MuSiQue's ids state the shape
     return Question(
         row["id"],
         storable(row["question"]),

@@ -1,4 +1,4 @@
-"""Telling whose layout a folder has that was downloaded by hand."""
+"""Recognise the publisher's layout of a folder that was downloaded by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.errors import DataError
 
 
 def recognise(path: Path) -> Callable[[Path], Dataset] | None:
-    """How to read a folder (or a HippoRAG `<name>_corpus.json`) of a publisher; None if it is no known layout."""
+    """The reader of a publisher's folder (or of a HippoRAG `<name>_corpus.json`); None for an unknown layout."""
     if path.is_file():
         return _hipporag if _corpora(path.parent, path.name) else None
     if _corpora(path):
@@ -41,13 +41,13 @@ def _hipporag(path: Path) -> Dataset:
 
 
 def _corpora(folder: Path, pattern: str = "*_corpus.json") -> list[Path]:
-    """HippoRAG's corpora: those beside which their questions lie, which sets them apart from other programs' files."""
+    """HippoRAG's corpora: those with a question file, which distinguishes them from other programs' files."""
     found = [path for path in sorted(folder.glob(pattern)) if path.name.endswith("_corpus.json")]
     return [path for path in found if path.with_name(path.name.replace("_corpus.json", ".json")).exists()]
 
 
 def _metaqa(folder: Path) -> Dataset:
-    """All splits for which there are questions."""
+    """All splits with questions."""
     splits = [split for split in ("train", "dev", "test") if list(folder.glob(f"?-hop/vanilla/qa_{split}.txt"))]
     found = [metaqa.read(folder, split) for split in splits] or [metaqa.read(folder, None)]
     questions = tuple(question for converted in found for question in converted.questions)

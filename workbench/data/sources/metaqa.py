@@ -1,4 +1,4 @@
-"""MetaQA, vanilla text: `kb.txt` (subject|relation|object) and, per hop, questions with their types line by line."""
+"""MetaQA, vanilla text: `kb.txt` (subject|relation|object) and, per hop, questions and their types line by line."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PAGE = "https://github.com/yuyuz/MetaQA"
 
 
 def read(folder: Path, split: str | None = "dev") -> Converted:
-    """The archive's layout: `kb.txt`, `<n>-hop/vanilla/qa_<split>.txt` and `<n>-hop/qa_<split>_qtype.txt`.
+    """Read the archive's layout: `kb.txt`, `<n>-hop/vanilla/qa_<split>.txt` and `<n>-hop/qa_<split>_qtype.txt`.
 
-    Triples are sorted and stand once. The square brackets round the topic entity are taken away; the answers are a set;
-    the type is the walk that answers the question. Without a split only the triples are read.
+    Triples are sorted and unique. The square brackets around the topic entity are removed; the answers are a set; the
+    type is the walk that answers the question. Without a split, only the triples are read.
     """
     base = one(folder, "kb.txt")
     triples: set[tuple[str, ...]] = set()

@@ -1,6 +1,6 @@
 """UltraDomain: college textbooks by domain. `<domain>.jsonl` repeats a book for each of its questions.
 
-The papers that use it ask questions of their own making, so a corpus is all that is read.
+The papers that use it generate their own questions, so only the corpus is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _BIOLOGY = "956be930984366556cbca7e98aba4abfd7dfa8b3f33897743c9711043268e570"
 
 
 def read(folder: Path, domain: str, size: int = 1200, overlap: int = 100, unit: str = "tokens") -> Converted:
-    """Each book once, in passages: by default of LightRAG's length, but ended where a paragraph or a sentence ends."""
+    """Each book once, split into passages: by default of LightRAG's length, but at the end of a paragraph or a
+    sentence."""
     books: dict[str, str] = {}
     for where, row in rows(one(folder, f"{domain}.jsonl")):
         about = row.get("meta")
@@ -53,7 +54,7 @@ def _domain(name: str, of: str, megabytes: float, documents: int | None = None, 
     )
 
 
-# The numbers of documents are those that LightRAG's paper gives.
+# The numbers of documents are from LightRAG's paper.
 ENTRIES = (
     _domain("agriculture", "agriculture", 70, 12, _AGRICULTURE),
     _domain("cs", "computer science", 95.3, 10),

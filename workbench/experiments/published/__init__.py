@@ -1,5 +1,5 @@
-"""What papers print: their tables as CSV, and what makes a number comparable with theirs as TOML. A paper with claims
-that its tables can be asked about has a module of its name beside them."""
+"""Published results: the papers' tables as CSV, and the conditions of a comparison as TOML. A paper whose claims can be
+checked against tables has a module of its name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLAIMS: Mapping[str, Callable[[Mapping, pd.DataFrame | None], Verdict]] = {
 
 
 class Key(NamedTuple):
-    """What a score belongs to, in the paper's own names; `backbone` is empty where a method has none."""
+    """The identity of a score, in the paper's own names; `backbone` is empty for a method without one."""
 
     backbone: str
     method: str
@@ -35,8 +35,8 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """`printed`: table, backbone, method, data, measure, value, kind (`score`, or what else the number is), note (why
-    it cannot be compared strictly). `terms`: the TOML file."""
+    """`printed`: table, backbone, method, data, measure, value, kind (`score`, or the kind of the number), note (why it
+    is not strictly comparable). `terms`: the TOML file."""
 
     name: str
     printed: pd.DataFrame
@@ -44,12 +44,12 @@ class Paper:
 
     @property
     def scores(self) -> pd.DataFrame:
-        """What could be measured; the rest of `printed` is computed from it, or depends on the machine."""
+        """Measurable scores; the rest of `printed` is computed from them or depends on the machine."""
         return self.printed[self.printed["kind"] == "score"]
 
     @property
     def values(self) -> dict[Key, float]:
-        """Each score once, as the first table has it."""
+        """Each score once, as in the first table that has it."""
         values: dict[Key, float] = {}
         for row in self.scores.itertuples():
             values.setdefault(Key(row.backbone, row.method, row.data, row.measure), row.value)
@@ -62,7 +62,7 @@ def papers() -> list[str]:
 
 @cache
 def paper(name: str) -> Paper:
-    """The paper of this name; :class:`SettingError` with the known ones if there is none."""
+    """The paper of this name; raises :class:`SettingError` with the known ones if there is none."""
     if name not in papers():
         raise SettingError(f"no paper is called {name!r}; there are {', '.join(papers())}")
     printed = pd.read_csv(HERE / f"{name}.csv", dtype={"table": str}, keep_default_na=False)

@@ -1,7 +1,8 @@
-"""The claims of "Beyond Static Retrieval", asked of numbers: of the paper's own tables, where some do not hold, or of
+"""The claims of "Beyond Static Retrieval", checked against numbers: the paper's own tables, where some do not hold, or
 measured ones.
 
-`values` maps (backbone, method, data, measure) to a score. A claim about which nothing is known is left out."""
+`values` maps (backbone, method, data, measure) to a score. Claims without data are omitted.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ from workbench.experiments.verdict import Verdict
 
 BASELINES = ("IRCOT", "GCOT", "TOG", "IRGS")
 DATA = ("hotpotqa", "2wiki", "musique")
-ROUNDING = 0.05  # percentage points by which a printed gain may differ, since it was computed from rounded scores
+ROUNDING = 0.05  # percentage points by which a printed gain may differ, because it was computed from rounded scores
 
 Values = Mapping[tuple[str, str, str, str], float]
 
 
 def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
-    """What `values` say of the paper's claims; with its `printed` numbers, also whether those follow from them."""
+    """The result of each claim for `values`; with the `printed` numbers, also whether they are consistent."""
     verdict = Verdict("What these numbers say of the claims of Beyond Static Retrieval")
     beats_static = [(key, other) for key in values for other in [_of(key, "Original")] if key[1] in BASELINES]
     _all(
@@ -50,7 +51,7 @@ def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
 
 
 def gain_over_static(values: Values, backbone: str, measure: str) -> float | None:
-    """BDTR's relative gain in percent, the mean of the three data sets; None where one lacks, or static has 0."""
+    """BDTR's relative gain in percent, the mean of the three data sets; None if one is missing or static has 0."""
     pairs = [tuple(values.get((backbone, method, data, measure)) for method in ("BDTR", "Original")) for data in DATA]
     known = all(ours is not None and static for ours, static in pairs)
     return mean(_percent(*pair) for pair in pairs) if known else None
@@ -67,7 +68,7 @@ def gain_over_best_baseline(values: Values, data: str, measure: str) -> float | 
 
 
 def _all(verdict: Verdict, values: Values, claim: str, pairs: list[tuple]) -> None:
-    """Of every pair of keys that have values the first should be larger."""
+    """Whether the first value of every pair of keys with values is larger."""
     pairs = [(key, other) for key, other in pairs if other in values]
     against = [
         f"{key[0]} {other[1]} {values[other]:g} ≥ {key[1]} {values[key]:g} ({key[2]}, {key[3]})"
@@ -90,7 +91,7 @@ def _largest_gain(verdict: Verdict, values: Values) -> None:
 
 
 def _early_ranks(verdict: Verdict, values: Values) -> None:
-    """Coverage at large K is high already, so what rounds change is which passages come first."""
+    """Coverage at large K is high already, so rounds mainly change which passages come first."""
     for key in values:
         other = _of(key, "Original")
         small, large = ([(*of[:3], f"recall@{k}") for of in (key, other)] for k in (5, 100))

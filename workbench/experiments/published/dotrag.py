@@ -1,7 +1,6 @@
-"""The claims of DotRAG, asked of numbers: of the paper's own tables, where some do not hold, or of measured ones.
+"""The claims of DotRAG, checked against numbers: the paper's own tables, where some do not hold, or measured ones.
 
-`values` maps (backbone, method, data, measure) to a score, the first being empty. A claim about which nothing is known
-is left out. The numbers in comments are those of the list of inconsistencies in section 14 of the specification."""
+`values` maps (backbone, method, data, measure) to a score, with an empty backbone. Claims without data are omitted."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import pandas as pd
 from workbench.experiments.verdict import Verdict
 
 OURS, BASELINES = "DotRAG", ("PathRAG", "LightRAG", "TradRAG")
-OTHERS = (OURS, "PathRAG", "TradRAG")  # than LightRAG
+OTHERS = (OURS, "PathRAG", "TradRAG")  # compared with LightRAG
 ITERATIONS = ("DotRAG, 1 iteration", "DotRAG, 6 iterations")
 NEAR, FAR = "DotRAG, 1 hop around", "DotRAG, 10 hops around"
 HOPS = ("1 hop", "2 hops", "3 hops")
@@ -24,7 +23,7 @@ Values = Mapping[tuple[str, str, str, str], float]
 
 
 def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
-    """What `values` say of the paper's claims; with its `printed` numbers, also whether those fit together."""
+    """The result of each claim for `values`; with the `printed` numbers, also whether they are consistent."""
     verdict = Verdict("What these numbers say of the claims of DotRAG")
     asked = _Asked(verdict, values)
     asked.larger(
@@ -57,11 +56,11 @@ def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
         "with one iteration recall of three hops falls",
         [((OURS, "3 hops", "recall"), (ITERATIONS[0], "3 hops", "recall"))],
     )
-    asked.larger(  # 8
+    asked.larger(
         "ten hops around the anchors raise recall",
         [((FAR, hops, "recall"), (OURS, hops, "recall")) for hops in HOPS],
     )
-    asked.larger(  # 9
+    asked.larger(
         "three iterations and three hops are the best balance: the best f1 of the variants",
         [((OURS, hops, "f1"), (other, hops, "f1")) for hops in HOPS for other in (*ITERATIONS, NEAR, FAR)],
     )
@@ -78,7 +77,7 @@ class _Asked:
         self.verdict, self.values = verdict, values
 
     def larger(self, claim: str, pairs: list[tuple], share: float = 1.0) -> None:
-        """Of every pair (method, hops, measure) that is known, `share` of the first is more than the second."""
+        """Whether `share` of the first exceeds the second, for every known pair (method, hops, measure)."""
         pairs = [tuple(("", method, data, f"node_{measure}") for method, data, measure in pair) for pair in pairs]
         known = [pair for pair in pairs if all(key in self.values for key in pair)]
         against = [(more, less) for more, less in known if share * self.values[more] <= self.values[less]]
@@ -95,13 +94,13 @@ class _Asked:
 def _win_rates(verdict: Verdict, printed: pd.DataFrame) -> None:
     rates = printed[printed["table"].isin(["1", "3"])]
     films = rates[(rates["table"] == "1") & rates["data"].isin(HOPS)]
-    _none(  # 10
+    _none(
         verdict, "on MetaQA DotRAG wins more often in every dimension",
         [f"{row.method}, {row.data}, {row.measure} {row.value:.2f}" for row in films.itertuples() if row.value <= 0.5],
         len(films),
     )  # fmt: skip
     level = rates[(rates["method"] == "DotRAG over PathRAG") & (rates["data"] == "ultradomain cs")]
-    _none(  # 11
+    _none(
         verdict, "on UltraDomain CS it is on a par with PathRAG in every dimension, within the noise of 100 questions",
         [f"{row.measure} {row.value:.2f}" for row in level.itertuples() if abs(row.value - 0.5) > _band(row.data)],
         len(level),
@@ -113,13 +112,13 @@ def _win_rates(verdict: Verdict, printed: pd.DataFrame) -> None:
         len(rates),
     )  # fmt: skip
     named = {number: list(dict.fromkeys(one["measure"])) for number, one in rates.groupby("table")}
-    verdict.check(  # 6
+    verdict.check(
         "the four dimensions that are announced are those of Tables 1 and 3",
         "; ".join(f"table {number}: {', '.join(names)}" for number, names in named.items()),
         "four, of the same names",
         lambda _: named["1"] == named["3"] and len(named["1"]) == 4,
     )
-    for number, names in named.items():  # 12
+    for number, names in named.items():
         columns = rates[rates["table"] == number].pivot(index=["method", "data"], columns="measure", values="value")
         same = int((columns["overall"] == columns[names[1]]).sum())
         verdict.check(

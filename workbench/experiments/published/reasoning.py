@@ -1,8 +1,7 @@
-"""The claims of "The Reasoning Bottleneck in Graph-RAG", asked of numbers: of its own tables, where some do not hold,
-or of measured ones.
+"""The claims of "The Reasoning Bottleneck in Graph-RAG", checked against numbers: its own tables, where some do not
+hold, or measured ones.
 
-`values` maps (backbone, method, data, measure) to a share. A claim about which nothing is known is left out. The
-numbers in comments are those of the list of inconsistencies in section 9 of the specification."""
+`values` maps (backbone, method, data, measure) to a share. Claims without data are omitted."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ DATA = ("hotpotqa", "musique", "2wiki")
 MODELS = ("8B", "70B")
 ACCURACY, ABSTAINED, COVERED = "accuracy:thesis", "abstained:thesis", "accuracy:thesis of covered"
 N = 500  # questions of each data set
-QUOTED = (0.022, 0.054, 0.076)  # gains on LightRAG as the text has them
+QUOTED = (0.022, 0.054, 0.076)  # gains on LightRAG as stated in the text
 EXACT = 1e-6
 
 Values = Mapping[tuple[str, str, str, str], float]
 
 
 def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
-    """What `values` say of the paper's claims; with its `printed` numbers, also whether those fit together."""
+    """The result of each claim for `values`; with the `printed` numbers, also whether they are consistent."""
     verdict = Verdict("What these numbers say of the claims of The Reasoning Bottleneck in Graph-RAG")
     asked = _Asked(verdict, values)
     for backbone in (KET, LIGHT):
@@ -41,11 +40,11 @@ def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
         "8B with routing and graph walk is better than the 70B baseline",
         [((KET, "Routing+GW, 8B", d), (KET, "Base, 70B", d)) for d in DATA],
     )
-    asked.larger(  # 7
+    asked.larger(
         "8B with SPARQL and graph walk is at least the 70B baseline",
         [((KET, "SPARQL+GW, 8B", d), (KET, "Base, 70B", d)) for d in DATA], equal=True,
     )  # fmt: skip
-    asked.larger(  # 2
+    asked.larger(
         "graph walk hurts on LightRAG in every configuration",
         [
             ((LIGHT, f"{p}, {m}", d), (LIGHT, f"{p}+GW, {m}", d))
@@ -59,7 +58,7 @@ def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
         [((KET, f"Routing, {m}", d), (KET, f"{p}, {m}", d)) for p in ("SPARQL", "Generic CoT") for m in MODELS
          for d in DATA],
     )  # fmt: skip
-    for model in MODELS:  # 1
+    for model in MODELS:
         asked.smaller_gains(model)
     if printed is not None:
         for check in (_follow, _from_counts, _by_type, _quoted, _abstentions, _routing, _best, _coverage, _noise):
@@ -74,7 +73,7 @@ class _Asked:
         self.verdict, self.values = verdict, values
 
     def larger(self, claim: str, pairs: list[tuple], equal: bool = False) -> None:
-        """Of every pair (backbone, method, data) that is known the first is more than the second."""
+        """Whether the first exceeds the second, for every known pair (backbone, method, data)."""
         known = [(a, b) for a, b in pairs if {(*a, ACCURACY), (*b, ACCURACY)} <= self.values.keys()]
         _none(
             self.verdict, claim,
@@ -118,7 +117,7 @@ class _Printed:
 
 
 def _follow(verdict: Verdict, printed: _Printed) -> None:
-    """Differences that are printed are those of what is printed."""
+    """Printed differences equal those of the printed values."""
     sources = {"5.4": ("5.2", "companion 5.5"), "5.6": ("5.6", "5.6"), "5.7": ("5.2", "5.2")}
     for table, (accuracies, abstentions) in sources.items():
         rows = [row for row in printed.of(table, "difference") if row[1] in DATA]
@@ -145,10 +144,10 @@ def _follow(verdict: Verdict, printed: _Printed) -> None:
 
 
 def _from_counts(verdict: Verdict, printed: _Printed) -> None:
-    """Rates are those of so many questions, and shares of errors follow from them."""
+    """Rates are possible for the number of questions, and shares of errors follow from them."""
     covered = {data: int(printed("5.1", "context", data, "covered questions")) for data in DATA}
     rates = [row for row in printed.of("5.3", "score") if row[2] == COVERED]
-    for data in DATA:  # 4
+    for data in DATA:
         mine = [row for row in rates if row[1] == data]
         against = [f"{row[0]} {row[3]:.1%}" for row in mine if not _is_rate(row[3], covered[data])]
         _none(verdict, f"accuracies of covered questions of {data} are rates of {covered[data]}", against, len(mine))
@@ -166,14 +165,14 @@ def _from_counts(verdict: Verdict, printed: _Printed) -> None:
         [f"{row[0]} {row[3]:.0%} ({row[1]})" for row in shares if abs(ours[row[:2]] - row[3]) > 0.005 + EXACT],
         len(shares),
     )  # fmt: skip
-    _none(  # 19
+    _none(
         verdict, "73 to 84 % of all errors are reasoning",
         [f"{row[0]} {row[3]:.0%} ({row[1]})" for row in shares if not 0.73 <= row[3] <= 0.84], len(shares),
     )  # fmt: skip
 
 
 def reasoning_share(accuracy: float, covered_accuracy: float, covered: int, n: int = N) -> float:
-    """Of the wrong answers, the share whose gold was retrieved: from rates back to counts.
+    """The share of wrong answers whose gold was retrieved: from rates back to counts.
 
     >>> round(reasoning_share(0.67, 0.696, 454), 3)
     0.836
@@ -201,9 +200,9 @@ def _by_type(verdict: Verdict, printed: _Printed) -> None:
         against = [
             f"{m} {v:+.3f} of {note} ({d})" for m, d, _, v, note in rows if not _is_rate(abs(v), int(note.split()[0]))
         ]
-        _none(verdict, f"gains by type of table {table} are of whole questions", against, len(rows))  # 21
+        _none(verdict, f"gains by type of table {table} are of whole questions", against, len(rows))
     types = {kind: printed("5.9", "SPARQL - Base, 8B", f"hotpotqa: {kind}") for kind in ("bridge", "comparison")}
-    verdict.check(  # 14
+    verdict.check(
         "bridge questions of HotpotQA gain more than those of comparison with 8B",
         ", ".join(f"{kind} {gain:+.3f}" for kind, gain in types.items()), "bridge more",
         lambda _: types["bridge"] > types["comparison"],
@@ -211,7 +210,7 @@ def _by_type(verdict: Verdict, printed: _Printed) -> None:
 
 
 def _quoted(verdict: Verdict, printed: _Printed) -> None:
-    for model in MODELS:  # 1
+    for model in MODELS:
         gains = [
             printed("5.11", f"SPARQL, {model}", data, backbone=LIGHT)
             - printed("5.11", f"Base, {model}", data, backbone=LIGHT)
@@ -229,7 +228,7 @@ def _quoted(verdict: Verdict, printed: _Printed) -> None:
     hotpot = [
         value for _, data, measure, value, _ in printed.of("5.2", "score") if (data, measure) == (DATA[0], ACCURACY)
     ]
-    verdict.check(  # 6
+    verdict.check(
         "accuracies on HotpotQA reach from 67 to 80 %", f"{min(hotpot):.1%} to {max(hotpot):.1%}", "67 to 80 %",
         lambda _: round(min(hotpot), 2) == 0.67 and round(max(hotpot), 2) == 0.80,
     )  # fmt: skip
@@ -238,7 +237,7 @@ def _quoted(verdict: Verdict, printed: _Printed) -> None:
 def _abstentions(verdict: Verdict, printed: _Printed) -> None:
     there = {data: printed("5.6", "Base, 70B", data, ABSTAINED) for data in DATA}
     other = {data: printed("companion 5.5", "Base, 70B", data, ABSTAINED) for data in DATA}
-    _none(  # 3
+    _none(
         verdict, "the 70B baseline abstains as often in table 5.6 as in the companion's",
         [f"{data} {there[data]:.1%} against {other[data]:.1%}" for data in DATA if there[data] != other[data]],
         len(DATA),
@@ -270,7 +269,7 @@ def _routing(verdict: Verdict, printed: _Printed) -> None:
 def _best(verdict: Verdict, printed: _Printed) -> None:
     rows = [row for row in printed.of("5.2", "score") if row[2] == ACCURACY]
     best = [max((row for row in rows if row[1] == data), key=lambda row: row[3])[0] for data in DATA]
-    verdict.check(  # 5
+    verdict.check(
         "70B with SPARQL is best on two of the three", f"on {best.count('SPARQL, 70B')}", "on 2",
         lambda _: best.count("SPARQL, 70B") == 2,
     )  # fmt: skip
@@ -278,7 +277,7 @@ def _best(verdict: Verdict, printed: _Printed) -> None:
 
 def _coverage(verdict: Verdict, printed: _Printed) -> None:
     against = []
-    for data in DATA:  # 8
+    for data in DATA:
         ours, key = printed("5.1", "context", data, "coverage:substring"), "context, KET-RAG paper, high"
         theirs = printed.rows.get(("5.1", KET, key, data, "coverage:substring"))
         if theirs is None or ours < theirs[0]:
@@ -289,7 +288,7 @@ def _coverage(verdict: Verdict, printed: _Printed) -> None:
 def _noise(verdict: Verdict, printed: _Printed) -> None:
     """Half of a 95 % interval of the difference of two rates of independent samples; pairs were not published."""
     against = []
-    for data in DATA:  # 7
+    for data in DATA:
         ours, base = printed("5.6", "Routing+GW, 8B", data), printed("5.6", "Base, 70B", data)
         half = 1.96 * sqrt((ours * (1 - ours) + base * (1 - base)) / N)
         if ours - base <= half:
@@ -304,7 +303,7 @@ def _two(difference: str) -> tuple[str, str]:
 
 
 def _is_rate(value: float, n: int) -> bool:
-    """Whether some number of n questions gives the rate, to a tenth of a percent."""
+    """Whether some number out of n questions gives the rate, to a tenth of a percent."""
     return abs(round(round(value * n) / n, 3) - value) < EXACT
 
 
