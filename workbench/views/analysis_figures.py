@@ -270,10 +270,10 @@ def _(parts: Decomposition) -> Picture:
             share = (row[name] or 0) / max(1, row["n"])
             axes.barh(at, share, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5, height=0.72)
             left += share
-    said = [" / ".join(filter(None, (row["reader"], row["method"], row["kind"]))) for row in parts.rows]
+    labels = [" / ".join(filter(None, (row["reader"], row["method"], row["kind"]))) for row in parts.rows]
     axes.set_yticks(
-        range(len(said)),
-        [plain_label(f"{name}  (n={row['n']})", 60) for name, row in zip(said, parts.rows)],
+        range(len(labels)),
+        [plain_label(f"{name}  (n={row['n']})", 60) for name, row in zip(labels, parts.rows)],
         fontsize=7,
     )
     axes.invert_yaxis()
