@@ -18,7 +18,7 @@ from rich.markup import escape
 from workbench.errors import SettingError, WorkbenchError
 from workbench.spec import parse_value
 from workbench.views.base import clean
-from workbench.views.terminal import laid_out, said
+from workbench.views.terminal import cell_text, lay_out
 
 app = typer.Typer(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
@@ -197,7 +197,8 @@ def index(
         return
     out.print(escape(repr(built)), highlight=False)
     for row in rows:
-        told = ", ".join(f"{k} {said(v)}" for k, v in row.items() if k not in ("layer", "settings", "key") and v != [])
+        shown = {k: v for k, v in row.items() if k not in ("layer", "settings", "key") and v != []}
+        told = ", ".join(f"{k} {cell_text(v)}" for k, v in shown.items())
         out.print(f"  {row['layer']}: {escape(told)}", highlight=False)
         if row.get("failures"):
             err.print(
@@ -841,7 +842,7 @@ def _show(rows: list[dict], as_json: bool, lead: int = 1) -> None:
     if as_json:
         _print_json(rows)
     else:
-        out.print(laid_out(rows, out, lead))
+        out.print(lay_out(rows, out, lead))
 
 
 def _print_json(value: Any) -> None:

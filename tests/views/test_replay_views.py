@@ -19,7 +19,7 @@ from workbench.methods.iterative.events import Chain, Cut, Search
 from workbench.methods.iterative.replay import Replay, Round, replay
 from workbench.records import Passage
 from workbench.views import html
-from workbench.views.bump import bump_figure, bump_svg, lanes, scores_figure
+from workbench.views.bump import bump_figure, bump_svg, rank_histories, scores_figure
 from workbench.views.replay import stage_part, whole
 
 GOLD = ("p2", "p7")
@@ -146,13 +146,13 @@ def test_gold_passages_beyond_the_first_are_listed_with_their_rank():
     assert "27 0.0370 x27 gold" in said and "x26" not in said and "x11" not in said
 
 
-def test_lanes_are_the_ways_of_the_first_and_of_gold_passages():
-    ways = {lane.passage: lane.rows for lane in lanes(replay(bdtr_trace(), GOLD), top=2)}
+def test_rank_histories_are_those_of_the_first_and_of_gold_passages():
+    rows = {one.passage: one.rows for one in rank_histories(replay(bdtr_trace(), GOLD), top=2)}
     # p2 is at rank 4 at first, p7 is never found: each has a row below the two; p5 leaves the first two, p3 never comes
-    assert ways == {"p1": (1, 1, 2), "p5": (2, None, None), "p2": (3, 2, 1), "p7": (4, 4, 4)}
+    assert rows == {"p1": (1, 1, 2), "p5": (2, None, None), "p2": (3, 2, 1), "p7": (4, 4, 4)}
     for wrong in (0, 1.5):
         with pytest.raises(SettingError, match="top"):
-            lanes(replay(bdtr_trace()), wrong)
+            rank_histories(replay(bdtr_trace()), wrong)
 
 
 def test_the_picture_marks_where_one_is_and_fades_what_comes_after():

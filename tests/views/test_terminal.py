@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from workbench.views.terminal import laid_out
+from workbench.views.terminal import lay_out
 
 ROWS = [
     {
@@ -19,7 +19,7 @@ ROWS = [
 def shown(rows, width: int, lead: int = 1) -> str:
     console = Console(width=width)
     with console.capture() as captured:
-        console.print(laid_out(rows, console, lead))
+        console.print(lay_out(rows, console, lead))
     return captured.get()
 
 

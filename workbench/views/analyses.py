@@ -39,7 +39,7 @@ def frame_part(frame: pd.DataFrame) -> str:
 
 def frame_text(frame: pd.DataFrame) -> list[str]:
     """The same as lines of a terminal."""
-    cells = [[_said(value) for value in row] for row in _rows(frame)]
+    cells = [[_cell_text(value) for value in row] for row in _rows(frame)]
     return [*aligned([list(map(_name, frame)), *cells]), *filter(None, [_more(frame)])]
 
 
@@ -54,7 +54,7 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _said(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     return value if isinstance(value, str) else number(value)
 
 

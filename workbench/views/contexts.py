@@ -125,13 +125,13 @@ def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Mar
     marks, parts = marks or Marks(), []
     stays = _stays(graph, graph if kept is None else kept)
     for name, rows in graph_rows(graph).items():
-        said = f"{len(rows):,} {name}"
+        heading = f"{len(rows):,} {name}"
         if kept is not None:
-            said += f", {sum(stays[name]):,} kept"
+            heading += f", {sum(stays[name]):,} kept"
         shown = [_struck(_row(row, marks), not stay) for row, stay in islice(zip(rows, stays[name]), MOST)]
         if len(rows) > MOST:
             shown.append(f"<span class='q'>… {len(rows) - MOST:,} more</span>")
-        parts += [details(f"<b>{said}</b>", _folding(shown), open=True)] if rows else []
+        parts += [details(f"<b>{heading}</b>", _folding(shown), open=True)] if rows else []
     return "".join(parts)
 
 
@@ -164,7 +164,7 @@ def _(one: Compressed) -> str:
     lines = [f"Compressed by {clean(one.compressor, NAME)} for {clean(one.question, NAME)!r}: {_tokens(one)}"]
     lines += [f"  fall-back: {clean(one.fallback, NAME)}"] if one.fallback else []
     lines += [f"  {clean(', '.join(one.seeds[:SHOWN]), 400)} ({len(one.seeds):,} seeds)"] if one.seeds else []
-    lines += [f"  kept {said}" for said in _shares(one)]
+    lines += [f"  kept {share}" for share in _shares(one)]
     lines += [f"  {clean(heading, NAME)}: {len(ids):,}" for heading, _, ids in one.kept[:SHOWN]]
     return "\n".join(lines)
 
@@ -192,8 +192,8 @@ def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
     """Two texts of which only this is known: the whole one on the left, sentences that are not in the other struck
     through."""
     whole = " ".join(after.split())
-    said = islice(sentences(before[:limit]), LONG)
-    left = " ".join(_struck(marks(part, limit), " ".join(part.split()) not in whole, "span") for part in said)
+    parts = islice(sentences(before[:limit]), LONG)
+    left = " ".join(_struck(marks(part, limit), " ".join(part.split()) not in whole, "span") for part in parts)
     cut = f"<p class='q'>… {len(before) - limit:,} more characters</p>" if len(before) > limit else ""
     return "".join(
         (
@@ -207,19 +207,19 @@ def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
     """What stands under each heading of the compressed text."""
     for (heading, hop), ids in _sections(one):
         rows = [_name(row, one, marks) if isinstance(row, str) else _unit(row, one, marks, limit) for row in ids]
-        said = f"{hop_chip(hop)}<b>{esc(heading.strip('= ') or 'texts', NAME)}</b> <span class='q'>{len(rows):,}</span>"
-        yield details(said, _folding(rows), open=True)
+        title = f"<b>{esc(heading.strip('= ') or 'texts', NAME)}</b> <span class='q'>{len(rows):,}</span>"
+        yield details(hop_chip(hop) + title, _folding(rows), open=True)
 
 
 def _sections(one: Compressed) -> Iterator[tuple[tuple[str, int | None], list[str | Unit]]]:
     """(heading, hop), and the names and units below it. What is both is a name first, if a line of the table is kept
     for it."""
     units = {unit.id: unit for unit in (*one.graph.chunks, *one.graph.sources)}
-    told = {row.name for row in one.graph.entities} | {row.source for row in one.graph.relations}
+    described = {row.name for row in one.graph.entities} | {row.source for row in one.graph.relations}
     for key, parts in groupby(one.kept, key=lambda part: part[:2]):
         rows: list[str | Unit] = []
         for name in islice((name for *_, ids in parts for name in ids), MOST):
-            named = name not in units or (name in told and name not in rows)
+            named = name not in units or (name in described and name not in rows)
             rows.append(name if named else units[name])
         yield key, rows
 
@@ -250,9 +250,9 @@ def _legend(one: Compressed, gold: Sequence[str]) -> str:
     for _, hop in one.hops:
         reached[hop] = reached.get(hop, 0) + 1
     what = {0: "named in the question"}
-    said = [f"{hop_chip(hop)}{what.get(hop, f'hop {hop:d}')} ({count:,})" for hop, count in sorted(reached.items())]
-    said += ["<span class='gone'>dropped</span>", *(["<span class='gold'>gold answer</span>"] if gold else [])]
-    return f"<p class='q'>{' &nbsp; '.join(said)}</p>"
+    entries = [f"{hop_chip(hop)}{what.get(hop, f'hop {hop:d}')} ({count:,})" for hop, count in sorted(reached.items())]
+    entries += ["<span class='gone'>dropped</span>", *(["<span class='gold'>gold answer</span>"] if gold else [])]
+    return f"<p class='q'>{' &nbsp; '.join(entries)}</p>"
 
 
 def _row(row: ContextEntity | ContextRelation | Unit, marks: Marks) -> str:

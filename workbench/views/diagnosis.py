@@ -54,13 +54,13 @@ def _(diagnosis: Diagnosis) -> str:
 
 
 def case_part(case: Case) -> str:
-    """One wrong answer: what was asked, said and right, the cause, and what that rests on."""
-    said = f"<b>{esc(case.answer, NAME)}</b>" if case.answer else "<i>no answer</i>"
+    """One wrong answer: the question, the answer, the gold, the cause, and what that rests on."""
+    answer = f"<b>{esc(case.answer, NAME)}</b>" if case.answer else "<i>no answer</i>"
     gold = esc(" · ".join(case.gold), NAME) or "not in the corpus"
     return "".join(
         (
             f"<p>{esc(case.question, 400)} <span class='tag'>{esc(case.question_id, NAME)}</span></p>",
-            f"<p>{said} &nbsp; gold: {gold}</p>",
+            f"<p>{answer} &nbsp; gold: {gold}</p>",
             f"<p><span class='bad'>{esc(_where(case), NAME)}</span>: {esc(case.explanation, 600)}</p>",
             f"<p class='q'>rests on {esc(case.rests_on, NAME)}; {esc(case.method, NAME)}, {esc(case.reader, NAME)}</p>",
         )
@@ -74,8 +74,8 @@ def cases_part(cases: Sequence[Case]) -> str:
         mine = [case for case in cases if case.cause == cause]
         rows = []
         for case in islice(mine, SHOWN):
-            said = (case.question_id, case.question, case.answer, " · ".join(case.gold))
-            rows.append((*(short(one, 160) for one in said), case.hop, clean(case.explanation, 300)))
+            cells = (case.question_id, case.question, case.answer, " · ".join(case.gold))
+            rows.append((*(short(one, 160) for one in cells), case.hop, clean(case.explanation, 300)))
         more = f"<p class='q'>{len(mine) - SHOWN:,} more; see frame()</p>" if len(mine) > SHOWN else ""
         headers = ["id", "question", "answer", "gold", "hop", "why"]
         parts += [details(f"{len(mine):,} × <b>{esc(cause)}</b>", table(headers, rows), more)] if mine else []

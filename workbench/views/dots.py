@@ -1,5 +1,5 @@
 """The look of DOTs: what was read out of the question, then each DOT with its rules, region and iterations, then what
-was kept of them all. The picture of a DOT is in `dot_drawing`.
+was kept of them all. Its drawing is in `dot_drawing`.
 
 Titles and texts of passages are not in a trace; a view that is given `passages`, by id, shows them, else ids."""
 
@@ -69,8 +69,8 @@ def _(one: Iteration) -> str:
 
 @text.register
 def _(path: JudgedPath) -> str:
-    said = f"{clean(path.label, 40)} {path.confidence:.2f}" if path.label else "not judged"
-    return f"JudgedPath {clean(path.id, 40)} ({said}, {clean(path.fate, 40)}): {clean(chain(path), 400)}"
+    verdict = f"{clean(path.label, 40)} {path.confidence:.2f}" if path.label else "not judged"
+    return f"JudgedPath {clean(path.id, 40)} ({verdict}, {clean(path.fate, 40)}): {clean(chain(path), 400)}"
 
 
 @html.register
@@ -137,7 +137,7 @@ def heading(shown: Dots) -> str:
 def notes(shown: Dots) -> list[str]:
     """Why it fell back, failed or found no path."""
     nothing = ["no path was kept: the passages are those of the anchors"] if shown.no_paths else []
-    return [*nothing, *dict.fromkeys(said for said in (shown.fallback, shown.failure) if said)]
+    return [*nothing, *dict.fromkeys(note for note in (shown.fallback, shown.failure) if note)]
 
 
 def selection_part(shown: Dots) -> str:
@@ -153,9 +153,9 @@ def selection_part(shown: Dots) -> str:
             (dot.number, dot.level, clean(dot.concept, NAME), clean(what or "", LINE), _anchors(dot, shown.gold))
         )
     named = ", ".join(f"{span} ({kind})" for span, kind in shown.named)
-    said = "routed by the named entities" if shown.routing else "routed by named entities and topics"
-    said += f"; names of the graph in the question: {named}" if named else ""
-    return f"<p><b>concepts</b> <span class='q'>{esc(said, LINE)}</span></p>" + table(
+    routing = "routed by the named entities" if shown.routing else "routed by named entities and topics"
+    routing += f"; names of the graph in the question: {named}" if named else ""
+    return f"<p><b>concepts</b> <span class='q'>{esc(routing, LINE)}</span></p>" + table(
         ["DOT", "level", "concept", "what it is", "anchors (similarity)"], rows
     )
 
@@ -202,7 +202,7 @@ def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
 
 
 def path_part(path: JudgedPath, gold: Sequence[str] = ()) -> str:
-    """One path: as a chain, in sentences, and what the judge said of it."""
+    """One path: as a chain, in sentences, and the judge's verdict."""
     return (
         f"<p><span class='tag'>{esc(path.id, 40)}</span> {_verdict(path)} "
         f"<span class='q'>{esc(path.fate, 40)}</span></p><p>{_chain(path, gold)}</p><p>{esc(path.passage)}</p>"
@@ -307,7 +307,7 @@ def _folded(one: Iteration, gold: Sequence[str] = ()) -> str:
 
 def _rules(rules: Rules) -> str:
     lists = (("on the way", rules.intermediate_rules), ("at the end", rules.terminal_rules))
-    rows = [(what, Markup(_list(said))) for what, said in lists]
+    rows = [(what, Markup(_list(rule))) for what, rule in lists]
     wanted, types = clean(rules.query_constraints, LINE), clean(", ".join(rules.allowed_types), LINE)
     return (f"<p class='bad'>{esc(rules.failure, LINE)}</p>" if rules.failure else "") + table(
         ["rules", ""], [("it looks for", wanted), *rows, ("types", types)]
@@ -319,12 +319,12 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _region(region: Region) -> str:
-    said = [f"{region.nodes:,} nodes, {region.edges:,} edges", f"nodes per hop: {_sizes(region.hops)}"]
+    parts = [f"{region.nodes:,} nodes, {region.edges:,} edges", f"nodes per hop: {_sizes(region.hops)}"]
     if region.pruned:
-        said.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
-    said += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
-    said += ["cut, for it grew too large"] if region.truncated else []
-    return f"<p><b>region</b> <span class='q'>{esc('; '.join(said), LINE)}</span></p>"
+        parts.append("left out by type: " + ", ".join(f"{kind} {count:,}" for kind, count in region.pruned.items()))
+    parts += ["types were not filtered, for too little was left"] if region.filter_relaxed else []
+    parts += ["cut, for it grew too large"] if region.truncated else []
+    return f"<p><b>region</b> <span class='q'>{esc('; '.join(parts), LINE)}</span></p>"
 
 
 def _anchors(dot: Dot, gold: Sequence[str]) -> Markup:
@@ -355,8 +355,8 @@ def _chain(path: JudgedPath, gold: Sequence[str] = ()) -> str:
 def _verdict(path: JudgedPath) -> Markup:
     if not path.label:
         return Markup("<span class='q'>not judged</span>")
-    said = f"{esc(path.label, 40)} {path.confidence:.2f}"
-    return Markup(f"<b>{said}</b>" if path.kept else said)
+    verdict = f"{esc(path.label, 40)} {path.confidence:.2f}"
+    return Markup(f"<b>{verdict}</b>" if path.kept else verdict)
 
 
 def _fate(path: JudgedPath, one: Iteration) -> str:

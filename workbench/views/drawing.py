@@ -94,8 +94,8 @@ class Drawing(Record):
     """What a picture shows, and its legend: the styles in order, and what an outline means (`outlined`).
 
     `left_out` counts the nodes or edges that had no room. `zoom` scales fonts and outlines: a page shrinks until all
-    nodes fit, so large drawings need larger marks. `height` is in pixels, `inches` the size of a figure; `empty` is
-    said where there is no node."""
+    nodes fit, so large drawings need larger marks. `height` is in pixels, `inches` the size of a figure; `empty` is the
+    text for a drawing without nodes."""
 
     name: str
     nodes: tuple[DrawnNode, ...]
@@ -192,7 +192,7 @@ _OPTIONS = (
     ' "edges": {"smooth": false, "selectionWidth": 2, "hoverWidth": 1}}'
 )
 # Tooltips become text nodes here, because vis-network parses a string that holds "href" as HTML. A frame may load
-# before it has a size; the drawing then waits for one.
+# before it has a size; the drawing is fitted when it has one.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
 const place = document.getElementById("mynetwork");
@@ -201,12 +201,12 @@ const show = (drawn) => {
   const room = place.getBoundingClientRect();
   shown = drawn;
   placed = room.width > 0 && room.height > 0;
-  if (!placed) return;
-  const wide = Math.min(Math.max(room.width / room.height, 1), 2);
+  const wide = placed ? Math.min(Math.max(room.width / room.height, 1), 2) : 1;
   nodes.clear();
   edges.clear();
   nodes.add(drawn.nodes.map((node) => ({...node, x: node.x * wide, title: tip(node.tooltip)})));
   edges.add(drawn.edges.map((edge) => ({...edge, title: tip(edge.tooltip)})));
+  if (!placed) return;
   network.fit();
   network.moveTo({scale: 0.9 * network.getScale()});
 };

@@ -37,13 +37,12 @@ def _rows(estimate: Estimate) -> list[tuple[str, ...]]:
 
 
 def _row(cost: Cost) -> tuple[str, ...]:
-    counts = (_said(value, "{:,.0f}".format) for value in (cost.calls, cost.prompt_tokens, cost.completion_tokens))
-    return (
-        clean(cost.part, NAME), clean(cost.step, NAME), *counts, _said(cost.money, _dollars), _said(cost.seconds, _time)
-    )  # fmt: skip
+    counts = (_range(value, "{:,.0f}".format) for value in (cost.calls, cost.prompt_tokens, cost.completion_tokens))
+    money, seconds = _range(cost.money, _dollars), _range(cost.seconds, _time)
+    return clean(cost.part, NAME), clean(cost.step, NAME), *counts, money, seconds
 
 
-def _said(value: Range | None, form) -> str:
+def _range(value: Range | None, form) -> str:
     """The number, and its range where that says more; what is unknown is not called 0."""
     if value is None:
         return "unknown"

@@ -33,11 +33,11 @@ _DATES = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
 class Picture:
     """A matplotlib figure that shows itself in a notebook, with no plotting state behind it."""
 
-    def __init__(self, figure: Figure, says: str):
+    def __init__(self, figure: Figure, description: str):
         # Labels make the layout move a little at every drawing; it is settled once.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
-        self.figure, self.says = figure, says
+        self.figure, self.description = figure, description
 
     def save(self, path: str | Path) -> Path:
         """Write it as PNG, SVG or PDF, by the suffix. The same data give the same bytes."""
@@ -55,7 +55,7 @@ class Picture:
         return out.getvalue()
 
     def __repr__(self) -> str:
-        return f"Picture: {self.says}"
+        return f"Picture: {self.description}"
 
 
 def degree_figure(graph: Graph) -> Picture:

@@ -39,8 +39,8 @@ def _(data: Dataset) -> str:
 
 @text.register
 def _(index: Index) -> str:
-    said = ("passages", "facts", "phrases")
-    counts = ", ".join(f"{number(value)} {name}" for name, value in index.counts().items() if name in said)
+    listed = ("passages", "facts", "phrases")
+    counts = ", ".join(f"{number(value)} {name}" for name, value in index.counts().items() if name in listed)
     where = f"{clean(index.name, NAME)!r} in {clean(index.folder, NAME)}"
     layers = ", ".join(index.manifest["layers"])
     return f"Index {where}: {counts}; layers {layers}{_left_out(index.left_out)}"
@@ -49,8 +49,8 @@ def _(index: Index) -> str:
 @html.register
 def _(index: Index) -> str:
     layers = [
-        (kind, said["key"], _named(said["settings"]), ", ".join(said.get("made_by", ())))
-        for kind, said in index.manifest["layers"].items()
+        (kind, layer["key"], _named(layer["settings"]), ", ".join(layer.get("made_by", ())))
+        for kind, layer in index.manifest["layers"].items()
     ]
     return page(
         f"<p><b>{esc(index.name, NAME)}</b> <span class='q'>{esc(index.folder, NAME)}</span></p>",

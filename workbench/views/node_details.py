@@ -1,4 +1,4 @@
-"""The look of a node's card, of a check-up, and of where a walk's probability went."""
+"""The look of the details of a node, of a check-up, and of a walk's distribution."""
 
 from __future__ import annotations
 
@@ -11,34 +11,32 @@ from workbench.ranking.similarity import top
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.records import SHOWN, passage_line, triple_line
 
-SHOWN_CLOSED = 12  # lists of a card longer than this are folded
+UNFOLDED = 12  # items up to which a list of details stands open
 
 
 @text.register
-def _(card: NodeDetails) -> str:
-    facts, synonyms, passages = card.counts
+def _(node: NodeDetails) -> str:
+    facts, synonyms, passages = node.counts
     return (
-        f"NodeDetails of {card.kind} {clean(card.name, NAME)!r}: {card.degree:,} neighbours, {facts:,} facts, "
+        f"NodeDetails of {node.kind} {clean(node.name, NAME)!r}: {node.degree:,} neighbours, {facts:,} facts, "
         f"{synonyms:,} synonyms, {passages:,} passages"
     )
 
 
 @html.register
-def _(card: NodeDetails) -> str:
-    facts, synonyms, passages = card.counts
-    near = [(clean(entity.name, NAME), score) for entity, score in card.synonyms]
+def _(node: NodeDetails) -> str:
+    facts, synonyms, passages = node.counts
+    near = [(clean(entity.name, NAME), score) for entity, score in node.synonyms]
     lists = [
-        ("passages", passages, card.passages, "".join(map(passage_line, card.passages))),
-        ("facts", facts, card.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in card.facts)),
-        ("synonyms", synonyms, card.synonyms, table(["phrase", "cosine"], near)),
+        ("passages", passages, node.passages, "".join(map(passage_line, node.passages))),
+        ("facts", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in node.facts)),
+        ("synonyms", synonyms, node.synonyms, table(["phrase", "cosine"], near)),
     ]
     return page(
-        f"<p><b>{esc(card.name, NAME)}</b> <span class='tag'>{esc(card.kind)}</span> "
-        f"<span class='q'>{card.degree:,} neighbours</span></p>",
+        f"<p><b>{esc(node.name, NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
+        f"<span class='q'>{node.degree:,} neighbours</span></p>",
         *(
-            details(
-                f"{count:,} {what if count > 1 else what[:-1]}{_cut(count, shown)}", body, open=count <= SHOWN_CLOSED
-            )
+            details(f"{count:,} {what if count > 1 else what[:-1]}{_cut(count, shown)}", body, open=count <= UNFOLDED)
             for what, count, shown, body in lists
             if count
         ),
@@ -58,32 +56,12 @@ def _(checkup: Checkup) -> str:
 def _(checkup: Checkup) -> str:
     hubs = [(clean(h.phrase, NAME), h.strength, f"{h.share:.2%}", h.degree, h.passages) for h in checkup.hubs]
     parts = [(part.edges, part.count, f"{part.largest:.1%}") for part in checkup.components]
-    beside = [
-        (short(row.graph, 60), *map(_count, row[3:7]), *map(_ratio, row[7:]))
-        for row in checkup.beside_published().itertuples()
-    ]
     warnings = "".join(f"<li>{esc(warning)}</li>" for warning in checkup.warnings)
+    verdict = f"<span class='bad'>{len(checkup.warnings)} to look at</span>" if warnings else "nothing looks wrong"
     return page(
-        f"<p><b>{esc(checkup.name, NAME)}</b>: "
-        + (
-            f"<span class='bad'>{len(checkup.warnings)} to look at</span></p>"
-            if warnings
-            else "nothing looks wrong</p>"
-        ),
+        f"<p><b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
         f"<ul>{warnings}</ul>" if warnings else "",
-        table(
-            [
-                "",
-                "passages",
-                "phrases",
-                "facts",
-                "synonyms",
-                "facts a passage",
-                "phrases a passage",
-                "synonyms a phrase",
-            ],
-            beside,
-        ),
+        _published(checkup),
         details("counts and shares", table(["", ""], [(n, _measure(n, v)) for n, v in checkup.measured.items()])),
         details("hubs", table(["phrase", "strength", "of all strength", "neighbours", "passages"], hubs), open=True),
         details("connected parts", table(["over", "parts", "nodes in the largest"], parts)),
@@ -91,60 +69,67 @@ def _(checkup: Checkup) -> str:
     )
 
 
+def _published(checkup: Checkup) -> str:
+    """The counts beside those of published graphs."""
+    counts = ["passages", "phrases", "facts", "synonyms"]
+    ratios = ["facts a passage", "phrases a passage", "synonyms a phrase"]
+    rows = [
+        (short(row.graph, 60), *map(_count, row[3:7]), *map(_ratio, row[7:]))
+        for row in checkup.beside_published().itertuples()
+    ]
+    return table(["", *counts, *ratios], rows)
+
+
 @text.register
-def _(spread: WalkDistribution) -> str:
-    said = f"WalkDistribution of {clean(spread.question, NAME)!r} by {clean(spread.method, NAME)}"
-    if spread.mass is None:
-        return f"{said}: no walk, {clean(spread.fallback, NAME)}"
-    hubs = spread.hubs
-    seeds = ", ".join(clean(spread.index.facts.phrases[row], 60) for row, _ in spread.seeds)
+def _(walk: WalkDistribution) -> str:
+    heading = f"WalkDistribution of {clean(walk.question, NAME)!r} by {clean(walk.method, NAME)}"
+    if walk.mass is None:
+        return f"{heading}: no walk, {clean(walk.fallback, NAME)}"
+    hubs = walk.hubs
+    seeds = ", ".join(clean(walk.index.facts.phrases[row], 60) for row, _ in walk.seeds)
     return (
-        f"{said}: from {seeds}; {spread.on_passages.sum():.0%} on passages; super hubs hold {hubs.share_all:.1%} of "
+        f"{heading}: from {seeds}; {walk.on_passages.sum():.0%} on passages; super hubs hold {hubs.share_all:.1%} of "
         f"the phrases' mass ({hubs.expected:.1%} without a question), {hubs.share_top:.1%} of the ten best; "
         f"S_ppr {hubs.strength:.1f}"
     )
 
 
 @html.register
-def _(spread: WalkDistribution) -> str:
-    if spread.mass is None:
-        return page(f"<p>{esc(spread.question)}</p><p class='bad'>no walk: {esc(spread.fallback)}</p>")
-    phrases, passages, hubs = spread.index.facts.phrases, spread.index.passages.passages, spread.hubs
-    seeds = dict(spread.seeds)
-    dense_rank = {row: rank for rank, row in enumerate(top(spread.dense, len(passages)).tolist(), 1)}
+def _(walk: WalkDistribution) -> str:
+    if walk.mass is None:
+        return page(f"<p>{esc(walk.question)}</p><p class='bad'>no walk: {esc(walk.fallback)}</p>")
     return page(
-        f"<p><b>{esc(spread.question)}</b> <span class='tag'>{esc(spread.method, NAME)}</span></p>",
-        table(
-            ["super hubs (the strongest 1 % of phrases) hold", ""],
-            [
-                ("of the mass of all phrases", f"{hubs.share_all:.1%}"),
-                ("without a question it would be", f"{hubs.expected:.1%}"),
-                ("of the ten phrases with most mass", f"{hubs.share_top:.1%}"),
-                ("S_ppr, the mean strength of these ten", round(hubs.strength, 1)),
-            ],
-        ),
-        details(
-            "phrases",
-            table(
-                ["phrase", "probability", "seed weight"],
-                [
-                    (clean(phrases[row], NAME), float(spread.on_phrases[row]), seeds.get(row))
-                    for row in top(spread.on_phrases, SHOWN).tolist()
-                ],
-            ),
-            open=True,
-        ),
-        details(
-            "passages",
-            table(
-                ["passage", "probability", "dense rank"],
-                [
-                    (Markup(passage_line(passages[row])), float(spread.on_passages[row]), dense_rank[row])
-                    for row in top(spread.on_passages, SHOWN).tolist()
-                ],
-            ),
-        ),
+        f"<p><b>{esc(walk.question)}</b> <span class='tag'>{esc(walk.method, NAME)}</span></p>",
+        _hub_shares(walk),
+        details("phrases", _walk_phrases(walk), open=True),
+        details("passages", _walk_passages(walk)),
     )
+
+
+def _hub_shares(walk: WalkDistribution) -> str:
+    hubs = walk.hubs
+    rows = [
+        ("of the mass of all phrases", f"{hubs.share_all:.1%}"),
+        ("without a question it would be", f"{hubs.expected:.1%}"),
+        ("of the ten phrases with most mass", f"{hubs.share_top:.1%}"),
+        ("S_ppr, the mean strength of these ten", round(hubs.strength, 1)),
+    ]
+    return table(["super hubs (the strongest 1 % of phrases) hold", ""], rows)
+
+
+def _walk_phrases(walk: WalkDistribution) -> str:
+    phrases, seeds = walk.index.facts.phrases, dict(walk.seeds)
+    best = top(walk.on_phrases, SHOWN).tolist()
+    rows = [(clean(phrases[row], NAME), float(walk.on_phrases[row]), seeds.get(row)) for row in best]
+    return table(["phrase", "probability", "seed weight"], rows)
+
+
+def _walk_passages(walk: WalkDistribution) -> str:
+    passages = walk.index.passages.passages
+    ranks = {row: rank for rank, row in enumerate(top(walk.dense, len(passages)).tolist(), 1)}
+    best = top(walk.on_passages, SHOWN).tolist()
+    rows = [(Markup(passage_line(passages[row])), float(walk.on_passages[row]), ranks[row]) for row in best]
+    return table(["passage", "probability", "dense rank"], rows)
 
 
 def _cut(count: int, shown: tuple) -> str:

@@ -74,8 +74,8 @@ def _tables(profiles: Profiles | ProfilesLayer) -> str:
 
 def _more(profile: RelationProfile) -> str:
     parts = [_keywords(profile), "" if profile.weight is None else f"weight {number(profile.weight)}"]
-    said = "; ".join(part for part in parts if part)
-    return f" [{said}]" if said else ""
+    listed = "; ".join(part for part in parts if part)
+    return f" [{listed}]" if listed else ""
 
 
 def _keywords(profile: RelationProfile) -> str:

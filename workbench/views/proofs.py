@@ -40,8 +40,8 @@ def _(binding: Binding) -> str:
 
 @text.register
 def _(binding: Binding) -> str:
-    said = ", ".join(f"{clean(name, _TERM)} = {clean(value, _TERM)}" for name, value in binding.values[:SHOWN])
-    return f"Binding ({number(binding.score, 2)}) {said}"
+    values = ", ".join(f"{clean(name, _TERM)} = {clean(value, _TERM)}" for name, value in binding.values[:SHOWN])
+    return f"Binding ({number(binding.score, 2)}) {values}"
 
 
 @html.register
@@ -67,8 +67,8 @@ def _(pattern: Pattern) -> str:
 def proof_part(proof: Proof) -> str:
     """The mark, the query, and its bindings hop by hop."""
     if proof.flaw:
-        said = f"<p class='bad'>nothing to execute: {esc(proof.flaw, 400)}</p>"
-        return said + (details("the query", f"<pre>{esc(proof.query)}</pre>") if proof.query else "")
+        reason = f"<p class='bad'>nothing to execute: {esc(proof.flaw, 400)}</p>"
+        return reason + (details("the query", f"<pre>{esc(proof.query)}</pre>") if proof.query else "")
     wanted = f"{esc(proof.wanted, _TERM)}{f', compared by {esc(proof.compare, NAME)}' if proof.compare else ''}"
     more = len(proof.bindings) - SHOWN
     return "".join(
@@ -115,30 +115,30 @@ def mark_part(proof: Proof) -> str:
     """What the proof says of the answer that it was given; nothing where there was none."""
     if not proof.mark:
         return ""
-    said = f"{MARKS.get(proof.mark, '?')} {esc(proof.mark, NAME)}"
+    mark = f"{MARKS.get(proof.mark, '?')} {esc(proof.mark, NAME)}"
     look = "bad" if proof.mark == "contradicted" else "tag"
     answer = f" answer: <b>{esc(proof.answer, NAME)}</b>" if proof.answer else ""
-    return f"<p><span class='{look}'>{said}</span>{answer}</p>"
+    return f"<p><span class='{look}'>{mark}</span>{answer}</p>"
 
 
 def _answers(proof: Proof) -> str:
     if not proof.answers:
         return "has no value"
     more = len(proof.answers) - SHOWN
-    said = (f"{esc(value, NAME)} <span class='q'>{number(score, 2)}</span>" for value, score in proof.answers[:SHOWN])
-    return f"= {' · '.join(said)}{f' and {more:,} more' if more > 0 else ''}"
+    values = (f"{esc(value, NAME)} <span class='q'>{number(score, 2)}</span>" for value, score in proof.answers[:SHOWN])
+    return f"= {' · '.join(values)}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _binding(binding: Binding, at: int) -> str:
-    said = ", ".join(f"{esc(name, _TERM)} = <b>{esc(value, NAME)}</b>" for name, value in binding.values[:SHOWN])
-    return details(f"{said} <span class='q'>{number(binding.score, 2)}</span>", _hops(binding.matches), open=at == 1)
+    values = ", ".join(f"{esc(name, _TERM)} = <b>{esc(value, NAME)}</b>" for name, value in binding.values[:SHOWN])
+    return details(f"{values} <span class='q'>{number(binding.score, 2)}</span>", _hops(binding.matches), open=at == 1)
 
 
 def _broken(proof: Proof) -> str:
     at = proof.broken
     asked = _pattern(proof.patterns[at - 1]) if 0 < at <= len(proof.patterns) else ""
-    there = f"<p class='q'>as far as it goes:</p>{_hops(proof.partial)}" if proof.partial else ""
-    return f"<p class='bad'>no fact matches pattern {at:d}: {asked}</p>{there}"
+    partial = f"<p class='q'>as far as it goes:</p>{_hops(proof.partial)}" if proof.partial else ""
+    return f"<p class='bad'>no fact matches pattern {at:d}: {asked}</p>{partial}"
 
 
 def _hops(matches: Sequence[Match]) -> str:

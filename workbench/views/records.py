@@ -135,20 +135,20 @@ def _(evidence: Evidence) -> str:
 
 @text.register
 def _(answer: Answer) -> str:
-    said = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
-    line = f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(said, 300)}"
+    shown = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
+    line = f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(shown, 300)}"
     reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
     return "\n  ".join([line, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
 
 @html.register
 def _(answer: Answer) -> str:
-    said = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
+    shown = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
     if answer.abstained:
-        said = "<i>abstained: no answer was found in the context</i>"
+        shown = "<i>abstained: no answer was found in the context</i>"
     unread = unread_reply(answer)
     return page(
-        f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{said}</p>",
+        f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{shown}</p>",
         f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
         details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought and not unread else "",
@@ -176,10 +176,10 @@ def _(reading: Reading) -> str:
 
 def reading_text(reading: Reading) -> str:
     """How an answer came about, in words."""
-    taken = f"taken for {reading.kind}{' (the label given was none)' * reading.invalid}" if reading.kind else ""
+    kind = f"taken for {reading.kind}{' (the label given was none)' * reading.invalid}" if reading.kind else ""
     parts = (
         f"prompt {reading.prompt[:NAME]}",
-        taken[:NAME],
+        kind[:NAME],
         "asked again, since the first prompt abstained" if reading.retried else "",
         f"compressed by {reading.compressor[:NAME]}" if reading.compressor else "",
         f"{reading.tokens:,} tokens shown" if reading.tokens is not None else "",

@@ -21,13 +21,13 @@ def _(replay: Replay) -> str:
     lines = [f"Replay of {clean(replay.question, 200)!r} by {clean(replay.method, NAME)}"]
     for at, stage in enumerate(replay.stages):
         if stage == END:
-            said = _end_says(replay)
+            summary = _end_says(replay)
         else:
             one = replay.rounds[at]
-            said = "; ".join(f"{clean(name, 40)}: {clean(words, 160)}" for name, words in one.texts.items())
-            said = said or "; ".join(clean(search.query, 160) for search in one.searches)
+            summary = "; ".join(f"{clean(name, 40)}: {clean(words, 160)}" for name, words in one.texts.items())
+            summary = summary or "; ".join(clean(search.query, 160) for search in one.searches)
         best = ", ".join(clean(name, 40) for name, _ in replay.ranking(at)[:FOUND])
-        lines += [f"  {stage}: {said}", f"    → {best}"]
+        lines += [f"  {stage}: {summary}", f"    → {best}"]
     lines += [f"  ! {clean(note, 300)}" for note in notes(replay)]
     for name, ranks in replay.ranks().items():
         lines.append(f"  gold {clean(name, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}")
@@ -41,8 +41,8 @@ def _(replay: Replay) -> str:
 
 @text.register
 def _(one: Round) -> str:
-    said = "; ".join(f"{clean(name, 40)}: {clean(words, 300)}" for name, words in one.texts.items())
-    return f"Round {one.number}: {said or 'no thought'}; {len(one.searches)} searches, {len(one.pool):,} in the pool"
+    texts = "; ".join(f"{clean(name, 40)}: {clean(words, 300)}" for name, words in one.texts.items())
+    return f"Round {one.number}: {texts or 'no thought'}; {len(one.searches)} searches, {len(one.pool):,} in the pool"
 
 
 @text.register
@@ -88,7 +88,7 @@ def heading(replay: Replay) -> str:
 def notes(replay: Replay) -> list[str]:
     """Why it stopped before its last round, fell back or failed."""
     stopped = [] if replay.stopped is None else [f"stopped: the thought of round {replay.stopped} asks for no more"]
-    return [*stopped, *(said for said in (replay.fallback, replay.failure) if said)]
+    return [*stopped, *(note for note in (replay.fallback, replay.failure) if note)]
 
 
 def stage_part(replay: Replay, stage: int, passages: Passages | None = None) -> str:
@@ -118,21 +118,21 @@ def _round(replay: Replay, at: int, passages: Passages) -> str:
     )
 
 
-def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = (), said: Collection[str] = ()) -> str:
-    """What each query found, side by side; what the pool did not hold is new. Queries that were just `said` are not
-    said again."""
-    held = {name for name, _ in before}
+def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = (), known: Collection[str] = ()) -> str:
+    """What each query found, side by side; what the pool did not hold is new. Queries that are
+    `known` from the thoughts above are not repeated."""
+    pool = {name for name, _ in before}
 
     def cell(search: Search, rank: int) -> Markup | str:
         if rank >= len(search.ranking):
             return ""
         name, score = search.ranking[rank]
-        new = " <span class='tag'>new</span>" if before and name not in held else ""
+        new = " <span class='tag'>new</span>" if before and name not in pool else ""
         return Markup(f"{esc(_title(name, passages))} <span class='q'>{number(score)}</span>{new}")
 
     lines = ""
     for search in searches:
-        query = "" if search.query in said else esc(search.query)
+        query = "" if search.query in known else esc(search.query)
         bad = "".join(f" <span class='bad'>{esc(why)}</span>" for why in (search.failure or search.fallback,) if why)
         lines += f"<p><span class='tag'>{esc(search.origin, 40)}</span> {query}{bad}</p>" if query or bad else ""
     longest = max((len(search.ranking) for search in searches), default=0)

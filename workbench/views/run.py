@@ -15,7 +15,7 @@ from workbench.views.base import Markup, clean, details, esc, html, page, table,
 def _(run: Run) -> str:
     """The tables of means, and what makes the numbers comparable."""
     config, counts = run.config, run.counts()
-    said = {
+    facts = {
         "data": f"{config['data']['name']} ({config['data']['fingerprint']})",
         "questions": f"{config['questions']['n']} ({config['questions']['hash']})",
         "engine": config["engine"],
@@ -31,7 +31,7 @@ def _(run: Run) -> str:
         *(table(["method", *part.columns], _rows(part)) for part in _parts(run)),
         *(f"<p class='q'>{esc(note)}</p>" for note in _notes(run)),
         details("for how many questions each measure is defined", table(["method", *counts.columns], _rows(counts))),
-        details("what these numbers were made with", table(["", ""], said.items())),
+        details("what these numbers were made with", table(["", ""], facts.items())),
     )
 
 
@@ -86,9 +86,9 @@ def _(verdict: Verdict) -> str:
     rows = [
         (Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected) for c in verdict.checks
     ]
-    said = "all checks hold" if verdict.holds else "<span class='bad'>some checks fail</span>"
+    outcome = "all checks hold" if verdict.holds else "<span class='bad'>some checks fail</span>"
     return page(
-        f"<p><b>{esc(verdict.title)}</b>: {said}</p>",
+        f"<p><b>{esc(verdict.title)}</b>: {outcome}</p>",
         table(["", "check", "measured", "expected"], rows),
         table(["stated", ""], verdict.facts.items()) if verdict.facts else "",
     )

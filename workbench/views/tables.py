@@ -57,7 +57,7 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
             label = f"{cell.label}, {Path(cell.run).name}" if several and cell.run else cell.label or ""
             names = [cell.backbone] * ("backbone" in key) + [cell.method, label]
             row = rows.setdefault((*names, cell.run), {})
-            row[f"{cell.data} {cell.measure}"] = _said(cell)
+            row[f"{cell.data} {cell.measure}"] = _cell_text(cell)
         columns = list(dict.fromkeys(column for row in rows.values() for column in row))
         yield (
             f"Table {number}" if number.isdigit() else clean(number.capitalize(), NAME),
@@ -67,7 +67,7 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         )  # fmt: skip
 
 
-def _said(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     published = f"{cell.published:.{3 if cell.measure == 'em' else 4}f}"
     if cell.ours is None:
         return published

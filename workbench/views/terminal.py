@@ -20,11 +20,11 @@ GAP = 2  # blanks between columns
 INDENT = 2  # of what a block holds; of a line that goes on, twice that
 
 
-def laid_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> Table | Group:
+def lay_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) -> Table | Group:
     """`rows`, which have the same keys, as wide as the console; the first `lead` columns name a row in its block."""
     names = list(rows[0]) if rows else []
     numeric = {name for name in names if all(_is_number(row[name]) for row in rows)}
-    columns = [[name, *(said(row[name]) for row in rows)] for name in names]
+    columns = [[name, *(cell_text(row[name]) for row in rows)] for name in names]
     whole = [max(map(cell_len, column)) for column in columns]
     least = [
         most if name in numeric else max((cell_len(word) for cell in column for word in cell.split()), default=0)
@@ -37,12 +37,11 @@ def laid_out(rows: Sequence[dict[str, Any]], console: Console, lead: int = 1) ->
     for name, width in zip(names, _widths(least, whole, room)):
         table.add_column(Text(name), width=width, justify="right" if name in numeric else "left")
     for row in rows:
-        table.add_row(*(Text(said(value)) for value in row.values()))
+        table.add_row(*(Text(cell_text(value)) for value in row.values()))
     return table
 
 
-def said(value: Any) -> str:
-    """A value as one cell says it."""
+def cell_text(value: Any) -> str:
     if _is_number(value):
         return number(value)
     return clean(", ".join(map(str, value)) if isinstance(value, list) else value, LONGEST)
@@ -63,12 +62,14 @@ def _widths(least: Sequence[int], whole: Sequence[int], room: int) -> list[int]:
 def _block(row: dict[str, Any], numeric: set[str], console: Console, lead: int) -> Iterable[Padding]:
     """A row by itself: its name, a line for each text, and one for all its numbers; what is empty is left out."""
     names = list(row)
-    yield from _lines(Text("  ".join(filter(None, (said(row[name]) for name in names[:lead]))), "bold"), console, 0)
+    yield from _lines(
+        Text("  ".join(filter(None, (cell_text(row[name]) for name in names[:lead]))), "bold"), console, 0
+    )
     rest = [name for name in names[lead:] if row[name] not in (None, "", "–", [])]
     for name in rest:
         if name not in numeric:
-            yield from _lines(Text(f"{name}: {said(row[name])}"), console, INDENT)
-    if counted := ", ".join(f"{name} {said(row[name])}" for name in rest if name in numeric):
+            yield from _lines(Text(f"{name}: {cell_text(row[name])}"), console, INDENT)
+    if counted := ", ".join(f"{name} {cell_text(row[name])}" for name in rest if name in numeric):
         yield from _lines(Text(counted), console, INDENT)
 
 

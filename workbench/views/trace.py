@@ -25,8 +25,8 @@ def _(trace: Trace) -> str:
 
 @text.register
 def _(event: Event) -> str:
-    said = ", ".join(f"{clean(name, 60)}={clean(_short(value), 60)}" for name, value in event.outputs.items())
-    return f"{clean(event.kind, NAME)} {clean(event.step, NAME)}" + (f": {said}" if said else "")
+    outputs = ", ".join(f"{clean(name, 60)}={clean(_short(value), 60)}" for name, value in event.outputs.items())
+    return f"{clean(event.kind, NAME)} {clean(event.step, NAME)}" + (f": {outputs}" if outputs else "")
 
 
 @html.register
