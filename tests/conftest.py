@@ -6,6 +6,7 @@ import ipaddress
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import workbench as wb
 from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.index import Index
+from workbench.registry import KINDS
 
 # Two cores shared with others make single examples slow now and then; that is no failure.
 settings.register_profile(
@@ -44,6 +46,16 @@ def meridian_index(tmp_path_factory) -> Index:
     """The bundled corpus with the real encoder and the rules engine, built once; not to be changed by a test."""
     folder = tmp_path_factory.mktemp("indexes") / "meridian"
     return Index.build(wb.load("meridian"), wb.engine("rules"), folder, progress=False)
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """Whatever a test registers is gone after it."""
+    before = {kind: dict(known.registry._things) for kind, known in KINDS.items()}
+    yield
+    for kind, known in KINDS.items():
+        known.registry._things.clear()
+        known.registry._things.update(before[kind])
 
 
 @pytest.fixture(scope="session")

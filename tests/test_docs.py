@@ -12,7 +12,12 @@ ROOT = Path(__file__).parents[1]
 
 def code(document: str) -> str:
     """The first Python block of a document."""
-    return re.search(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)[1]
+    return blocks(document)[0]
+
+
+def blocks(document: str) -> list[str]:
+    """All its Python blocks."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
 
 
 def test_the_ten_lines_of_the_readme(tmp_path, monkeypatch, capfd):
@@ -33,26 +38,28 @@ def test_the_runs_that_grow(meridian_index, tmp_path, monkeypatch):
     assert names["run"].measures == ["f1", "ndcg@5"] and len(wb.Run(folder).rows) == 6
 
 
-def test_the_method_that_is_added(meridian_index):
-    names = {"__name__": "two_stage"}
-    exec(code("docs/adding_a_method.md"), names)
-    evidence = names["TwoStage"](meridian_index, pool=20).retrieve("Who built the viaduct?", k=5)
+def test_the_method_that_is_added(meridian_index, registries):
+    """The blocks for a notebook; tests/test_registry.py follows the page for a package."""
+    names = {"__name__": "two_stage", "index": meridian_index}
+    for block in blocks("docs/adding_a_method.md")[:2]:
+        exec(block, names)
+    evidence = wb.method("two-stage[pool=20]", meridian_index).retrieve("Who built the viaduct?", k=5)
     scores = [score for _, score in evidence.ranking]
     assert len(scores) == 5 and scores == sorted(scores, reverse=True)
     assert [event.step for event in evidence.trace if event.parent == 0] == ["bm25", "order by cosine"]
 
 
-def test_what_extends_the_workbench(meridian_index, monkeypatch, tmp_path):
+def test_what_extends_the_workbench(meridian_index, registries, monkeypatch, tmp_path):
     """All blocks of the page, in their order."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(wb.reading, "READERS", dict(wb.reading.READERS))
     names = {"__name__": "extending", "index": meridian_index}
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "extending.md").read_text(encoding="utf-8"), re.DOTALL)
-    for block in blocks:
+    for block in blocks("docs/extending.md"):
         exec(block, names)
     assert names["result"].value.helps and names["result"].value.reason == "viaduct"
     assert names["answer"].reader == "titles[prompt=cot,k=3]" and len(names["answer"].passages) == 3
     assert wb.reader("titles[k=4]").steps == ("answer",)
+    assert wb.steps.catalogue()["helps"] is names["HELPS"] and wb.measures.measure("brief") is names["brief"]
+    assert wb.reader("direct", compress="chunks-only[budget=300]").label == "direct[compress=chunks-only[budget=300]]"
     assert "helps" in names["Careful"](wb.engine("rules")).steps and names["careful"].failure is None
     assert names["shorter"].reading.compressor == "chunks-only[budget=300]" and names["shorter"].reading.tokens <= 300
     asked = wb.records.Question("q", "?", answers=("Karl Weiss",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -14,54 +14,54 @@ import pytest
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.registry import KINDS, Registry
+from workbench.registry import Registry
+from workbench.testing import CHECKS
 
-PLUGIN = Path(__file__).parent / "plugin"
 ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "adding_a_method.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def restored():
-    """Every registry, put back as it was."""
-    before = {kind: dict(known.registry._things) for kind, known in KINDS.items()}
-    yield
-    for kind, known in KINDS.items():
-        known.registry._things.clear()
-        known.registry._things.update(before[kind])
+def write(folder: Path) -> dict:
+    """The package of docs/adding_a_method.md: its files as the page shows them. Returns its pyproject.toml."""
+    for name, content in re.findall(r"`([\w.]+)`(?: beside `[\w.]+`)?:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL):
+        (folder / name).write_text(content, encoding="utf-8")
+    return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def installed(folder: Path) -> dict[str, str]:
-    """What `pip install` leaves of the package: its module and the metadata with its entry points; the environment of
-    a process that finds it."""
-    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def install(folder: Path, project: dict, **more: dict[str, str]) -> None:
+    """What an installation leaves beside the modules: the metadata, with the entry points of the project and `more`."""
     info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    info.mkdir(parents=True)
+    info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    lines = [
-        line
-        for group, points in project["entry-points"].items()
-        for line in (f"[{group}]", *(f"{name} = {place}" for name, place in points.items()))
-    ]
+    points = project["entry-points"] | {f"hopscope.{kind}": given for kind, given in more.items()}
+    lines = (line for group, of_it in points.items() for line in (f"[{group}]", *map(" = ".join, of_it.items())))
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    for module in PLUGIN.glob("*.py"):
-        shutil.copy(module, folder)
-    path = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = installed(folder)
+    path = os.pathsep.join([str(folder), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
     return subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=400
     )
 
 
-def test_a_method_of_another_package_passes_the_contract(tmp_path):
-    assert len((PLUGIN / "overlap.py").read_text(encoding="utf-8").splitlines()) <= 50
-    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", "overlap_contract.py", folder=tmp_path)
-    assert tested.returncode == 0 and "34 passed" in tested.stdout, tested.stdout[-3000:]
+def test_a_package_that_follows_the_page_passes_the_contract(tmp_path):
+    project = write(tmp_path)
+    install(tmp_path, project)
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {
+        "two_stage.py", "test_two_stage.py", "pyproject.toml",
+    }  # fmt: skip
+    assert 25 <= len((tmp_path / "two_stage.py").read_text(encoding="utf-8").splitlines()) <= 40
+    tested = run("-m", "pytest", "-q", "-p", "no:cacheprovider", folder=tmp_path)
+    assert tested.returncode == 0 and f"{2 * len(CHECKS)} passed" in tested.stdout, tested.stdout[-3000:]
 
 
+MEASURE = '''
+def answered(question, outcome):
+    """1 where there is an answer of any kind."""
+    return None if outcome.answer is None else float(bool(outcome.answer))
+'''
 LOOK = """
 import json
 from typer.testing import CliRunner
@@ -79,18 +79,25 @@ print(json.dumps(said))
 
 
 def test_another_package_adds_without_a_change_here_and_what_is_broken_is_named(tmp_path):
+    (tmp_path / "measures_of_mine.py").write_text(MEASURE)
+    install(
+        tmp_path,
+        write(tmp_path),
+        readers={"broken": "no_such_module:Reader"},
+        measures={"answered": "measures_of_mine:answered"},
+    )
     looked = run("-c", LOOK, folder=tmp_path)
     said = json.loads(looked.stdout)
     packages = {row["method"]: row["package"] for row in said["methods"]}
-    assert packages.pop("overlap") == "hopscope-overlap" and set(packages.values()) == {"hopscope"}
-    assert packages.keys() == set(wb.methods.METHODS) and "hopscope-overlap" in said["table"]
+    assert packages.pop("two-stage") == "hopscope-two-stage" and set(packages.values()) == {"hopscope"}
+    assert packages.keys() == set(wb.methods.METHODS) and "hopscope-two-stage" in said["table"]
     (measure,) = [row for row in said["measures"] if row["package"] != "hopscope"]
     assert (measure["measure"], measure["says"]) == ("answered", "1 where there is an answer of any kind.")
     assert [row["reader"] for row in said["readers"]] == list(wb.reading.READERS), "the broken one is left out"
-    assert "'overlap-broken' of hopscope-overlap is left out" in looked.stderr
+    assert "'broken' of hopscope-two-stage is left out" in looked.stderr
     ((what, found, remedy),) = said["missing"]
-    assert what == "reader overlap-broken of hopscope-overlap" and "overlap_that_is_not_there" in found
-    assert remedy.endswith("-m pip install --upgrade hopscope-overlap")
+    assert what == "reader broken of hopscope-two-stage" and "no_such_module" in found
+    assert remedy.endswith("-m pip install --upgrade hopscope-two-stage")
 
 
 class Fixed(wb.methods.Method):
@@ -102,7 +109,7 @@ class Fixed(wb.methods.Method):
         return wb.records.Evidence(question, self.label, self.scale, ())
 
 
-def test_a_registered_method_goes_by_its_name(restored, tiny_index):
+def test_a_registered_method_goes_by_its_name(registries, tiny_index):
     assert wb.register(Fixed) is Fixed
     assert wb.method("fixed", tiny_index).retrieve("?").passages == ()
     assert wb.register(Fixed) is Fixed, "a cell that is run twice"
@@ -110,7 +117,7 @@ def test_a_registered_method_goes_by_its_name(restored, tiny_index):
     assert wb.register(again) is wb.methods.METHODS["fixed"] is again, "a cell that was edited"
 
 
-def test_a_taken_name_is_refused(restored):
+def test_a_taken_name_is_refused(registries):
     class Dense(Fixed):
         name = "dense"
 
@@ -135,12 +142,12 @@ def test_a_taken_name_is_refused(restored):
         (type("Half", (), {"name": "half", "retrieve": print, "search": print}), "the method 'half' has no `paper`"),
     ],
 )
-def test_what_cannot_be_registered_is_told_why(thing, said, restored):
+def test_what_cannot_be_registered_is_told_why(thing, said, registries):
     with pytest.raises(SettingError, match=said):
         wb.register(thing)
 
 
-def test_every_kind_is_told_apart_and_found(restored, tiny, tmp_path):
+def test_every_kind_is_told_apart_and_found(registries, tiny, tmp_path):
     from tiny import TinyEncoder
 
     from workbench.llm.step import Step
