@@ -69,12 +69,34 @@ def test_what_extends_the_workbench(meridian_index, registries, monkeypatch, tmp
     assert "viaduct" in names["tree"]._event.value and "<iframe" in (tmp_path / "event_tree.html").read_text()
 
 
-@pytest.mark.parametrize(
-    "document", [path.relative_to(ROOT) for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]], ids=str
-)
+DOCUMENTS = [path.relative_to(ROOT) for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]]
+
+
+def prose(document: Path) -> list[str]:
+    """The lines of a document without its code blocks and tables."""
+    text = re.sub(r"^```.*?^```$", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return [line for line in text.splitlines() if not line.startswith(("|", "    "))]
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = (line.lstrip("# ").lower() for line in prose(document) if line.startswith("#"))
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_links_lead_somewhere(document):
-    for link in re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8")):
-        assert "://" in link or (ROOT / document).parent.joinpath(link).exists(), link
+    for link, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", (ROOT / document).read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        target = (ROOT / document).parent / link if link else ROOT / document
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), f"{link}#{anchor}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_prose_is_wrapped(document):
+    assert [line for line in prose(document) if len(line) > 120] == []
 
 
 def test_the_layers_and_methods_of_the_documents_exist():
