@@ -158,6 +158,23 @@ def test_arrays_count_by_what_they_hold(array):
     assert source.hash_of(with_(array)) == source.hash_of(with_(array.copy())) != source.hash_of(with_(array + 1))
 
 
+def named_tuple(module, fields):
+    names = {"__name__": module}
+    exec(
+        f"from typing import NamedTuple\nclass Found(NamedTuple):\n    {fields}\ndef make(*all): return Found(*all)",
+        names,
+    )
+    return source.units(names["make"])
+
+
+def test_named_tuples_of_one_name_are_apart_and_their_fields_count():
+    one, other = named_tuple("one", "text: str"), named_tuple("other", "row: int; score: float = 0.0")
+    assert {unit for unit in one.keys() & other.keys() if one[unit] != other[unit]} == set()
+    assert one["one:Found"] != other["other:Found"]
+    for fields in ("row: int", "row: int; score: float = 1.0", "at: int; score: float = 0.0"):
+        assert source.changed(named_tuple("other", fields), other) == ["other:Found"]
+
+
 def test_a_unit_is_named_and_a_change_points_at_it():
     names = [{"__name__": "__main__"} for _ in range(2)]
     for namespace, code in zip(names, (CODE, CODE.replace("x * by", "x + by"))):

@@ -72,9 +72,9 @@ def hash_of(*roots: Any, names: Iterable[str] = ()) -> str:
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Names of the units that differ; those that both have come first."""
+    """Names of the units that differ: those that both have first, distributions that come or go with code last."""
     both = [name for name in now if name in before and before[name] != now[name]]
-    return [*both, *sorted(before.keys() ^ now.keys())]
+    return [*both, *sorted(before.keys() ^ now.keys(), key=lambda name: (":" not in name, name))]
 
 
 @cache
@@ -231,7 +231,9 @@ class _Walk:
             self._other(kind.__module__)
             return
         self._classes[kind] = hasattr(kind, "model_json_schema")  # of pydantic, which calls what no code names
-        self._add(kind.__module__, kind.__qualname__, *(base.__qualname__ for base in kind.__mro__), *_schema(kind))
+        bases = (base.__qualname__ for base in kind.__mro__)
+        self._add(kind.__module__, kind.__qualname__, *bases, *_tuple_fields(kind), *_schema(kind))
+        self.visit(getattr(kind, "_field_defaults", None))
         for base in kind.__mro__[1:]:
             self.visit(base)
 
@@ -421,6 +423,12 @@ def _told(value: Any) -> str:
     return value.__name__ if isinstance(value, ModuleType) else type(value).__qualname__
 
 
+def _tuple_fields(kind: type) -> list[str]:
+    """The fields of a named tuple. Its generated `__new__` is no unit: the module that it claims is named after the
+    class alone, which two classes may share."""
+    return [*kind._fields, _told(kind._field_defaults)] if hasattr(kind, "_field_defaults") else []
+
+
 def _schema(kind: type) -> list[str]:
     return [repr(kind.model_json_schema()), _told(kind.model_config)] if hasattr(kind, "model_json_schema") else []
 
@@ -438,6 +446,8 @@ def _followed(module: str | None) -> bool:
     """Whether the code of a module is followed: our modules that determine results, and modules next to the package."""
     if not module:
         return False
+    if module.startswith("namedtuple_"):
+        return False  # see `_tuple_fields`
     if _is_ours(module):
         return module == _READ or not any(module == one or module.startswith(f"{one}.") for one in _APART)
     return module.partition(".")[0] not in sys.stdlib_module_names and not _is_installed(module.partition(".")[0])

@@ -82,12 +82,6 @@ def _lemmatise(doc) -> None:
 
 def content_words(text: str) -> set[str]:
     """Lower-case words that carry meaning: spaCy's English stop words are left out."""
-    return {word for word in re.findall(r"\w+", text.casefold()) if word not in stop_words()}
+    from spacy.lang.en.stop_words import STOP_WORDS  # loading spaCy takes seconds
 
-
-@cache
-def stop_words() -> frozenset[str]:
-    """spaCy's English stop words."""
-    from spacy.lang.en.stop_words import STOP_WORDS  # importing spaCy takes seconds
-
-    return frozenset(STOP_WORDS)
+    return {word for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS}

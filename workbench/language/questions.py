@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from workbench.language.pipeline import content_words, parse, stop_words
+from workbench.language.pipeline import content_words, parse
 from workbench.language.relations import COMPOSED, KIN, kind_of, spoken, words
 from workbench.text import storable
 
@@ -190,8 +190,10 @@ def _end(text: str, begin: int, last: int) -> int:
 
 def _ordinary(word: str) -> bool:
     """Is this first word capitalised only because a question starts with it?"""
+    from spacy.lang.en.stop_words import STOP_WORDS  # loading spaCy takes seconds
+
     plain = re.sub(r"['’]s$", "", word.lower())
-    return plain in stop_words() or plain in _WH or plain in _AUXILIARY or kind_of(plain) != "other" or plain in (
+    return plain in STOP_WORDS or plain in _WH or plain in _AUXILIARY or kind_of(plain) != "other" or plain in (
         "name", "give", "list", "tell", "if", "besides", "find")  # fmt: skip
 
 

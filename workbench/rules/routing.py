@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from workbench.language.pipeline import content_words, parse, stop_words
+from workbench.language.pipeline import content_words, parse
 from workbench.rules.schema_words import Lexicon, lexicon
 from workbench.rules.sentences import ASKING, Word
 from workbench.rules.walk_lines import spelled
@@ -52,9 +52,11 @@ _PROPER, _SMALL, _SCHEMA = 3, 2, 1
 
 def _rank(span: str, question: str, schema: Lexicon) -> int:
     """How much a span looks like a name; 0 for words that only hold a question together."""
+    from spacy.lang.en.stop_words import STOP_WORDS  # loading spaCy takes seconds
+
     words = re.findall(r"\w+", span)
     begins = question.startswith(span) and len(words) == 1
-    ordinary = all(word.casefold() in stop_words() | ASKING for word in words)
+    ordinary = all(word.casefold() in STOP_WORDS | ASKING for word in words)
     if not any(map(str.islower, span)) or any(map(str.isupper, span)):
         return 0 if begins and ordinary else _PROPER
     if ordinary:
