@@ -23,7 +23,7 @@ from workbench.experiments.estimate import (
     estimate_run,
     exactly,
     extrapolated,
-    spread,
+    stratified,
 )
 from workbench.index import communities, journal, leiden
 from workbench.index.communities import REPORTS
@@ -79,10 +79,14 @@ def test_the_rest_is_expected_in_proportion():
 
 
 def test_the_sample_is_spread_and_the_seed_decides():
-    chosen = spread(range(100), 10, lambda n: n, seed=1)
+    chosen = stratified(range(100), 10, lambda n: n, seed=1)
     assert [n // 10 for n in chosen] == list(range(10))
-    assert chosen == spread(list(reversed(range(100))), 10, lambda n: n, seed=1) != spread(range(100), 10, int, seed=2)
-    assert spread([3, 1], 10, int) == [1, 3] and spread([], 4, int) == spread([1], 0, int) == []
+    assert (
+        chosen
+        == stratified(list(reversed(range(100))), 10, lambda n: n, seed=1)
+        != stratified(range(100), 10, int, seed=2)
+    )
+    assert stratified([3, 1], 10, int) == [1, 3] and stratified([], 4, int) == stratified([1], 0, int) == []
 
 
 def test_a_sum_is_unknown_where_a_part_is():

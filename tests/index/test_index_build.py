@@ -173,20 +173,6 @@ def test_the_same_words_as_title_or_text_are_two_passages(tmp_path):
 # -- what decides its content ---------------------------------------------------------------------------------------
 
 
-def test_the_same_inputs_give_the_same_bytes(tiny, tmp_path):
-    for name in ("a", "b"):
-        build(replace(tiny, extractions=None), tmp_path / name, TinyEngine())
-    assert files(tmp_path / "a") == files(tmp_path / "b")
-    assert {"manifest.json", ".lock"} < set(files(tmp_path / "a")) and len(files(tmp_path / "a")) == 16
-
-
-def test_building_again_does_nothing(tiny, tmp_path):
-    build(tiny, tmp_path)
-    before, encoder = files(tmp_path), CountingEncoder()
-    build(tiny, tmp_path, encoder=encoder)
-    assert encoder.calls == [] and files(tmp_path) == before
-
-
 def test_opening_gives_what_was_built(tiny_index):
     opened = Index.open(tiny_index.folder)
     assert same_content(opened, tiny_index) and opened.manifest == tiny_index.manifest

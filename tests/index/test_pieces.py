@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import CountingEncoder, TinyEncoder, files, tiny_dataset
+from tiny import CountingEncoder, TinyEncoder, tiny_dataset
 
 from workbench import tokens
 from workbench.data import Dataset
@@ -110,12 +110,6 @@ def test_what_was_encoded_is_not_encoded_again_after_a_change(tmp_path):
     data = Dataset("made", tuple(index.passages.passages))
     fresh = build(tmp_path / "fresh", data, piece_tokens=2).pieces
     assert fresh.pieces == index.pieces.pieces and np.array_equal(fresh.vectors, index.pieces.vectors)
-
-
-def test_built_again_it_is_the_same_bytes(tmp_path):
-    build(tmp_path, tiny_dataset())
-    before = files(tmp_path)
-    assert files(build(tmp_path, tiny_dataset()).folder) == before
 
 
 @pytest.mark.parametrize(

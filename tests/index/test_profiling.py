@@ -437,14 +437,6 @@ def test_the_rules_write_what_is_new_and_replace_nothing_of_a_model_s(tmp_path):
     )
 
 
-def test_another_model_that_is_asked_for_the_layer_writes_it_anew(tmp_path):
-    build(tmp_path, Model())
-    model = Model("openai:two")
-    index = build(tmp_path, model)
-    assert model.asked == [passage.title for passage in DATA.passages]
-    assert all(made_by.startswith("openai:two (") for made_by in makers(index))
-
-
 WORDS = [
     "Orsby is a town on the River Aldra.",
     "Orsby was founded by Nora Whitlock in 1889.",

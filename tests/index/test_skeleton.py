@@ -251,11 +251,11 @@ def test_the_graph_is_undirected_and_its_names_upper_case():
                            RelationRecord(source="Ash & Sons", target="Nora", description="", strength=1)],
         )),
     ])  # fmt: skip
-    assert [(n.name, n.type, list(n.told), list(n.chunks)) for n in nodes] == [
+    assert [(n.name, n.type, list(n.descriptions), list(n.chunks)) for n in nodes] == [
         ("ORSBY", "GEO", ["A town."], [0, 2]), ("ASH & SONS", "", [], [0, 2]),
         ("NORA", "PERSON", ["A founder."], [0, 2]),
     ]  # fmt: skip
-    assert [(e.source, e.target, e.weight, list(e.told), list(e.chunks)) for e in edges] == [
+    assert [(e.source, e.target, e.weight, list(e.descriptions), list(e.chunks)) for e in edges] == [
         ("ORSBY", "NORA", 5, ["She founded it.", "Born there."], [0, 2]), ("ASH & SONS", "NORA", 1, [], [2]),
     ]  # fmt: skip
 
@@ -450,18 +450,6 @@ def test_without_an_engine_the_rules_write_what_is_new(tmp_path):
     assert {"openai:one (graph_records v1)", "rules (graph_records v1)"} <= set(more.skeleton.said["made_by"])
     assert "SKARNE" in more.skeleton.row and more.skeleton.said["failures"] == 0
     assert more.delete(["p9"], progress=False).skeleton.relations == index.skeleton.relations
-
-
-def test_another_model_that_is_asked_for_the_layer_writes_it_anew(tmp_path):
-    build(tmp_path, Model())
-    model = Model("openai:two")
-    index = build(tmp_path, model)
-    assert model.asked and all(made_by.startswith("openai:two (") for made_by in index.skeleton.said["made_by"])
-
-
-def test_a_method_that_adds_another_layer_leaves_the_skeleton(tmp_path):
-    index = build(tmp_path, Model())
-    assert index.ensure(["keywords"], wb.engine("rules"), progress=False).skeleton.said == index.skeleton.said
 
 
 PARTS = [

@@ -265,13 +265,6 @@ def test_a_failure_of_a_stopped_build_is_tried_again(tmp_path, monkeypatch):
     assert files(tmp_path / "stopped") == files(tmp_path / "whole")
 
 
-def test_building_again_asks_nothing(tmp_path):
-    build(tmp_path)
-    before, engine, encoder = files(tmp_path), Summariser(), CountingEncoder()
-    build(tmp_path, engine=engine, encoder=encoder)
-    assert engine.calls == encoder.calls == [] and files(tmp_path) == before
-
-
 def test_other_settings_ask_for_other_clusters_alone(tmp_path):
     first, second = Summariser(), Summariser()
     build(tmp_path, engine=first, **DEEP)

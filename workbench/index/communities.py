@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -119,8 +120,8 @@ class EntityGraph(NamedTuple):
 def _strengths(facts: FactsLayer, profiles: Phrased | None, pairs: np.ndarray) -> Iterator[tuple[int, float]]:
     """(pair, sum of the strengths) of the pairs whose profiles give any; what is no positive number is none."""
     for row, (one, other) in enumerate(pairs.tolist() if profiles is not None else ()):
-        said = [profile.weight for profile in profiles.between(facts.phrases[one], facts.phrases[other])]
-        given = [weight for weight in said if weight is not None and 0 < weight < float("inf")]
+        weights = [profile.weight for profile in profiles.between(facts.phrases[one], facts.phrases[other])]
+        given = [weight for weight in weights if weight is not None and 0 < weight < float("inf")]
         if given:
             yield row, sum(given)
 
@@ -282,7 +283,7 @@ def _shares(communities: list[Community], facts: FactsLayer, passages: PassagesL
     return counts / np.array([most[community.level] for community in communities]) if communities else counts
 
 
-# -- what is said of entities and relationships --------------------------------------------------------------------
+# -- descriptions of entities and relationships ---------------------------------------------------------------------
 
 
 def _profiles_key(build: Build) -> str | None:
@@ -291,41 +292,41 @@ def _profiles_key(build: Build) -> str | None:
 
 
 def _entities(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph, settings: Settings):
-    """One Entity per phrase. Its facts are told with the best connected of its neighbours first."""
+    """One Entity per phrase. Its facts stand with its best connected neighbours first."""
     known = [profiles.of(phrase) if profiles is not None else () for phrase in facts.phrases]
-    told: dict[int, list[str]] = defaultdict(list)
+    stated: dict[int, list[str]] = defaultdict(list)
     if settings.descriptions != "none":
         ranks = np.append(graph.ranks, 0)[graph.of_fact]  # of a fact about one phrase: none
         for fact in np.argsort(-ranks, kind="stable").tolist():
             for end in {int(facts.subjects[fact]), int(facts.objects[fact])}:
-                if len(told[end]) < settings.described_by:
-                    told[end].append(_said(facts, fact))
+                if len(stated[end]) < settings.described_by:
+                    stated[end].append(_fact_words(facts, fact))
     entities = []
     for row, (phrase, found) in enumerate(zip(facts.phrases, known)):
         name = next((profile.name for profile in found if profile.name), phrase)
         kind = ", ".join(dict.fromkeys(profile.type for profile in found if profile.type))
         written = " ".join(dict.fromkeys(profile.description for profile in found if profile.description))
         if settings.descriptions != "profiles" or not written:
-            written = "; ".join(told[row])
+            written = "; ".join(stated[row])
         entities.append(Entity(name, kind, written))
     return entities
 
 
 def _relationships(facts: FactsLayer, profiles: Phrased | None, graph: EntityGraph) -> list[str]:
     """A text per pair of the graph: its profiles' descriptions, or else its facts."""
-    told: list[list[str]] = [[] for _ in graph.pairs]
+    stated: list[list[str]] = [[] for _ in graph.pairs]
     for fact, pair in enumerate(graph.of_fact.tolist()):
         if pair >= 0:
-            told[pair].append(_said(facts, fact))
+            stated[pair].append(_fact_words(facts, fact))
     texts = []
-    for (one, other), said in zip(graph.pairs.tolist(), told):
+    for (one, other), sentences in zip(graph.pairs.tolist(), stated):
         found = profiles.between(facts.phrases[one], facts.phrases[other]) if profiles is not None else ()
         written = dict.fromkeys(profile.description for profile in found if profile.description)
-        texts.append(" ".join(written) or "; ".join(said))
+        texts.append(" ".join(written) or "; ".join(sentences))
     return texts
 
 
-def _said(facts: FactsLayer, fact: int) -> str:
+def _fact_words(facts: FactsLayer, fact: int) -> str:
     return " ".join(facts.facts[fact])
 
 
@@ -341,13 +342,8 @@ class _Report(NamedTuple):
     failure: str | None
     report: community_report.Output | None
 
-    @property
-    def key(self) -> str:
-        return self.context
-
-    @property
-    def defects(self) -> tuple[str, ...]:
-        return ()  # the file never recorded them
+    key = property(attrgetter("context"))
+    defects = ()  # the file does not record them
 
     def row(self) -> dict[str, Any]:
         return {**self._asdict(), "report": self.report and self.report.model_dump()}
@@ -447,11 +443,11 @@ class _Table:
             if end.name not in self.entities
         }
         lines = {name: [] for name in self.heads}
-        for at, (name, said) in enumerate(new.values(), len(self.entities) + 1):
-            lines["entities"].append(f"{at}|{name}|{said}\n")
+        for at, (name, description) in enumerate(new.values(), len(self.entities) + 1):
+            lines["entities"].append(f"{at}|{name}|{description}\n")
         if relationship:
-            told = (*(one_line(end.name, NAME) for end in ends), one_line(relationship))
-            lines["relationships"].append("|".join((str(len(self.relationships) + 1), *told)) + "\n")
+            cells = (*(one_line(end.name, NAME) for end in ends), one_line(relationship))
+            lines["relationships"].append("|".join((str(len(self.relationships) + 1), *cells)) + "\n")
         if report is not None:
             lines["reports"].append(f"{report.content}\n\n")
         cost = sum(tokens.count(line) for some in lines.values() for line in some)
@@ -462,7 +458,7 @@ class _Table:
         for name, some in lines.items():
             self.lines[name] += some
         self.entities |= new
-        self.relationships += [told] if relationship else []
+        self.relationships += [cells] if relationship else []
         self.reports += [(report.title, report.summary)] if report is not None else []
         return True
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,17 +46,9 @@ class Extracted(NamedTuple):
     record: Extraction
     flaws: dict[str, str]
 
-    @property
-    def made_by(self) -> str:
-        return self.record.made_by
-
-    @property
-    def failure(self) -> str | None:
-        return self.record.failure
-
-    @property
-    def defects(self) -> tuple[str, ...]:
-        return tuple(self.flaws.values())
+    made_by = property(attrgetter("record.made_by"))
+    failure = property(attrgetter("record.failure"))
+    defects = property(lambda self: tuple(self.flaws.values()))
 
     def row(self) -> dict[str, Any]:
         return {"content": self.key, **asdict(self.record)} | ({"flaws": self.flaws} if self.flaws else {})

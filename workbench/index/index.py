@@ -122,7 +122,7 @@ class Index(Record):
         settings: Mapping[str, Mapping] | None = None,
         progress: bool = True,
     ) -> Index:
-        """Build what is missing of the layers asked for (and of those below them), and open the index.
+        """Build what is missing of the layers requested (and of those below them), and open the index.
 
         `folder` is `indexes/<name of the data>` by default; `encoder` that of the index in it, else `minilm`.
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
@@ -130,9 +130,9 @@ class Index(Record):
         a layer wherever there are facts. Data that are a graph of triples without passages get some first
         (`textualise`), and are by default built up to the layer `typed`. A build that was stopped goes on where it was.
 
-        What stands in the folder and is neither asked for nor changed below stays as it is, whoever made it. What is
-        asked for, an engine makes anew if another made it: extractions, summaries, reports (but summaries and reports
-        of a model are not replaced by the rules). What failed is asked of a model again; what succeeded is kept."""
+        Layers in the folder that are neither requested nor changed below stay as they are, whoever made them. The
+        engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
+        A model retries what failed and keeps what succeeded."""
         data = data if isinstance(data, Dataset) else load(data)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
         folder = Path(folder or home() / "indexes" / data.name)
@@ -221,10 +221,10 @@ class Index(Record):
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
         gone = set(ids)
-        kept = [passage for passage in self.passages.passages if passage.id not in gone]
-        if not kept:
+        remaining = [passage for passage in self.passages.passages if passage.id not in gone]
+        if not remaining:
             raise IndexFault("an index needs at least one passage; delete the folder instead")
-        return self._changed(kept, engine, (), None, progress)
+        return self._changed(remaining, engine, (), None, progress)
 
     def _changed(
         self,
@@ -237,8 +237,8 @@ class Index(Record):
         """The index over other passages, with what this one knows of them."""
         stored = [*self.extractions.records, *given] if "extractions" in self._layers else list(given)
         ids = {passage.id for passage in passages}
-        # A failed extraction is kept only if there is no engine to try again with.
-        kept = tuple(r for r in stored if r.passage_id in ids and (r.failure is None or engine is None))
+        # A failed extraction stays only if there is no engine to retry it.
+        records = tuple(r for r in stored if r.passage_id in ids and (r.failure is None or engine is None))
         written = "profiles" in self._layers and not self.profiles.given
         if written and profiles is not None:
             raise IndexFault(
@@ -250,7 +250,7 @@ class Index(Record):
         data = replace(
             self.data,
             passages=tuple(passages),
-            extractions=kept or None,
+            extractions=records or None,
             profiles=within(joined(known), ids) if known else None,
         )
         return self._rebuild(data, engine, progress)
@@ -351,12 +351,12 @@ class Index(Record):
         return cached(self.encoder)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """The unit vectors of texts, float32, shape (n, d). They are kept by text, for all that ask: an index that is
-        open with the same encoder has them too."""
+        """The unit vectors of texts, float32, shape (n, d). They are cached by text: an index that is open
+        with the same encoder shares them."""
         return self._texts.encode(texts)
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
-        """The unit vector of a question, float32, shape (d,), kept as those of `encode`; it cannot be written to."""
+        """The unit vector of a question, float32, shape (d,), cached as those of `encode`; it cannot be written to."""
         return self._texts.encode_query(text, task)
 
     def counts(self) -> dict[str, int]:
@@ -433,7 +433,7 @@ def _write(
         | ({"left_out": list(build.data.left_out)} if build.data.left_out else {}),
         "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
         "versions": versions(
-            *(name for said in written.values() for name in said.get("made_by", ())), layers=tuple(kinds)
+            *(name for metadata in written.values() for name in metadata.get("made_by", ())), layers=tuple(kinds)
         ),
         "layers": written,
     }
@@ -471,8 +471,8 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
 
 def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
     with store.writing(kind, key) as folder:
-        said = LAYERS[kind][0].build(folder, build, settings, old)
-        (folder / "layer.json").write_text(_json({"settings": asdict(settings), **said}), encoding="utf-8")
+        metadata = LAYERS[kind][0].build(folder, build, settings, old)
+        (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
 
 
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:

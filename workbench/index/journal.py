@@ -25,20 +25,13 @@ GROUP = 64  # inputs requested together: the most that a killed build loses
 
 
 class Entry(Protocol):
-    """One answer. `key` identifies what was requested, whatever the layer around it; `made_by` is the `maker`."""
+    """One answer. `key` identifies what was requested, whatever the layer around it; `made_by` is the `maker`;
+    `defects` has `cut` or `repaired` for each reply behind the answer that was less than whole."""
 
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def made_by(self) -> str: ...
-
-    @property
-    def failure(self) -> str | None: ...
-
-    @property
-    def defects(self) -> Sequence[str]:
-        """`cut` or `repaired`, for each reply behind the answer that was less than whole."""
+    key: str
+    made_by: str
+    failure: str | None
+    defects: Sequence[str]
 
     def row(self) -> dict[str, Any]:
         """The line on disk."""
@@ -136,9 +129,7 @@ class Answer(NamedTuple):
     flaw: str | None
     output: dict[str, Any] | None
 
-    @property
-    def defects(self) -> tuple[str, ...]:
-        return (self.flaw,) if self.flaw else ()
+    defects = property(lambda self: (self.flaw,) if self.flaw else ())
 
     def row(self) -> dict[str, Any]:
         return self._asdict()
@@ -154,11 +145,13 @@ class StepJournal(Journal[Answer]):
         super().__init__(folder / name, _answer, engine and maker(engine, step), old=before, progress=progress)
         self.engine = engine
 
-    def run(self, inputs: Mapping[str, T], run: Callable[[list[T]], Sequence[Result]], label: str) -> dict[str, Answer]:
-        """`ask`, where `run` gives a Result per input."""
+    def run(
+        self, inputs: Mapping[str, T], request: Callable[[list[T]], Sequence[Result]], label: str
+    ) -> dict[str, Answer]:
+        """`ask`, where `request` gives a Result per input."""
 
         def answer(group: dict[str, T]) -> Iterator[Answer]:
-            for key, result in zip(group, run(list(group.values()))):
+            for key, result in zip(group, request(list(group.values()))):
                 output = result.value.model_dump() if result.value else None
                 yield Answer(key, self.made_by, result.failure, defect(result), output)
 

@@ -51,8 +51,8 @@ class Layer(Record):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Any, old: Layer | None) -> dict:
-        """Write the layer's files into `folder` and return what is worth saying of it (counts, made_by). A `content`
-        among it stands for the layer in the keys of those above, instead of its own key."""
+        """Write the layer's files into `folder` and return its metadata (counts, made_by). A `content` among it
+        stands for the layer in the keys of those above, instead of its own key."""
         raise NotImplementedError
 
     @classmethod
@@ -69,9 +69,9 @@ class Layer(Record):
     @cached_property
     def hash(self) -> str:
         """12 hex digits for the content of its files, however it came about."""
-        told = hashlib.sha256()
+        digest = hashlib.sha256()
         for path in sorted(self.folder.iterdir()):
             if path.name != "layer.json":
                 with path.open("rb") as file:
-                    told.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-        return told.hexdigest()[:12]
+                    digest.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        return digest.hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Layer `profiles`: what is said of entities and relations: types, descriptions, keywords, weights.
+"""Layer `profiles`: types, descriptions, keywords and weights of entities and relations.
 
 It comes from `Dataset.profiles` where the data bring some, and is written from the passages where they do not, by the
 engine, or by the rules without one (`profiling.py`). It may cost money, so it is kept apart from the graph that is made
@@ -57,7 +57,7 @@ class ProfilesLayer(Layer):
 
     kind = "profiles"
     needs = ("passages",)
-    old_must_share = ()  # lines say themselves what they were made of
+    old_must_share = ()  # the keys of a journal say what each answer was made from
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
@@ -71,19 +71,19 @@ class ProfilesLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: ProfilesLayer | None) -> dict:
         if build.data.profiles is not None:
             profiles, schema = build.data.profiles, build.data.schema
-            said = {"given": True} | ({"made_by": list(profiles.made_by)} if profiles.made_by else {})
+            counts = {"given": True} | ({"made_by": list(profiles.made_by)} if profiles.made_by else {})
             _check(profiles, build.layers["passages"].row)
         else:
             if build.engine is None and old is None:
                 build = replace(build, engine=RulesEngine())
-            profiles, schema, said = profiling.write(folder, build, settings, old)
+            profiles, schema, counts = profiling.write(folder, build, settings, old)
         entities, relations = _rows(profiles)
         _write(folder / "entities.parquet", _ENTITY, entities)
         _write(folder / "relations.parquet", _RELATION, relations)
         text = json.dumps(asdict(schema or Schema((), (), ())), ensure_ascii=False, indent=1)
         (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
         content = _hash(entities, relations, text)  # what the layers above depend on, however it was come by
-        return {"content": content, **said, "entities": len(entities), "relations": len(relations)}
+        return {"content": content, **counts, "entities": len(entities), "relations": len(relations)}
 
     @classmethod
     def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast | None:

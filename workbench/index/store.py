@@ -76,7 +76,7 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Held while building; a second builder is told so instead of waiting."""
+        """Held while building; a second builder fails at once instead of waiting."""
         self.folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.folder / ".lock")
         try:

@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,13 +65,8 @@ class Summary(NamedTuple):
     failure: str | None
     flaw: str | None
 
-    @property
-    def key(self) -> str:
-        return self.input
-
-    @property
-    def defects(self) -> tuple[str, ...]:
-        return (self.flaw,) if self.flaw else ()
+    key = property(attrgetter("input"))
+    defects = property(lambda self: (self.flaw,) if self.flaw else ())
 
     def row(self) -> dict[str, Any]:
         return self._asdict()

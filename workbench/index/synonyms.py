@@ -49,10 +49,10 @@ class SynonymsLayer(Layer):
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: SynonymsLayer | None) -> dict:
         facts: FactsLayer = build.layers["facts"]
-        kept = _kept(old, facts, settings)
-        new = np.array([row for row in range(len(facts.phrases)) if not kept.whole[row]], dtype=np.int64)
+        reused = _reused(old, facts, settings)
+        new = np.array([row for row in range(len(facts.phrases)) if not reused.whole[row]], dtype=np.int64)
         found = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress)
-        sources, targets, similarities = np.concatenate([kept.pairs, found], axis=1)
+        sources, targets, similarities = np.concatenate([reused.pairs, found], axis=1)
         starts = np.array([_starts(phrase, settings) for phrase in facts.phrases], dtype=bool)
         named = np.array([bool(phrase) for phrase in facts.phrases], dtype=bool)
         sources, targets = sources.astype(np.int64), targets.astype(np.int64)
@@ -115,14 +115,14 @@ def close_pairs(vectors: np.ndarray, queries: np.ndarray, threshold: float, *, p
 
 
 @dataclass
-class _Kept:
+class _Reused:
     pairs: np.ndarray  # (3, n): entries of the old layer in new rows
     whole: np.ndarray  # bool per phrase: its list among the old phrases is complete
 
 
-def _kept(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) -> _Kept:
+def _reused(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) -> _Reused:
     if old is None:
-        return _Kept(np.zeros((3, 0)), np.zeros(len(facts.phrases), dtype=bool))
+        return _Reused(np.zeros((3, 0)), np.zeros(len(facts.phrases), dtype=bool))
     phrases = old.phrases()
     row = np.array([facts.phrase_row.get(phrase, -1) for phrase in phrases], dtype=np.int64)
     sources, targets = row[old.sources], row[old.targets]
@@ -133,7 +133,7 @@ def _kept(old: SynonymsLayer | None, facts: FactsLayer, settings: Settings) -> _
     whole = np.zeros(len(facts.phrases), dtype=bool)
     whole[row[(row >= 0) & ~(reached_cap & lost)]] = True
     alive[alive] = whole[sources[alive]] & whole[targets[alive]]  # all pairs of the others are found anew
-    return _Kept(np.stack([sources[alive], targets[alive], old.similarities[alive].astype(np.float64)]), whole)
+    return _Reused(np.stack([sources[alive], targets[alive], old.similarities[alive].astype(np.float64)]), whole)
 
 
 def _starts(phrase: str, settings: Settings) -> bool:

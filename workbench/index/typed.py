@@ -249,12 +249,12 @@ def _merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfi
         for end in (relation.source, relation.target):
             found[end]  # a node without a profile
     entities = []
-    for name, said in sorted(found.items()):
-        types = Counter(profile.type for profile in said if profile.type)
-        told = dict.fromkeys(profile.description for profile in said if profile.description)
-        passages = dict.fromkeys(chain.from_iterable(profile.passages for profile in said))
+    for name, same in sorted(found.items()):
+        types = Counter(profile.type for profile in same if profile.type)
+        descriptions = dict.fromkeys(profile.description for profile in same if profile.description)
+        passages = dict.fromkeys(chain.from_iterable(profile.passages for profile in same))
         kind = types.most_common(1)[0][0] if types else UNKNOWN
-        entities.append(EntityProfile(name, kind, "\n".join(told), tuple(passages)))
+        entities.append(EntityProfile(name, kind, "\n".join(descriptions), tuple(passages)))
     return entities
 
 

@@ -1,7 +1,7 @@
 """What a build or a run will take, before it is started: calls, tokens, money and seconds, per Step, from a sample."""
 
 from workbench.experiments.estimate.build import estimate_build
-from workbench.experiments.estimate.ranges import Range, exactly, extrapolated, spread
+from workbench.experiments.estimate.ranges import Range, exactly, extrapolated, stratified
 from workbench.experiments.estimate.record import Cost, Estimate
 from workbench.experiments.estimate.run import estimate_run
 from workbench.experiments.estimate.unasked import Unasked
@@ -17,5 +17,5 @@ __all__ = [
     "estimate_run",
     "exactly",
     "extrapolated",
-    "spread",
+    "stratified",
 ]

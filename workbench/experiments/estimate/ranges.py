@@ -31,7 +31,7 @@ def check_sample(*, sample: int, least: int) -> None:
         raise SettingError(f"sample={sample!r}; it should be a whole number from {least} on")
 
 
-def spread(items: Sequence[T], n: int, key: Callable[[T], Any], seed: int = 0) -> list[T]:
+def stratified(items: Sequence[T], n: int, key: Callable[[T], Any], seed: int = 0) -> list[T]:
     """At most `n` items, one by chance from each of `n` equal parts of them in the order of `key`."""
     ordered, chance = sorted(items, key=key), random.Random(seed)
     n = min(n, len(ordered))

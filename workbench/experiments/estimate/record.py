@@ -74,5 +74,5 @@ def estimate_of(
     return Estimate(what, ", ".join(names), tuple(costs), tuple(measured), tuple(unknown), spent)
 
 
-def said_of(n: int, of: int, what: str, over: str, seed: int) -> str:
+def sample_note(n: int, of: int, what: str, over: str, seed: int) -> str:
     return f"{n:,} of {of:,} {what} were asked, spread over {over} (seed {seed})"

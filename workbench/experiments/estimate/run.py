@@ -13,10 +13,9 @@ from workbench import measures as measures_
 from workbench import tokens
 from workbench.errors import SettingError
 from workbench.experiments.book import Standing
-from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, spread
-from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, said_of
-from workbench.experiments.estimate.unasked import REHEARSED, Unasked, assumed, rehearsing
-from workbench.experiments.estimate.unasked import said_of as said_of_unasked
+from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, stratified
+from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, sample_note
+from workbench.experiments.estimate.unasked import REHEARSED, Unasked, assumed, assumptions, rehearsing
 from workbench.experiments.evaluate import Measures, Plan, in_order
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import collect
@@ -68,7 +67,7 @@ def estimate_run(
     each = Counter(question.id for question, _ in jobs)
     whole = [question for question in waiting if each[question.id] == len(methods)]  # a stopped run may have begun one
     pool = waiting if sample >= len(waiting) else whole or waiting
-    chosen = spread(pool, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+    chosen = stratified(pool, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
     ids = {question.id for question in chosen}
     sampled = [(question, name) for question, name in jobs if question.id in ids]
     _warm(methods.values(), plan)
@@ -79,10 +78,9 @@ def estimate_run(
     for name in left:
         mine = [measured for (_, method), measured in asked.items() if method == name]
         costs += _costs_of(name, mine, left[name], plan, workers, seed, limits)
-    if unasked:
-        measured = said_of_unasked(unasked, len(chosen), len(waiting), seed)
-    else:
-        measured = [said_of(len(chosen), len(waiting), "questions", "hops, types and lengths", seed)] if chosen else []
+    measured = assumptions(unasked, len(chosen), len(waiting), seed) if unasked else []
+    if chosen and not unasked:
+        measured = [sample_note(len(chosen), len(waiting), "questions", "hops, types and lengths", seed)]
     measured += [f"{workers} questions are asked side by side, as in the sample"] if workers > 1 else []
     measured += [f"{failed} of {len(asked)} sampled questions failed"] if failed else []
     standing = len(questions) * len(methods) - len(jobs)
@@ -150,9 +148,9 @@ def _costs_of(
             costs.append(Cost(name, step, seconds=seconds.times(1 / workers)))
             continue
         calls = whole([usage.calls for usage in usages])
-        told = any(usage.prompt_tokens for usage in usages)
+        counted = any(usage.prompt_tokens for usage in usages)
         prompt, completion = (
-            whole([getattr(usage, what) for usage in usages]) if told else None
+            whole([getattr(usage, what) for usage in usages]) if counted else None
             for what in ("prompt_tokens", "completion_tokens")
         )
         if completion is not None and step in limits:

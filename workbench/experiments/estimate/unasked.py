@@ -87,7 +87,7 @@ def assumed(completion: Range, calls: Range, limit: int) -> Range:
     return Range(completion.value, completion.value * SHORTER, high)
 
 
-def said_of(engines: Sequence[Unasked], n: int, of: int, seed: int) -> list[str]:
+def assumptions(engines: Sequence[Unasked], n: int, of: int, seed: int) -> list[str]:
     """What an estimate without a model rests on."""
     names = ", ".join(dict.fromkeys(engine.name for engine in engines))
     return [

@@ -65,9 +65,9 @@ def runs(rows: Sequence[int], pieces: PiecesLayer, passages: Sequence[Passage]) 
     found = []
     # Rows that follow one another, and lie in one chunk of the passage, have a constant difference to their place.
     for _, run in groupby(enumerate(rows), lambda at: (at[1] - at[0], pieces.chunk[at[1]])):
-        held = [row for _, row in run]
-        title = passages[pieces.passage[held[0]]].title
-        text = "".join(pieces.pieces[row].text for row in held)
+        members = [row for _, row in run]
+        title = passages[pieces.passage[members[0]]].title
+        text = "".join(pieces.pieces[row].text for row in members)
         found.append((title, text.removeprefix(f"{title}\n") if title else text))
     return tuple(found)
 
@@ -80,10 +80,10 @@ def units_of(chunk: Unit, rows: Sequence[int], pieces: PiecesLayer, size: int) -
     units = []
     for start, end in pairwise(borders):
         first, last = np.searchsorted(ends, [start, end - 1], side="right")
-        held = (passage for row in rows[first : last + 1] for passage in pieces.pieces[row].passages)
+        passages = (passage for row in rows[first : last + 1] for passage in pieces.pieces[row].passages)
         text, name = chunk.text[start:end], f"{chunk.id}_{len(units)}"
         if text:
-            units.append(Unit(name, text, "", tuple(dict.fromkeys(held))))
+            units.append(Unit(name, text, "", tuple(dict.fromkeys(passages))))
     return units
 
 
@@ -102,12 +102,12 @@ class Stating:
 
     def __call__(self, edge: Edge) -> tuple[str, ...]:
         ends = _padded(edge.source), _padded(edge.target)
-        held: dict[str, int] = {}
+        named: dict[str, int] = {}
         for at in edge.chunks:
             for passage, text in self._texts[at].items():
-                held[passage] = max(held.get(passage, 0), sum(end in text for end in ends))
-        most = max(held.values())
-        return tuple(passage for passage, count in held.items() if count == most)
+                named[passage] = max(named.get(passage, 0), sum(end in text for end in ends))
+        most = max(named.values())
+        return tuple(passage for passage, count in named.items() if count == most)
 
 
 def _padded(text: str) -> str:

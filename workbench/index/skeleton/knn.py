@@ -32,11 +32,11 @@ def graph(texts: Sequence[str], vectors: np.ndarray, k: int = 1) -> sp.csr_array
 
 def lexical(texts: Sequence[str], k: int = 1) -> Iterator[np.ndarray]:
     """(piece, partner) by the number of words that both hold, block by block, int (m, 2)."""
-    held = _bags(texts)
-    across = held.T.tocsr()
+    bags = _bags(texts)
+    across = bags.T.tocsr()
     block = _block(len(texts))
     for start in range(0, len(texts), block):
-        yield _best((held[start : start + block] @ across).toarray(), start, k, least=1)
+        yield _best((bags[start : start + block] @ across).toarray(), start, k, least=1)
 
 
 def semantic(vectors: np.ndarray, k: int = 1) -> Iterator[np.ndarray]:

@@ -204,7 +204,7 @@ def _core(pieces: PiecesLayer, settings: Settings) -> list[int]:
 
 def _thing(item: merging.Node | merging.Edge) -> fuse_descriptions.Input:
     named = (item.name, "entity") if isinstance(item, merging.Node) else (f"{item.source} – {item.target}", "relation")
-    return fuse_descriptions.Input(*named, tuple(sorted(item.told)), LONGEST)
+    return fuse_descriptions.Input(*named, tuple(sorted(item.descriptions)), LONGEST)
 
 
 def _ones(lengths: Sequence[int], columns: Sequence[int], width: int) -> sp.csr_array:

@@ -1,4 +1,4 @@
-"""What was read of the chunks as one undirected graph (KET-RAG, spec 3.4)."""
+"""The records of the chunks, merged into one undirected graph (KET-RAG, spec 3.4)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Node:
 
     name: str
     type: str = ""
-    told: dict[str, None] = field(default_factory=dict)
+    descriptions: dict[str, None] = field(default_factory=dict)
     chunks: dict[int, None] = field(default_factory=dict)
 
 
@@ -29,30 +29,30 @@ class Edge:
     source: str
     target: str
     weight: float = 0.0
-    told: dict[str, None] = field(default_factory=dict)
+    descriptions: dict[str, None] = field(default_factory=dict)
     chunks: dict[int, None] = field(default_factory=dict)
 
 
-def merge(found: Sequence[tuple[int, Output]]) -> tuple[list[Node], list[Edge]]:
-    """Nodes and edges of what was read of (number of the chunk, what), in the order of the graph: nodes as they are
-    first named, edges by the earlier of their ends. Names are upper-case; the type is the first that is given; weights
-    add up. A relationship of a name with itself is none."""
+def merge(records: Sequence[tuple[int, Output]]) -> tuple[list[Node], list[Edge]]:
+    """Nodes and edges of (number of the chunk, its records), in the order of the graph: nodes as they are first named,
+    edges by the earlier of their ends. Names are upper-case; the first type given counts; weights add up. A
+    relationship of a name with itself is dropped."""
     nodes: dict[str, Node] = {}
     edges: dict[frozenset[str], Edge] = {}
-    for chunk, said in found:
-        for entity in said.entities:
+    for chunk, output in records:
+        for entity in output.entities:
             if name := clean(entity.name).upper():
                 node = nodes.setdefault(name, Node(name))
                 node.type = node.type or clean(entity.type).upper()
-                _tell(node, entity.description, chunk)
-        for relation in said.relationships:
+                _describe(node, entity.description, chunk)
+        for relation in output.relationships:
             source, target = clean(relation.source).upper(), clean(relation.target).upper()
             if source and target and source != target:
                 for name in (source, target):
                     nodes.setdefault(name, Node(name)).chunks.setdefault(chunk)
                 edge = edges.setdefault(frozenset((source, target)), Edge(source, target))
                 edge.weight += relation.strength
-                _tell(edge, relation.description, chunk)
+                _describe(edge, relation.description, chunk)
     place = {name: at for at, name in enumerate(nodes)}
     return list(nodes.values()), sorted(edges.values(), key=lambda edge: min(place[edge.source], place[edge.target]))
 
@@ -66,7 +66,7 @@ def clean(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", html.unescape(text)).split())
 
 
-def _tell(item: Node | Edge, description: str, chunk: int) -> None:
+def _describe(item: Node | Edge, description: str, chunk: int) -> None:
     item.chunks.setdefault(chunk)
-    if told := clean(description):
-        item.told.setdefault(told)
+    if text := clean(description):
+        item.descriptions.setdefault(text)

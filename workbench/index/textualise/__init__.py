@@ -60,7 +60,7 @@ def textualise(
     """The data set with passages (one article each), the triples that each states, profiles of all entities and
     relations, and a schema.
 
-    An article tells at most `shard` triples. Entities with more than `template_above` of them are written about by the
+    An article states at most `shard` triples. Entities with more than `template_above` of them are written about by the
     template; of others the engine is asked up to `attempts` times for a text. In `folder`, `marked.jsonl` keeps the
     articles with their marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`; the last line
     of an id counts). Texts are on disk as soon as they are written, so a stopped run resumes; failures are retried.
@@ -97,8 +97,8 @@ def textualise(
         articles = written("marked", shards, writers.articles)
         firsts = [one for one in shards if one.number == 1]
         entities = written("entities", firsts, partial(writers.entities, articles=articles))
-        telling = [one for one in shards if facts.told_by(one)]
-        relations = written("relations", telling, partial(writers.relations, articles=articles))
+        subjects = [one for one in shards if facts.stated_by(one)]
+        relations = written("relations", subjects, partial(writers.relations, articles=articles))
     return replace(
         data,
         passages=tuple(Passage(one.id, plain(one.central), plain(articles[one.id]["text_marked"])) for one in shards),
@@ -122,7 +122,7 @@ def forecast(data: Dataset) -> Forecast:
     shards = [shard for shard in facts.shards(SHARD) if len(facts.rows[shard.central]) <= HUB]
     articles = exactly(len(shards)).times(ATTEMPTS_NEEDED)
     entities = exactly(sum(shard.number == 1 for shard in shards))
-    subjects = exactly(sum(bool(facts.told_by(shard)) for shard in shards))
+    subjects = exactly(sum(bool(facts.stated_by(shard)) for shard in shards))
     triples = exactly(sum(tokens.count(" ".join(triple)) for triple in facts.triples))
     sentences = exactly(len(facts.triples)).times(SENTENCE)
     shown = {  # tokens in the prompts besides their own
@@ -177,12 +177,12 @@ def _entities(shards: Sequence[Shard], rows: dict[str, Row]) -> tuple[EntityProf
 def _relations(facts: Facts, shards: Sequence[Shard], rows: dict[str, Row]) -> tuple[RelationProfile, ...]:
     """One per triple, in their order, with the articles that state it: the subject's, then the object's."""
     stating: dict[int, list[str]] = defaultdict(list)
-    told: dict[int, str] = {}
+    sentences: dict[int, str] = {}
     for one in shards:
         for row in one.rows:
             stating[row].insert(0 if facts.triples[row][0] == one.central else 1, one.id)
-        told.update(map(tuple, rows[one.id]["told"] if one.id in rows else ()))
+        sentences.update(map(tuple, rows[one.id]["told"] if one.id in rows else ()))
     return tuple(
-        RelationProfile(subject, obj, told[row], (words(label),), 1.0, tuple(stating[row]), label)
+        RelationProfile(subject, obj, sentences[row], (words(label),), 1.0, tuple(stating[row]), label)
         for row, (subject, label, obj) in enumerate(tuple(map(plain, triple)) for triple in facts.triples)
     )

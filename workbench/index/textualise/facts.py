@@ -17,7 +17,7 @@ UNKNOWN = "unknown"
 
 class Shard(NamedTuple):
     """One article: its id, the entity it is about, which of that entity's articles it is, the rows of the triples that
-    it tells."""
+    it states."""
 
     id: str
     central: str
@@ -57,7 +57,7 @@ class Facts:
         """The names at the other ends; of a triple that leads back to the entity, its own."""
         return {_other(self.triples[row], name) for row in rows}
 
-    def told_by(self, shard: Shard) -> list[int]:
+    def stated_by(self, shard: Shard) -> list[int]:
         """The triples of a shard that its entity is the subject of."""
         return [row for row in shard.rows if self.triples[row][0] == shard.central]
 

@@ -51,7 +51,7 @@ def without_strangers(text: str, known: Collection[str]) -> tuple[str, int]:
     """The text with the marks taken off whatever is not `known`, and how many these were."""
     strangers = 0
 
-    def kept(found: re.Match) -> str:
+    def unmarked(found: re.Match) -> str:
         nonlocal strangers
         name = found[1] if found[1] is not None else found[2]
         if name in known:
@@ -59,4 +59,4 @@ def without_strangers(text: str, known: Collection[str]) -> tuple[str, int]:
         strangers += 1
         return name
 
-    return _MARKED.sub(kept, text), strangers
+    return _MARKED.sub(unmarked, text), strangers

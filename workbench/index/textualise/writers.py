@@ -25,17 +25,9 @@ class Text(NamedTuple):
     made_by: str
     fields: Row
 
-    @property
-    def key(self) -> str:
-        return self.fields["id"]
-
-    @property
-    def failure(self) -> str | None:
-        return self.fields.get("failure")
-
-    @property
-    def defects(self) -> tuple[str, ...]:
-        return ()
+    key = property(lambda self: self.fields["id"])
+    failure = property(lambda self: self.fields.get("failure"))
+    defects = ()
 
     def row(self) -> Row:
         return self.fields
@@ -52,7 +44,7 @@ class Writers:
 
     @cached_property
     def _relations(self) -> template.Relations:
-        """What the Steps are told of them, as it can stand in marked text."""
+        """What the Steps are given of them, as it can stand in marked text."""
         return tuple((shielded(r.name), r.head, r.tail, shielded(r.definition)) for r in self.schema.relations)
 
     # -- articles -----------------------------------------------------------------------------------------------------
@@ -110,16 +102,16 @@ class Writers:
         only one that no relation can settle (MetaQA's `theme`) goes before."""
         asked = [self._entity(shard, articles[shard.id]["text_marked"]) for shard in group]
         for shard, value, result in zip(group, asked, self._ask(describe_entity.STEP, group, asked)):
-            kind, writer, said = value.type, self._writer(shard), result.value.description if result.value else ""
-            if not said.strip():
-                writer, said = TEMPLATE, template.description(value.name, value.triples, self._relations)
+            kind, writer, text = value.type, self._writer(shard), result.value.description if result.value else ""
+            if not text.strip():
+                writer, text = TEMPLATE, template.description(value.name, value.triples, self._relations)
             elif result.value.type in (self._free_types if kind != UNKNOWN else self._types):
                 kind = result.value.type
             row = {
                 "id": shard.id,
                 "name": plain(shard.central),
                 "type": kind,
-                "description": plain(said),
+                "description": plain(text),
                 "writer": writer,
             }
             yield row | _failed(result.failure)
@@ -143,9 +135,9 @@ class Writers:
 
     def relations(self, group: Sequence[Shard], articles: Mapping[str, Row]) -> Iterator[Row]:
         """Of each triple of which a shard's entity is the subject: its row and a sentence that names both ends."""
-        told: dict[str, dict[int, str]] = {shard.id: {} for shard in group}
+        sentences: dict[str, dict[int, str]] = {shard.id: {} for shard in group}
         failures: dict[str, str | None] = {}
-        pending = {shard: self.facts.told_by(shard) for shard in group}
+        pending = {shard: self.facts.stated_by(shard) for shard in group}
         for attempt in range(self.attempts):
             asked = [
                 describe_relations.Input(
@@ -159,25 +151,25 @@ class Writers:
             ]
             for shard, result in zip(list(pending), self._ask(describe_relations.STEP, list(pending), asked)):
                 failures[shard.id] = result.failure
-                told[shard.id] |= self._sentences(pending[shard], result)
-                pending[shard] = [row for row in pending[shard] if row not in told[shard.id]]
+                sentences[shard.id] |= self._sentences(pending[shard], result)
+                pending[shard] = [row for row in pending[shard] if row not in sentences[shard.id]]
             pending = {shard: rows for shard, rows in pending.items() if rows}
             if not pending:
                 break
         for shard in group:
-            left = [row for row in self.facts.told_by(shard) if row not in told[shard.id]]
-            writer = self._writer(shard) if told[shard.id] else TEMPLATE
-            failure = None if told[shard.id] else failures[shard.id]
+            left = [row for row in self.facts.stated_by(shard) if row not in sentences[shard.id]]
+            writer = self._writer(shard) if sentences[shard.id] else TEMPLATE
+            failure = None if sentences[shard.id] else failures[shard.id]
             for row in left:
-                told[shard.id][row] = plain(template.sentence(self.facts.triples[row], self._relations))
-            sentences = sorted(told[shard.id].items())
-            yield {"id": shard.id, "told": sentences, "writer": writer, "repaired": len(left)} | _failed(failure)
+                sentences[shard.id][row] = plain(template.sentence(self.facts.triples[row], self._relations))
+            rows = sorted(sentences[shard.id].items())
+            yield {"id": shard.id, "told": rows, "writer": writer, "repaired": len(left)} | _failed(failure)
 
     def _sentences(self, rows: Sequence[int], result: Result) -> dict[int, str]:
         """Row → sentence, where the reply has exactly one for its number, and that one names both ends."""
-        said = result.value.descriptions if result.value else []
-        once = {number for number, times in Counter(one.id for one in said).items() if times == 1}
-        found = {rows[one.id - 1]: one.description for one in said if one.id in once and 1 <= one.id <= len(rows)}
+        replies = result.value.descriptions if result.value else []
+        once = {number for number, times in Counter(one.id for one in replies).items() if times == 1}
+        found = {rows[one.id - 1]: one.description for one in replies if one.id in once and 1 <= one.id <= len(rows)}
         subject_and_object = {row: {self.facts.triples[row][0], self.facts.triples[row][2]} for row in found}
         return {row: plain(text) for row, text in found.items() if subject_and_object[row] <= mentions(text)}
 
