@@ -110,7 +110,7 @@ def test_the_tail_can_be_left_out(index):
 
 
 def official(index: Index, method: GraphRAG) -> list[str]:
-    """Local search's text units (spec 3.4), by the words of the spec."""
+    """Local search's text units, as the code takes them."""
     facts, layer = index.facts, index.communities
     cosines = np.asarray(layer.entity_vectors) @ index.encode_query("which name knows name3", "entities")
     units, seen = [], set()
