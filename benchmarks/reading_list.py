@@ -6,7 +6,7 @@ A needed class counts whole. What a method shares with everything else is left o
 the rule bodies, records and trace, and the registry of methods (a backbone that a SPEC names is not followed). Nothing
 is imported: the source is parsed, so any commit can be measured.
 
-    python benchmarks/reading_list.py                                       # the five of docs/benchmarks
+    python benchmarks/reading_list.py                                       # the five of `TARGETS`
     python benchmarks/reading_list.py workbench.methods.dotrag.DotRAG --files
     git worktree add /tmp/old COMMIT; python benchmarks/reading_list.py --root /tmp/old/workbench"""
 

@@ -11,7 +11,7 @@ from small import index_of, stated
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.graph.hubs import hub_bias
-from workbench.graph.walk_distribution import reached
+from workbench.graph.walk_distribution import walk_subgraph
 
 QUESTION = "Which lake does the River Aldra flow into?"
 
@@ -28,7 +28,7 @@ def test_a_walk_has_all_its_probability_on_phrases_and_passages(spread):
 
 
 def test_the_seeds_and_the_best_of_both_kinds_are_reached(spread):
-    found = reached(spread, limit=6)
+    found = walk_subgraph(spread, limit=6)
     seeds = [row for row, _ in spread.seeds]
     phrases = [row for row in np.argsort(-spread.on_phrases, kind="stable").tolist() if row not in seeds][:1]
     passages = (10 + np.argsort(-spread.on_passages, kind="stable")[:3]).tolist()
@@ -44,13 +44,13 @@ def test_without_a_walk_nothing_is_reached(tmp_path):
     assert spread.mass is None and spread.fallback == "the index holds no fact"
     assert len(spread.on_phrases) == 0 and spread.on_passages.tolist() == [0.0]
     assert spread.hubs == (0, 0, 0, 0)
-    assert len(reached(spread)) == 0
+    assert len(walk_subgraph(spread)) == 0
 
 
 @pytest.mark.parametrize("limit", [0, -1, 2.5, "all"])
 def test_a_limit_without_a_meaning_is_refused(spread, limit):
     with pytest.raises(SettingError, match="limit="):
-        reached(spread, limit)
+        walk_subgraph(spread, limit)
 
 
 @settings(max_examples=10)
@@ -59,7 +59,7 @@ def test_what_is_reached_has_the_limit_and_only_better_nodes(tmp_path_factory, s
     index = index_of(tmp_path_factory.mktemp("any"), stated)
     spread = wb.method(f"hipporag2[filter=identity,seed_phrases={seeds}]", index).spread("Who likes name1?")
     for limit in (1, 2, 3, 5, 8, 100):
-        found = reached(spread, limit)
+        found = walk_subgraph(spread, limit)
         assert len(found) <= limit
         assert len({node.row for node in found.nodes}) == len(found)
         for kind, mass in (("phrase", spread.on_phrases), ("passage", spread.on_passages)):

@@ -81,13 +81,13 @@ def test_entities_without_a_path_are_still_shown(index):
 def test_paths_are_cut_by_their_words_best_first(index):
     method = wb.method("pathrag", index, Saying(("h",), ("l",)))
     row = index.typed.row
-    told = method.told((row["Dune Fever"], row["Ada Lind"], row["Salt"]))
+    told = method.text((row["Dune Fever"], row["Ada Lind"], row["Salt"]))
     assert told == (
         "Dune Fever is a movie (about Dune Fever). Between Dune Fever and Ada Lind there is an edge (directed_by, "
         "written_by). Ada Lind is a person (about Ada Lind). Ada Lind is a person (about Ada Lind). Between Ada Lind "
         "and Salt there is an edge (directed_by). Salt is a movie (about Salt)."
     )
-    first = tokens.count(method.told((row["Bo Dahl"], row["Salt"])))
+    first = tokens.count(method.text((row["Bo Dahl"], row["Salt"])))
     evidence = found(index, local_tokens=first)
     assert [path.nodes for path, _ in evidence.paths] == [("Bo Dahl", "Salt")]
     (event,) = evidence.trace.find("paths")

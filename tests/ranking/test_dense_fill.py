@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.ranking.dense_fill import with_tail
+from workbench.ranking.dense_fill import with_dense_fill
 from workbench.records import Passage
 
 PASSAGES = [Passage(f"p{n}", "", f"text {n}") for n in range(5)]
@@ -10,7 +10,7 @@ COSINES = np.array([0.9, 0.1, 0.5, 0.7, 1.0000001], dtype=np.float32)
 
 
 def ranking(*args):
-    return [(passage.id, round(score, 3)) for passage, score in with_tail(PASSAGES, *args)]
+    return [(passage.id, round(score, 3)) for passage, score in with_dense_fill(PASSAGES, *args)]
 
 
 def test_found_first_then_the_rest_from_zero_down():

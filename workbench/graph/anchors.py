@@ -42,15 +42,15 @@ def named(typed: TypedLayer, question: str) -> list[tuple[str, int]]:
             if rows is not None:
                 span = question[tokens[at][0] : tokens[at + length - 1][1]]
                 rows = _as_written(typed, span, rows)
-                if _says(typed, span, rows[0]):
+                if _is_name(typed, span, rows[0]):
                     met.append((at, length, span, rows))
-    taken = [False] * len(tokens)
-    kept = []
+    covered = [False] * len(tokens)
+    chosen = []
     for at, length, span, rows in sorted(met, key=lambda one: (-one[1], one[0])):
-        if not any(taken[at : at + length]):
-            taken[at : at + length] = [True] * length
-            kept.append((at, span, rows))
-    return [(span, row) for _, span, rows in sorted(kept) for row in rows]
+        if not any(covered[at : at + length]):
+            covered[at : at + length] = [True] * length
+            chosen.append((at, span, rows))
+    return [(span, row) for _, span, rows in sorted(chosen) for row in rows]
 
 
 def exact(typed: TypedLayer, name: str) -> list[int]:
@@ -69,7 +69,7 @@ def _as_written(typed: TypedLayer, span: str, rows: list[int]) -> list[int]:
     return [row for row in rows if " ".join(typed.names[row].split()) == written] or rows
 
 
-def _says(typed: TypedLayer, span: str, row: int) -> bool:
+def _is_name(typed: TypedLayer, span: str, row: int) -> bool:
     if all(unicodedata.category(c)[0] in "PZ" for c in span):
         return False
     if any(word not in _function_words() for word in _folded_tokens(span)):

@@ -1,4 +1,4 @@
-"""How much of a walk ends in hubs (CatRAG, spec B8: hub bias)."""
+"""How much of a walk ends in hubs: the hub bias of CatRAG."""
 
 from __future__ import annotations
 

@@ -85,13 +85,13 @@ def neighbourhood(
     left_out: set[int] = set()
     frontier = chosen
     for hop in range(1, hops + 1):
-        reached = np.zeros(index.graph.nodes)
+        strength = np.zeros(index.graph.nodes)  # of the ties to the nodes already there
         for part in parts.values():
             rows = part[frontier]
-            np.add.at(reached, rows.indices, rows.data)
-        reached[list(hop_of)] = 0.0
-        found = np.flatnonzero(reached)
-        best = found[np.lexsort((found, -reached[found]))]
+            np.add.at(strength, rows.indices, rows.data)
+        strength[list(hop_of)] = 0.0
+        met = np.flatnonzero(strength)
+        best = met[np.lexsort((met, -strength[met]))]
         frontier = best[: limit - len(hop_of)].tolist()
         left_out |= set(best[len(frontier) :].tolist())
         hop_of |= dict.fromkeys(frontier, hop)
@@ -120,8 +120,8 @@ def row_of(index: Index, node: str | int) -> int:
     if (row := index.passages.row.get(node)) is not None:
         return index.graph.phrases + row
     near = complete(index, node, 5)
-    said = "; near it are " + ", ".join(repr(name) for name in near) if near else ""
-    raise SettingError(f"no phrase and no passage is called {node!r}{said}; `complete(index, text)` searches")
+    hint = "; near it are " + ", ".join(repr(name) for name in near) if near else ""
+    raise SettingError(f"no phrase and no passage is called {node!r}{hint}; `complete(index, text)` searches")
 
 
 def complete(index: Index, text: str, k: int = 20) -> list[str]:

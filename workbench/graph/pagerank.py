@@ -1,8 +1,9 @@
-"""Personalised PageRank by sparse power iteration, with the semantics of the released HippoRAG 2 (spec A6 step 6):
+"""Personalised PageRank by sparse power iteration, with the semantics of the released HippoRAG 2 (its use of
+igraph's `personalized_pagerank`):
 
     p = (1 - d) r + d (Wᵀ D⁻¹ p + (mass on nodes without out-weight) r)
 
-d is the probability of following an edge (trap T9); the mass of dangling nodes goes back to r (trap T10).
+d is the probability of following an edge, not of a restart; what reaches dangling nodes goes back to r.
 
 Because the dangling mass returns to r itself, p is a multiple of q = r + d Wᵀ D⁻¹ q. So q is iterated, which needs no
 bookkeeping of dangling nodes, and divided by its sum in the end. Two things make it fast and change nothing else:
@@ -75,10 +76,10 @@ class Walk:
 
     def _times(self, damping: float) -> sp.csr_array:
         """d Wᵀ D⁻¹, of which the last one is kept: a method walks with one damping."""
-        held = self._damped
-        if held[0] != damping:
-            held = self._damped = (damping, self._matrix * damping)
-        return held[1]
+        damped = self._damped
+        if damped[0] != damping:
+            damped = self._damped = (damping, self._matrix * damping)
+        return damped[1]
 
 
 def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int) -> tuple[np.ndarray, int, float]:

@@ -51,15 +51,15 @@ class WalkDistribution(Record):
         return hub_bias(self.on_phrases, self.index.graph.strength)
 
 
-def reached(spread: WalkDistribution, limit: int = 40) -> Subgraph:
+def walk_subgraph(walk: WalkDistribution, limit: int = 40) -> Subgraph:
     """The seeds and the nodes with the most probability, with all edges among them; `value` is the probability, `hop` 0
     for a seed and 1 for the others. Phrases and passages share the limit equally, since passages have far less each."""
     if not (isinstance(limit, int) and limit >= 1):
         raise SettingError(f"limit={limit!r}; it should be a whole number of nodes from 1 on")
-    if spread.mass is None:
-        return among(spread.index, {}, name=spread.question)
-    seeds = [row for row, _ in spread.seeds]
-    passages = (spread.index.graph.phrases + top(spread.on_passages, limit)[: limit // 2]).tolist()
-    phrases = list(dict.fromkeys(seeds + top(spread.on_phrases, limit).tolist()))[: limit - len(passages)]
+    if walk.mass is None:
+        return among(walk.index, {}, name=walk.question)
+    seeds = [row for row, _ in walk.seeds]
+    passages = (walk.index.graph.phrases + top(walk.on_passages, limit)[: limit // 2]).tolist()
+    phrases = list(dict.fromkeys(seeds + top(walk.on_phrases, limit).tolist()))[: limit - len(passages)]
     hops = {row: int(row not in seeds) for row in phrases + passages}
-    return among(spread.index, hops, name=spread.question, values=spread.mass.p)
+    return among(walk.index, hops, name=walk.question, values=walk.mass.p)

@@ -2,8 +2,7 @@
 
 Follows "From Local to Global: A Graph RAG Approach to Query-Focused Summarization" (arXiv 2404.16130) and Microsoft's
 code (microsoft/graphrag, commit 6dad6d2), whose local search fills a context and ranks no passages; the ranking here
-keeps the order in which it takes text units (spec 3.4 and 3.7). A passage belongs to the best-matched entity that it
-mentions:
+keeps the order in which it takes text units. A passage belongs to the best-matched entity that it mentions:
 
     s(p) = max(0, cos(q, e)) + min(ε, gap) n / (1 + n)       n: relationships of e in p, at most 1 in all
 
@@ -12,8 +11,8 @@ better entity. With `community`, reports have their say: s_B(p) = (1-β) s(p) + 
 communities c that p mentions. Passages that no matched entity is mentioned in follow in dense order.
 
 Left out: conversation history and claims; relationships are filled in one by one, not entity by entity; a report that
-does not fit makes way for the next (trap 6). Its global search ranks no passages: it is the reader `global`; the reader
-`local` shows the whole local context."""
+does not fit makes way for the next (in the code a long first one leaves none). Its global search ranks no passages: it
+is the reader `global`; the reader `local` shows the whole local context."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ class GraphRAG(Method):
 
     @validated
     class Settings:
-        """`entities` are matched for the local context (twice the code's 10, which come of its oversampling: trap 1),
+        """`entities` are matched for the local context (the code's 10, which its oversampling doubles),
         and twice as many, and again, up to `entities_max`, until k passages mention one. `level`: the finest of the
         communities whose reports are shown. `tokens` of a local context, of which `report_share` goes to reports and
         `relation_share` to relationships. `tail`: whether passages that no entity reaches follow, in dense order."""
@@ -97,7 +96,7 @@ class GraphRAG(Method):
         self._communities = self._units.T.tocsr()  # of each passage
         # Texts are counted once and not per question.
         self._report = lru_cache(None)(self._report_on)
-        self._told = lru_cache(100_000)(self._told_of)
+        self._joining = lru_cache(100_000)(self._joining_of)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         matched, cosines = self.match(question, trace)
@@ -112,7 +111,7 @@ class GraphRAG(Method):
         if self.settings.community:
             rows, scores = self.by_communities(question, rows, scores, trace)
         used = self._grown(owners, k, len(matched))
-        rows, scores = self._with_tail(rows, scores, dense)
+        rows, scores = self._filled(rows, scores, dense)
         local = matched[: self.settings.entities].tolist()
         with trace.span("CHAIN", "local context", entities=len(local)) as span:
             facts, reports = self.relationships(local), self.reports(local)
@@ -164,9 +163,9 @@ class GraphRAG(Method):
         """Definition B, from the passages and scores of definition A."""
         with trace.span("RERANKER", "weigh communities", beta=self.settings.beta) as span:
             cosines = np.asarray(self._layer.report_vectors) @ self.index.encode_query(question, "passages")
-            worth = np.clip(cosines, 0.0, 1.0).astype(np.float64) * self._rating / 10
+            weights = np.clip(cosines, 0.0, 1.0).astype(np.float64) * self._rating / 10
             theirs = self._communities[rows]
-            best = sp.csr_array((worth[theirs.indices], theirs.indices, theirs.indptr), theirs.shape).max(axis=1)
+            best = sp.csr_array((weights[theirs.indices], theirs.indices, theirs.indptr), theirs.shape).max(axis=1)
             scores = (1 - self.settings.beta) * scores + self.settings.beta * best.toarray().ravel()
             order = np.argsort(-scores, kind="stable")
             self._note(span, rows[order], scores[order])
@@ -187,7 +186,7 @@ class GraphRAG(Method):
         ]
         left, found = self.settings.tokens * self.settings.relation_share, []
         for pair in order[: PER_ENTITY * len(matched)].tolist():
-            facts, size = self._told(pair)
+            facts, size = self._joining(pair)
             left -= size
             if left < 0:
                 break
@@ -197,15 +196,15 @@ class GraphRAG(Method):
     def reports(self, matched: list[int]) -> tuple[Scored[Report], ...]:
         """Reports on the communities of the matched entities down to `level`: by how many of these they hold, which is
         their score, then by rating; as many as fit."""
-        held = Counter(id for row in matched for id in self._layer.of_phrase.get(row, ()))
+        counts = Counter(id for row in matched for id in self._layer.of_phrase.get(row, ()))
         known = self._layer.reports
-        ids = [id for id in held if id in known and self._layer.communities[id].level <= self.settings.level]
+        ids = [id for id in counts if id in known and self._layer.communities[id].level <= self.settings.level]
         left, found = self.settings.tokens * self.settings.report_share, []
-        for id in sorted(ids, key=lambda id: (-held[id], -known[id].rating, id)):
+        for id in sorted(ids, key=lambda id: (-counts[id], -known[id].rating, id)):
             report, size = self._report(id)
             if size <= left:
                 left -= size
-                found.append(Scored(report, float(held[id])))
+                found.append(Scored(report, float(counts[id])))
         return tuple(found)
 
     def _grown(self, owners: np.ndarray, k: int, matched: int) -> int:
@@ -215,7 +214,7 @@ class GraphRAG(Method):
             used *= 2
         return min(used, matched)
 
-    def _with_tail(self, rows: np.ndarray, scores: np.ndarray, dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _filled(self, rows: np.ndarray, scores: np.ndarray, dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The passages that no entity reaches behind the others, by their cosine, which is scaled to end below."""
         if not self.settings.tail:
             return rows, scores
@@ -225,13 +224,13 @@ class GraphRAG(Method):
 
     def _report_on(self, id: int) -> tuple[Report, int]:
         """A report as a record, and its tokens."""
-        said = self._layer.reports[id]
+        stored = self._layer.reports[id]
         units = self._units[[self._row[id]]].indices
         ids = tuple(self._passages.passages[row].id for row in np.sort(units))
-        report = Report(f"community-{id}", said.title, said.text, ids, self._layer.heights[id])
+        report = Report(f"community-{id}", stored.title, stored.text, ids, self._layer.heights[id])
         return report, tokens.count(report.content)
 
-    def _told_of(self, pair: int) -> tuple[tuple[Triple, ...], int]:
+    def _joining_of(self, pair: int) -> tuple[tuple[Triple, ...], int]:
         """The facts that join a pair, and their tokens."""
         facts = []
         for fact in self._facts_of[pair]:

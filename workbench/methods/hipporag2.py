@@ -13,7 +13,7 @@ Where the two differ, or the paper is silent, the profiles say who is followed:
 `released` is the default: the published numbers were made with the code. Left out: the DSPy-tuned filter prompt (ours
 is shorter) and task instructions, unless the encoder has them. Different from the code: equal scores are ordered by
 rank instead of by hash; the reason for falling back to dense retrieval is recorded, and an engine failure is told
-apart from an empty answer (trap T13)."""
+apart from an empty answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class HippoRAG2(Method):
 
     @validated
     class Settings:
-        """Defaults of paper and code (spec A8). `filter` is `step` (the engine is asked) or `identity` (all
+        """Defaults of paper and code (section G.1). `filter` is `step` (the engine is asked) or `identity` (all
         candidates are kept). `filter_floor` is the least string similarity at which a fact that the filter changed is
         still taken for the candidate closest to it. `tolerance` is the L1 change at which the walk stops."""
 
@@ -94,21 +94,23 @@ class HippoRAG2(Method):
         kept, reason = self.filter_facts(question, candidates, trace)
         passages = self.score_passages(question, trace)
         seeds = self.seed_phrases(kept, trace) if kept.rows else []
-        if seeds and not self.settings.passage_weight and not any(weight for _, weight in seeds):  # trap T11
+        # The lowest fact of all has s_f = 0: alone, it seeds phrases without weight, which the released code rejects.
+        if seeds and not self.settings.passage_weight and not any(weight for _, weight in seeds):
             reason = "the kept facts have no weight and passages are no seeds"
-        mass = None if reason else self.walk(seeds, passages, trace)
+        result = None if reason else self.walk(seeds, passages, trace)
         facts = list(zip(kept.rows, kept.scores))
-        return WalkDistribution(self.index, question, self.label, seeds, facts, passages, mass, reason)
+        return WalkDistribution(self.index, question, self.label, seeds, facts, passages, result, reason)
 
     def link_facts(self, question: str, trace: Trace) -> Linked:
-        """Step 1: the best `linking_top_k` facts; scores are min-max scaled over *all* facts (trap T1)."""
+        """Step 1: the best `linking_top_k` facts; scores are min-max scaled over *all* facts: over the candidates
+        alone, every seed weight would differ."""
         with trace.span("RETRIEVER", "link facts") as span:
             scores = self._fact_vectors @ self.index.encode_query(question, "facts")
             best = top(scores, self.settings.linking_top_k)
             low, high = (scores.min(), scores.max()) if len(scores) else (0.0, 0.0)
             scaled = (scores[best] - low) / (high - low) if high > low else np.ones(len(best))
             linked = Linked(best.tolist(), scaled.tolist())
-            span.score(zip(map(self._shown, linked.rows), linked.scores)) if trace else None
+            span.score(zip(map(self._text, linked.rows), linked.scores)) if trace else None
         return linked
 
     def filter_facts(self, question: str, candidates: Linked, trace: Trace) -> tuple[Linked, str]:
@@ -124,25 +126,25 @@ class HippoRAG2(Method):
             chosen = self.match(result.value.facts, facts) if result.value else []
             kept = Linked([candidates.rows[i] for i in chosen], [candidates.scores[i] for i in chosen])
             span.set(kept=len(chosen), of=len(facts))
-            span.score(zip(map(self._shown, kept.rows), kept.scores)) if trace else None
+            span.score(zip(map(self._text, kept.rows), kept.scores)) if trace else None
         if kept.rows:
             return kept, ""
         return kept, f"the fact filter failed: {result.failure}" if result.failure else "the fact filter kept no fact"
 
-    def match(self, said: Sequence[Sequence[str]], facts: Sequence[tuple[str, str, str]]) -> list[int]:
+    def match(self, named: Sequence[Sequence[str]], facts: Sequence[tuple[str, str, str]]) -> list[int]:
         """Positions of the candidates that the filter named, without repetition, at most `linking_top_k`.
 
         `closest` maps each to the most similar candidate, from `filter_floor` on: with floor 0, as in the released
-        code, an invented fact becomes a real one (trap T14). `exact` takes literal copies only."""
+        code, an invented fact becomes a real one. `exact` takes literal copies only."""
         texts = [str(fact) for fact in facts]
         chosen: list[int] = []
-        for fact in said:
+        for fact in named:
             text = str(tuple(fact))
             if text in texts or self.settings.filter_match == "exact":  # nothing is closer than a literal copy
                 found = [texts.index(text)] if text in texts else []
             else:
-                likeness = [difflib.SequenceMatcher(None, text, other).ratio() for other in texts]
-                found = [int(np.argmax(likeness))] if max(likeness) >= self.settings.filter_floor else []
+                ratios = [difflib.SequenceMatcher(None, text, other).ratio() for other in texts]
+                found = [int(np.argmax(ratios))] if max(ratios) >= self.settings.filter_floor else []
             chosen += [position for position in found if position not in chosen]
         return chosen[: self.settings.linking_top_k]
 
@@ -170,7 +172,8 @@ class HippoRAG2(Method):
         return seeds
 
     def walk(self, seeds: list[tuple[int, float]], passages: np.ndarray, trace: Trace) -> PageRankResult:
-        """Step 6: personalised PageRank from phrase seeds and, weakly, from *all* passages (trap T3)."""
+        """Step 6: personalised PageRank from phrase seeds and, weakly, from *all* passages, not only the
+        best."""
         with trace.span(
             "CHAIN", "walk", damping=self.settings.damping, passage_weight=self.settings.passage_weight
         ) as span:
@@ -179,36 +182,36 @@ class HippoRAG2(Method):
             for phrase, weight in seeds:
                 reset[phrase] = weight
             reset[phrases:] = self.settings.passage_weight * passages
-            mass = self._walk(reset, self.settings.damping, tolerance=self.settings.tolerance)
+            result = self._walk(reset, self.settings.damping, tolerance=self.settings.tolerance)
             if trace:
-                best = top(mass.p[:phrases], TRACED)
-                span.set(iterations=mass.iterations, mass_on_passages=float(mass.p[phrases:].sum()))
-                span.score((self._facts.phrases[row], mass.p[row]) for row in best)
-        return mass
+                best = top(result.p[:phrases], TRACED)
+                span.set(iterations=result.iterations, mass_on_passages=float(result.p[phrases:].sum()))
+                span.score((self._facts.phrases[row], result.p[row]) for row in best)
+        return result
 
-    def rank(self, spread: WalkDistribution, k: int) -> Evidence:
-        """Step 7: passages by their mass. The seeds are the evidence's entities, the kept facts its facts.
+    def rank(self, walk: WalkDistribution, k: int) -> Evidence:
+        """Step 7: passages by their probability. The seeds are the evidence's entities, the kept facts its facts.
 
         Step 3: where no fact was kept, the dense ranking answers, on its own scale."""
         passages = self._passages.passages
-        if spread.mass is None:
-            best = top(spread.dense, k)
-            found = ranked([passages[row] for row in best], spread.dense[best])
-            fallback = f"dense ranking, because {spread.fallback}"
-            return Evidence(spread.question, self.label, "minmax-cosine", found, fallback=fallback)
-        best = top(spread.on_passages, k)
+        if walk.mass is None:
+            best = top(walk.dense, k)
+            found = ranked([passages[row] for row in best], walk.dense[best])
+            fallback = f"dense ranking, because {walk.fallback}"
+            return Evidence(walk.question, self.label, "minmax-cosine", found, fallback=fallback)
+        best = top(walk.on_passages, k)
         return Evidence(
-            spread.question,
+            walk.question,
             self.label,
             self.scale,
-            ranked([passages[row] for row in best], spread.on_passages[best]),
-            entities=tuple(Scored(Entity(self._facts.phrases[row]), weight) for row, weight in spread.seeds),
+            ranked([passages[row] for row in best], walk.on_passages[best]),
+            entities=tuple(Scored(Entity(self._facts.phrases[row]), weight) for row, weight in walk.seeds),
             facts=tuple(
-                Scored(self._facts.triple(row, self._stated_in(row)), float(score)) for row, score in spread.facts
+                Scored(self._facts.triple(row, self._stated_in(row)), float(score)) for row, score in walk.facts
             ),
         )
 
-    def _shown(self, fact: int) -> str:
+    def _text(self, fact: int) -> str:
         return " — ".join(self._facts.facts[fact])
 
     def _stated_in(self, fact: int) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 Follows "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval" (arXiv 2401.18059) and the authors' code
 (parthsarthi03/raptor, commit 2e3e83e), which hand the nodes of the tree, summaries and all, to the reader. How they are
-to rank passages is our definition (spec 1.7): a summary that was found lends its cosine to every passage below it,
+to rank passages is our definition: a summary that was found lends its cosine to every passage below it,
 times `gamma` per level between them, and a passage takes the best of what it is lent and its own cosine:
 
     s(l) = max(cos(q, l), max over found n above l of gamma^level(n) cos(q, n)), no less than 0
@@ -26,7 +26,7 @@ from workbench.trace import Trace
 TRACED = 10  # passages that the trace explains
 
 
-class Found(NamedTuple):
+class TreeSearch(NamedTuple):
     """summaries  int: rows of the summaries that lend their cosine, best first
     reached    bool (n_p,): passages that are ranked by their score
     """
@@ -92,12 +92,12 @@ class RAPTOR(Method):
             fallback="dense ranking, because the tree has no summary" if alone else None,
         )
 
-    def find(self, cosines: np.ndarray, trace: Trace) -> Found:
+    def find(self, cosines: np.ndarray, trace: Trace) -> TreeSearch:
         """What the search comes upon; `cosines` are those of the passages, then those of the summaries."""
         n = len(self._passages)
         everything = np.ones(n, dtype=bool)
         if self.settings.mode == "leaves":
-            return Found(np.zeros(0, dtype=np.int64), everything)
+            return TreeSearch(np.zeros(0, dtype=np.int64), everything)
         with trace.span("RETRIEVER", "search tree", mode=self.settings.mode) as span:
             if self.settings.mode == "collapsed":
                 kept, reached = top(cosines, self.settings.nodes), everything
@@ -106,7 +106,7 @@ class RAPTOR(Method):
             summaries = kept[kept >= n] - n
             span.set(summaries=len(summaries), reached=int(reached.sum()))
             span.score((self._ids[node], cosines[node]) for node in kept)
-        return Found(summaries[cosines[n + summaries] > 0], reached)
+        return TreeSearch(summaries[cosines[n + summaries] > 0], reached)
 
     def _walk(self, cosines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Summaries kept on the way down, best first, and which passages it ends at."""
@@ -121,7 +121,7 @@ class RAPTOR(Method):
         return nodes[np.lexsort((nodes, -cosines[nodes]))], reached[:n]
 
     def score(
-        self, own: np.ndarray, lent: np.ndarray, found: Found, k: int, trace: Trace
+        self, own: np.ndarray, lent: np.ndarray, found: TreeSearch, k: int, trace: Trace
     ) -> tuple[np.ndarray, np.ndarray]:
         """s(l) per passage, float64 (n_p,), and the rows of the best k. Passages that take what the same summary lends
         are equal, and ordered by their own cosines. A tail has these for scores, as far as they do not exceed what

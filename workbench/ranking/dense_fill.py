@@ -10,14 +10,14 @@ from workbench.ranking.similarity import top
 from workbench.records import Passage, Scored
 
 
-def with_tail(
-    passages: Sequence[Passage], found: Mapping[int, float], cosines: np.ndarray, k: int, tail: bool = True
+def with_dense_fill(
+    passages: Sequence[Passage], scores: Mapping[int, float], cosines: np.ndarray, k: int, fill: bool = True
 ) -> tuple[Scored[Passage], ...]:
-    """At most k passages: those `found` (row → score above 0), equal scores by cosine, then by row; below them, if
-    `tail`, all others by cosine, with cosine - 1 for a score, so that 0 parts what was walked to from what was not."""
-    best = sorted(found, key=lambda row: (-found[row], -cosines[row], row))[:k]
-    head = [Scored(passages[row], float(found[row])) for row in best]
-    if not tail or len(head) == k:
+    """At most k passages: those of `scores` (row → score above 0), equal scores by cosine, then by row; below them, if
+    `fill`, all others by cosine, with cosine - 1 for a score, so that 0 parts what a walk reached from the rest."""
+    best = sorted(scores, key=lambda row: (-scores[row], -cosines[row], row))[:k]
+    head = [Scored(passages[row], float(scores[row])) for row in best]
+    if not fill or len(head) == k:
         return tuple(head)
-    rest = [row for row in top(cosines, k + len(found)) if row not in found][: k - len(head)]
+    rest = [row for row in top(cosines, k + len(scores)) if row not in scores][: k - len(head)]
     return (*head, *(Scored(passages[row], min(0.0, float(cosines[row]) - 1)) for row in rest))

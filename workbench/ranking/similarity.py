@@ -6,7 +6,7 @@ import numpy as np
 
 
 def minmax(scores: np.ndarray) -> np.ndarray:
-    """Scores moved to [0, 1]; all ones where they are all equal (HippoRAG 2, spec A6 step 1). float64, same shape."""
+    """Scores moved to [0, 1]; all ones where they are all equal, as in HippoRAG 2. float64, same shape."""
     if not len(scores):
         return np.zeros(0)
     scores = scores.astype(np.float64)

@@ -19,7 +19,7 @@ import numpy as np
 from workbench import tokens
 from workbench.methods.base import Method
 from workbench.methods.graph_cot.actions import GraphActions
-from workbench.ranking.dense_fill import with_tail
+from workbench.ranking.dense_fill import with_dense_fill
 from workbench.ranking.similarity import top
 from workbench.records import Entity, Evidence, Scored, ranked
 from workbench.settings import Positive, validated
@@ -119,8 +119,8 @@ class GraphCoT(Method):
             if action.action == "finish":
                 break
         if len(done) == self.settings.actions < len(value.actions):
-            said = f"only the first {len(done)} actions of a step are done"
-            seen[-1] = seen[-1]._replace(text=f"{seen[-1].text}\n({said})")
+            note = f"only the first {len(done)} actions of a step are done"
+            seen[-1] = seen[-1]._replace(text=f"{seen[-1].text}\n({note})")
         return Turn(value.thought, tuple(done), tuple(seen))
 
     def rank(self, question: str, k: int, turns: Sequence[Turn], end: str, trace: Trace) -> Evidence:
@@ -128,21 +128,20 @@ class GraphCoT(Method):
         used = self.used(turns)
         with trace.span("RERANKER", "rank passages", end=end) as span:
             cosines = self._passage_vectors @ self.index.encode_query(question, "passages")
-            found: dict[int, float] = {}
+            scores: dict[int, float] = {}
             for place, rows in enumerate(used.passages, 1):
-                found |= dict.fromkeys(rows, 1 / place)
-            if found:
-                passages, fallback = with_tail(self._passages.passages, found, cosines, k, self.settings.tail), None
+                scores |= dict.fromkeys(rows, 1 / place)
+            if scores:
+                passages = with_dense_fill(self._passages.passages, scores, cosines, k, self.settings.tail)
             else:
                 best = top(cosines, k)
                 passages = ranked([self._passages.passages[row] for row in best], cosines[best])
-                fallback = f"dense ranking, because no passage was read and no fact followed ({end})"
-            span.set(used=min(len(found), k), of=len(passages), malformed=_malformed(turns))
+            span.set(used=min(len(scores), k), of=len(passages), malformed=_malformed(turns))
             span.score((passage.id, score) for passage, score in passages)
         return Evidence(
             question,
             self.label,
-            self.scale if found else "cosine",
+            self.scale if scores else "cosine",
             passages,
             entities=tuple(
                 Scored(Entity(self._facts.phrases[row]), 1 / place) for place, row in enumerate(used.phrases, 1)
@@ -151,7 +150,7 @@ class GraphCoT(Method):
                 Scored(self._facts.triple(row, self._stated_in(row)), 1 / place)
                 for place, row in enumerate(used.facts, 1)
             ),
-            fallback=fallback,
+            fallback=None if scores else f"dense ranking, because no passage was read and no fact followed ({end})",
         )
 
     def used(self, turns: Sequence[Turn]) -> Used:

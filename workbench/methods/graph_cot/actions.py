@@ -73,9 +73,9 @@ class GraphActions:
             left = "" if text == passage.content else " … (the rest is left out)"
             return Observation(text + left, (passage.id,))
         phrase = action.argument
-        said = [p.description for p in self._profiles(phrase) if p.description]
+        descriptions = [p.description for p in self._profiles(phrase) if p.description]
         counts = ", ".join(f"{len(self._of_type(phrase, type_, question)[0])} {type_}" for type_ in TYPES)
-        text = " ".join([*said, f"A phrase; neighbours: {counts}."])
+        text = " ".join([*descriptions, f"A phrase; neighbours: {counts}."])
         return Observation(tokens.cut(text, self.text_tokens), (phrase,))
 
     def _neighbours(self, action: Action, question: str) -> Observation:

@@ -29,21 +29,21 @@ class Bridges:
     def __init__(self, names: Sequence[str], texts: Sequence[str]):
         self.named = _named(names, texts)
         pieces = np.diff(self.named.indptr)
-        self._share = np.divide(1.0, pieces, out=np.zeros(len(names)), where=pieces > 0)
+        self._per_piece = np.divide(1.0, pieces, out=np.zeros(len(names)), where=pieces > 0)
         self._of_piece = self.named.T.tocsr()
 
     def scores(self, entities: Sequence[int], chunks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """s of every piece and a of every entity, from those matched and the pieces shown, both best first."""
         given = np.zeros(self.named.shape[1])
         given[list(chunks)] = 1 / np.arange(1, len(chunks) + 1)
-        held = self.named @ given
-        held[list(entities)] += 1 / np.arange(1, len(entities) + 1)
-        return self._of_piece @ (held * self._share), held
+        amounts = self.named @ given
+        amounts[list(entities)] += 1 / np.arange(1, len(entities) + 1)
+        return self._of_piece @ (amounts * self._per_piece), amounts
 
-    def best(self, piece: int, held: np.ndarray) -> int | None:
+    def best(self, piece: int, amounts: np.ndarray) -> int | None:
         """The entity that brings most to a piece."""
         names = self._of_piece.indices[self._of_piece.indptr[piece] : self._of_piece.indptr[piece + 1]]
-        return int(names[np.argmax((held * self._share)[names])]) if len(names) else None
+        return int(names[np.argmax((amounts * self._per_piece)[names])]) if len(names) else None
 
     def first(self, entity: int, chunks: Sequence[int]) -> int | None:
         """The place, from 1 on, of the first chunk that names an entity."""

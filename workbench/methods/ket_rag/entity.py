@@ -1,5 +1,5 @@
 """The entity channel: relationships of the entities close to the question, and the texts that they were read from
-(Microsoft GraphRAG 0.4.1's local search, spec 4.3)."""
+(Microsoft GraphRAG 0.4.1's local search)."""
 
 from __future__ import annotations
 
@@ -60,16 +60,18 @@ class Tables(NamedTuple):
 
 def tables(skeleton: Skeleton, rows: Rows, entities: Sequence[int], cap: int, per_entity: int) -> Tables:
     """Both tables under one cap: as many entities as fit, and the relationships of more and more of all entities, until
-    both tables together would not fit any more. Links are shown where the first relationship has them (trap 10)."""
+    both tables together would not fit any more. Links are shown where the first relationship has them, so the
+    columns differ from question to question."""
     shown, used = leading(entities, lambda row, _: rows.entity_tokens(row), head_tokens("entities"), cap)
     best: list[Related] = []
     more = 0
     for many in range(1, len(entities) + 1):
         related = skeleton.related(entities[:many], per_entity * many)
         linked = bool(related) and related[0][1] is not None
-        told = [(row, links if linked else None) for row, links in related]
-        told, size = leading(told, lambda one, _: rows.relation_tokens(*one), head_tokens("relations", linked), cap)
+        fitting = [(row, links if linked else None) for row, links in related]
+        head = head_tokens("relations", linked)
+        fitting, size = leading(fitting, lambda one, _: rows.relation_tokens(*one), head, cap)
         if used + size > cap:
             break
-        best, more = told, size
+        best, more = fitting, size
     return Tables(shown, best, used + more)

@@ -1,4 +1,4 @@
-"""The keyword channel: pieces that hold the keywords closest to the question (spec 4.2)."""
+"""The keyword channel: pieces that hold the keywords closest to the question."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def pool(
     duplicates_end_it: bool,
 ) -> Pool:
     """Up to `cap` tokens of pieces: those of the closest keyword, the closest to the question first, then those of the
-    next, of `candidates` keywords. A keyword's vector is shorter than 1: closeness is a product and no cosine (trap 9).
+    next, of `candidates` keywords. A keyword's vector is shorter than 1: closeness is a product and no cosine, which
+    would rank otherwise.
 
     `cosines`: of all pieces to the question. `duplicates_end_it`: a piece that is in the pool already ends it where a
     new one of its size would.
@@ -46,8 +47,8 @@ def pool(
     used = 0
     closest = top(np.asarray(keywords.vectors) @ query, candidates).tolist()
     for looked_at, keyword in enumerate(closest, 1):
-        held = keywords.held.indices[keywords.held.indptr[keyword] : keywords.held.indptr[keyword + 1]]
-        for piece in held[np.lexsort((held, -cosines[held]))].tolist():
+        holding = keywords.held.indices[keywords.held.indptr[keyword] : keywords.held.indptr[keyword + 1]]
+        for piece in holding[np.lexsort((holding, -cosines[holding]))].tolist():
             if piece in brought and not duplicates_end_it:
                 continue
             size = int(pieces.tokens[piece])

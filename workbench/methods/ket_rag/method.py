@@ -70,7 +70,7 @@ class KETRAG(Method):
     @validated
     class Settings:
         """tokens, theta   λ, cl100k tokens of the context, and θ, the share of the entity channel; it also has what the
-                        other channels leave (trap 4)
+                        other channels leave
         strategy        what stands beside the entity channel: `keyword`: the keyword channel; `text`: the pieces that
                         are closest to the question; `skeleton`: nothing; `three`: both, with half of the share each
         entities        how many are matched; `per_entity`: how many times so many relationships with others are shown
@@ -212,8 +212,8 @@ class KETRAG(Method):
                 found = self._units(entities, cap)
             else:
                 found = self._bridged(entities, chunks, cap)
-            told = [{"source": unit.id, **why} for unit, why in zip(found.units, found.brought)]
-            span.set(sources=told, tokens=found.tokens)
+            traced = [{"source": unit.id, **why} for unit, why in zip(found.units, found.brought)]
+            span.set(sources=traced, tokens=found.tokens)
         return found
 
     def _units(self, entities: Sequence[int], cap: int) -> Sources:
@@ -228,17 +228,17 @@ class KETRAG(Method):
         return Sources([self._rows.unit(unit) for unit, _ in kept], brought, used)
 
     def _bridged(self, entities: Sequence[int], chunks: Sequence[int], cap: int) -> Sources:
-        scores, held = self._bridges.scores(entities, chunks)
+        scores, amounts = self._bridges.scores(entities, chunks)
         scores[list(chunks)] = 0.0  # they are shown already
-        reached = np.flatnonzero(scores)
-        order = reached[np.argsort(-scores[reached], kind="stable")].tolist()
+        tied = np.flatnonzero(scores)
+        order = tied[np.argsort(-scores[tied], kind="stable")].tolist()
         kept, used = leading(order, lambda row, _: self._rows.piece_tokens(row), head_tokens("sources"), cap)
-        brought = [{**self._bridge(row, held, chunks), "score": float(scores[row])} for row in kept]
+        brought = [{**self._bridge(row, amounts, chunks), "score": float(scores[row])} for row in kept]
         return Sources([self._rows.piece(row) for row in kept], brought, used)
 
-    def _bridge(self, piece: int, held: np.ndarray, chunks: Sequence[int]) -> dict:
+    def _bridge(self, piece: int, amounts: np.ndarray, chunks: Sequence[int]) -> dict:
         """The entity that brings most to a piece, and the first chunk that names it."""
-        best = self._bridges.best(piece, held)
+        best = self._bridges.best(piece, amounts)
         first = self._bridges.first(best, chunks)
         return {"entity": self._skeleton.entities[best].name, "from": f"chunk_{first}" if first else "question"}
 

@@ -1,4 +1,4 @@
-"""The two levels of a question: its keywords, and what is close to them (spec A5.1, A5.2)."""
+"""The two levels of a question: its keywords, and what is close to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRACED = 10  # of what was found
 
 
 class Keywords(NamedTuple):
-    """The keywords of each level as one string, since they are encoded as one (trap 1); why there are none, if the Step
+    """The keywords of each level as one string, since they are encoded as one; why there are none, if the Step
     failed."""
 
     high: str

@@ -2,7 +2,7 @@
 that both come from.
 
 Follows "LightRAG: Simple and Fast Retrieval-Augmented Generation" (arXiv 2410.05779) as its code does (lightrag-hku
-1.5.7: profile `current`) or did in early 2025 (`early`); spec A2, A3, A5. The code fills a context and ranks no
+1.5.7: profile `current`) or did in early 2025 (`early`). The code fills a context and ranks no
 passages: they stand here in the order in which it takes them, as do entities and relations. Parallel relations are one
 edge, as in its graph.
 
@@ -57,7 +57,7 @@ class LightRAG(Method):
         """mode               naive: passages close to the question; local: entities; global: relations; hybrid: both;
                            mix: all three
         top_k, least       how many entities and relations are searched for, of which cosine at least
-        entity_tokens, relation_tokens   caps of what is shown; what is cut brings no passage (trap 3)
+        entity_tokens, relation_tokens   caps of what is shown; what is cut brings no passage
 
         Of `current` alone: `chunk_top_k` passages at most; `related` and `pick` (vector, weight): how many an entity or
         edge brings, and which; `total_tokens` of the prompt, of which the instructions have `prompt_tokens`. Of `early`
@@ -111,7 +111,7 @@ class LightRAG(Method):
         return {level: getattr(found, level) for level in levels}, found.failure
 
     def merged(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
-        """Profile `current` (spec A5.2 to A5.4), from entities (`low`) and edges (`high`), best first."""
+        """Profile `current`, from entities (`low`) and edges (`high`), best first."""
         graph, chosen = self._graph, self.settings
         entities = interleaved(low, graph.ends_of(high))
         entities = entities[: leading(map(graph.entity_line, entities), chosen.entity_tokens, "\n")]
@@ -124,12 +124,12 @@ class LightRAG(Method):
         of_edges = [[row for row in graph.passages_of_edge(edge) if row not in of_entities] for edge in edges]
         of_edges = picked(of_edges, cosines, chosen.related, chosen.pick)
         passages = interleaved(direct, of_entities, of_edges)[: chosen.chunk_top_k]
-        told = "\n".join([*map(graph.entity_line, entities), *map(graph.edge_line, edges), question])
-        left = chosen.total_tokens - chosen.prompt_tokens - SPARE - tokens.count(told)
+        text = "\n".join([*map(graph.entity_line, entities), *map(graph.edge_line, edges), question])
+        left = chosen.total_tokens - chosen.prompt_tokens - SPARE - tokens.count(text)
         return Retrieved(entities, edges, passages[: leading(map(graph.passage_line, passages), left, "\n")])
 
     def early(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
-        """Profile `early` (spec A5.7): what the high level finds stands before what the low level does."""
+        """Profile `early`: what the high level finds stands before what the low level does."""
         graph, chosen = self._graph, self.settings
         if chosen.mode == "naive":
             nearest = top(self._cosines(question), chosen.top_k).tolist()

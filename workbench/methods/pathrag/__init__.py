@@ -2,13 +2,13 @@
 most.
 
 Follows "PathRAG: Pruning Graph-based Retrieval Augmented Generation with Relational Paths" (arXiv 2502.14902) as its
-released code does (snapshot of December 2025; spec part B), a fork of the early LightRAG whose two sides it keeps: low
+released code does (snapshot of December 2025), a fork of the early LightRAG whose two sides it keeps: low
 keywords find entities, between which paths are searched; high keywords find relations. Profile `paper` scores paths
 by the paper's formula; its values for the settings could not be confirmed, so they are the code's.
 
 The evidence holds paths best first, and a reader turns them round. Passages are the text units of the high level, then
 those of the low one; scores of all but paths are 1 / rank. Where the code fails for want of a high-level hit, the low
-level stands alone (trap 20)."""
+level stands alone."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class PathRAG(Method):
             entities = dict.fromkeys([*near, *(row for path in paths for row in path), *high.entities])
             found = Retrieved(list(entities), high.edges, list(dict.fromkeys([*high.passages, *low])))
             span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))
-        shown = tuple(Scored(self._record(path), score) for path, score in zip(paths, scores))
-        return evidence(question, self.label, graph, found, k, shown)
+        records = tuple(Scored(self._record(path), score) for path, score in zip(paths, scores))
+        return evidence(question, self.label, graph, found, k, records)
 
     def paths(self, nodes: list[int], trace: Trace) -> tuple[list[Nodes], list[float]]:
-        """The paths that are told, as rows of entities, best first, and their scores."""
+        """The paths that fit, as rows of entities, best first, and their scores."""
         chosen = self.settings
         with trace.span("RETRIEVER", "paths", nodes=len(nodes)) as span:
             flow = flow_paths(
@@ -97,21 +97,21 @@ class PathRAG(Method):
                 limit=chosen.limit,
                 form=chosen.form,
             )
-            told = leading(map(self.told, flow.paths), chosen.local_tokens)
-            names = (" – ".join(self._typed.names[row] for row in path) for path in flow.paths[:told])
-            span.set(simple_paths=flow.counts, bounded_pairs=flow.bounded, kept=len(flow.paths), told=told)
+            fitting_paths = leading(map(self.text, flow.paths), chosen.local_tokens)
+            names = (" – ".join(self._typed.names[row] for row in path) for path in flow.paths[:fitting_paths])
+            span.set(simple_paths=flow.counts, bounded_pairs=flow.bounded, kept=len(flow.paths), told=fitting_paths)
             span.score(zip(names, flow.scores))
-        return flow.paths[:told], flow.scores[:told]
+        return flow.paths[:fitting_paths], flow.scores[:fitting_paths]
 
-    def told(self, path: Nodes) -> str:
+    def text(self, path: Nodes) -> str:
         """A path in words as the code has them, by which it is cut: inner entities stand twice."""
         typed = self._typed
-        said = [f"{typed.names[row]} is a {typed.types[row]} ({typed.descriptions[row]})." for row in path]
+        entities = [f"{typed.names[row]} is a {typed.types[row]} ({typed.descriptions[row]})." for row in path]
         joins = [
             f"Between {typed.names[a]} and {typed.names[b]} there is an edge ({self._keywords(a, b)})."
             for a, b in pairwise(path)
         ]
-        return " ".join(f"{one} {joint} {other}" for (one, other), joint in zip(pairwise(said), joins))
+        return " ".join(f"{one} {joint} {other}" for (one, other), joint in zip(pairwise(entities), joins))
 
     def _keywords(self, a: int, b: int) -> str:
         return ", ".join(sorted({word for row in self._typed.between(a, b) for word in self._typed.keywords[row]}))

@@ -2,7 +2,7 @@
 
 A unit of resource leaves the first node of an ordered pair and is split among the nodes that follow on the pair's
 simple paths, decaying by alpha at each further edge; what is too little flows no further. A path is worth the average
-over its edges. Two forms differ in what is averaged (spec B4):
+over its edges. Two forms differ in what is averaged:
 
     edges    the released code, normative here: flow over the edges; what is at most `threshold` is not passed on
     nodes    the paper's formula: resource of the nodes, the first node's 1 included; passed on if each share of it
@@ -146,8 +146,8 @@ class _Pairs:
 
 
 def _by_edges(paths: Sequence[Nodes], alpha: float, threshold: float) -> list[float]:
-    """Spec B4, code form, step 3, for the paths of one ordered pair. Successors are visited in the order of their rows:
-    an edge may be reached as a second and as a third one, and then the order decides (trap 16)."""
+    """The released code's form, for the paths of one ordered pair. Successors are visited in the order of their rows:
+    an edge may be reached as a second and as a third one, and then the order decides."""
     start, end = paths[0][0], paths[0][-1]
     after = _successors(paths)
     flow: dict[tuple[int, int], float] = defaultdict(float)

@@ -29,9 +29,9 @@ from workbench.graph.linking import Link, linked
 from workbench.language.questions import start_names
 from workbench.methods.base import Method
 from workbench.methods.think_on_graph.directions import Direction, directions, other_end
-from workbench.ranking.dense_fill import with_tail
+from workbench.ranking.dense_fill import with_dense_fill
 from workbench.ranking.similarity import top
-from workbench.records import Entity, Evidence, Path, Scored, ranked
+from workbench.records import Entity, Evidence, Passage, Path, Scored, ranked
 from workbench.settings import NonNegative, Number, Positive, validated
 from workbench.steps import choose_entities, choose_relations, enough
 from workbench.text import text_hash
@@ -40,7 +40,7 @@ from workbench.trace import Trace
 ENOUGH, ENDED, DEPTH = "the facts are enough", "no candidate is left", "the depth is reached"
 
 
-class Walked(NamedTuple):
+class BeamPath(NamedTuple):
     """A path: phrases (rows), the facts (rows) between them, the product of their scores."""
 
     nodes: tuple[int, ...]
@@ -51,7 +51,7 @@ class Walked(NamedTuple):
 class Chosen(NamedTuple):
     """A relation that a path may take next, its score, and the facts of it that are looked at."""
 
-    path: Walked
+    path: BeamPath
     direction: Direction
     score: float
     facts: tuple[int, ...]
@@ -115,16 +115,16 @@ class ThinkOnGraph(Method):
             span.score((self._facts.phrases[link.phrase], link.cosine) for link in topics)
         return topics
 
-    def explore(self, question: str, topics: Sequence[Link], trace: Trace) -> tuple[list[Walked], str]:
+    def explore(self, question: str, topics: Sequence[Link], trace: Trace) -> tuple[list[BeamPath], str]:
         """All paths that were kept at some depth, in their order, and why the walk ended."""
-        beam = [Walked((link.phrase,)) for link in topics]
-        kept: list[Walked] = []
+        beam = [BeamPath((link.phrase,)) for link in topics]
+        kept: list[BeamPath] = []
         for depth in range(1, self.settings.depth + 1):
             with trace.span("CHAIN", f"depth {depth}", depth=depth) as span:
                 longer = self.follow(question, self.choose_relations(question, beam, trace), trace)
                 beam = sorted((path for path in longer if path.score > 0), key=_order)[: self.settings.width]
                 span.set(candidates=len(longer), kept=len(beam))
-                span.score((self._shown(path), path.score) for path in beam) if trace else None
+                span.score((self._text(path), path.score) for path in beam) if trace else None
                 if not beam:
                     return kept, ENDED
                 kept += beam
@@ -133,7 +133,7 @@ class ThinkOnGraph(Method):
                     return kept, ENOUGH
         return kept, DEPTH
 
-    def choose_relations(self, question: str, beam: Sequence[Walked], trace: Trace) -> list[Chosen]:
+    def choose_relations(self, question: str, beam: Sequence[BeamPath], trace: Trace) -> list[Chosen]:
         """The relations chosen from the end of each path, with scores. A reply that cannot be read chooses none."""
         query = self.index.encode_query(question, "facts")
         offered = []
@@ -160,7 +160,7 @@ class ThinkOnGraph(Method):
             for at, score in _chosen(result.value, len(near), self.settings.width)
         ]
 
-    def follow(self, question: str, steps: Sequence[Chosen], trace: Trace) -> list[Walked]:
+    def follow(self, question: str, steps: Sequence[Chosen], trace: Trace) -> list[BeamPath]:
         """The paths one fact longer. Entities are scored by the model where there is a choice; equally where their
         scores cannot be read or are not one for each."""
         inputs = [
@@ -176,41 +176,25 @@ class ThinkOnGraph(Method):
             for fact, part in zip(step.facts, shares):
                 end = other_end(self.index, fact, step.path.nodes[-1])
                 score = step.path.score * step.score * part
-                paths.append(Walked((*step.path.nodes, end), (*step.path.facts, fact), score))
+                paths.append(BeamPath((*step.path.nodes, end), (*step.path.facts, fact), score))
         return paths
 
     def rank(
-        self, question: str, k: int, topics: Sequence[Link], kept: Sequence[Walked], end: str, trace: Trace
+        self, question: str, k: int, topics: Sequence[Link], kept: Sequence[BeamPath], end: str, trace: Trace
     ) -> Evidence:
         """Passages by the best score of a path whose last fact they state; dense where there is no such path, or where
         the model never had enough."""
-        fallback = None
-        if not kept:
-            why = "no name of the question is a phrase of the graph" if not topics else "no relation was followed"
-            fallback = f"dense ranking, because {why}"
-        elif end == DEPTH and self.settings.unfinished == "dense":
-            fallback = "dense ranking, answered without the graph, because the facts found were never enough"
+        fallback = self._fallback(topics, kept, end)
         with trace.span("RERANKER", "rank passages", end=end) as span:
-            cosines = self._passage_vectors @ self.index.encode_query(question, "passages")
-            found: dict[int, float] = {}
-            for path in kept:
-                for row in self._facts.stating(path.facts[-1]).tolist():
-                    found[row] = max(found.get(row, 0.0), path.score)
-            if fallback:
-                best = top(cosines, k)
-                passages = ranked([self._passages.passages[row] for row in best], cosines[best])
-            else:
-                passages = with_tail(self._passages.passages, found, cosines, k, self.settings.tail)
+            passages = self._ranked(question, k, kept, dense=bool(fallback))
             span.set(by_paths=0 if fallback else sum(score > 0 for _, score in passages), of=len(passages))
             span.score((passage.id, score) for passage, score in passages)
         best_first = sorted(kept, key=_order)
-        entities = {link.phrase: 1.0 for link in topics}
-        for path in best_first:
-            entities.setdefault(path.nodes[-1], path.score)
-        facts: dict[int, float] = {}
-        for path in best_first:
-            facts.setdefault(path.facts[-1], path.score)
-        gone_on = {(path.nodes[:-1], path.facts[:-1]) for path in kept}
+        ends = [(path.nodes[-1], path.score) for path in best_first]
+        entities = _first_scores([*((link.phrase, 1.0) for link in topics), *ends])
+        facts = _first_scores((path.facts[-1], path.score) for path in best_first)
+        extended = {(path.nodes[:-1], path.facts[:-1]) for path in kept}
+        whole = [path for path in best_first if (path.nodes, path.facts) not in extended]
         return Evidence(
             question,
             self.label,
@@ -218,13 +202,34 @@ class ThinkOnGraph(Method):
             passages,
             entities=tuple(Scored(Entity(self._facts.phrases[row]), score) for row, score in entities.items()),
             facts=tuple(Scored(self._facts.triple(row, self._stated_in([row])), score) for row, score in facts.items()),
-            paths=tuple(
-                Scored(self._path(path), path.score) for path in best_first if (path.nodes, path.facts) not in gone_on
-            ),
+            paths=tuple(Scored(self._path(path), path.score) for path in whole),
             fallback=fallback,
         )
 
-    def _new(self, path: Walked) -> list[Direction]:
+    def _fallback(self, topics: Sequence[Link], kept: Sequence[BeamPath], end: str) -> str | None:
+        """Why the dense ranking answers, if it does."""
+        if not topics and not kept:
+            return "dense ranking, because no name of the question is a phrase of the graph"
+        if not kept:
+            return "dense ranking, because no relation was followed"
+        if end == DEPTH and self.settings.unfinished == "dense":
+            return "dense ranking, answered without the graph, because the facts found were never enough"
+        return None
+
+    def _ranked(self, question: str, k: int, kept: Sequence[BeamPath], dense: bool) -> tuple[Scored[Passage], ...]:
+        """The best passages, by the paths or by their cosines alone (`dense`)."""
+        all_passages = self._passages.passages
+        cosines = self._passage_vectors @ self.index.encode_query(question, "passages")
+        if dense:
+            best = top(cosines, k)
+            return ranked([all_passages[row] for row in best], cosines[best])
+        scores: dict[int, float] = {}
+        for path in kept:
+            for row in self._facts.stating(path.facts[-1]).tolist():
+                scores[row] = max(scores.get(row, 0.0), path.score)
+        return with_dense_fill(all_passages, scores, cosines, k, self.settings.tail)
+
+    def _new(self, path: BeamPath) -> list[Direction]:
         """The relations from the end of a path to phrases that it has not been to."""
         end = path.nodes[-1]
         found = []
@@ -234,7 +239,7 @@ class ThinkOnGraph(Method):
                 found.append(direction._replace(facts=facts))
         return found
 
-    def _sampled(self, question: str, path: Walked, direction: Direction) -> tuple[int, ...]:
+    def _sampled(self, question: str, path: BeamPath, direction: Direction) -> tuple[int, ...]:
         if len(direction.facts) < self.settings.many:
             return direction.facts
         seed = text_hash(f"{question}\n{self._facts.phrases[path.nodes[-1]]}\n{direction.relation}")
@@ -249,13 +254,13 @@ class ThinkOnGraph(Method):
         here = step.path.nodes[-1]
         return tuple(self._facts.phrases[other_end(self.index, fact, here)] for fact in step.facts)
 
-    def _triples_of(self, path: Walked) -> tuple[tuple[str, str, str], ...]:
+    def _triples_of(self, path: BeamPath) -> tuple[tuple[str, str, str], ...]:
         return tuple(self._facts.facts[row] for row in path.facts)
 
-    def _triples(self, kept: Sequence[Walked]) -> tuple[tuple[str, str, str], ...]:
+    def _triples(self, kept: Sequence[BeamPath]) -> tuple[tuple[str, str, str], ...]:
         return tuple(dict.fromkeys(self._facts.facts[path.facts[-1]] for path in kept))
 
-    def _path(self, path: Walked) -> Path:
+    def _path(self, path: BeamPath) -> Path:
         """A relation that is followed against its direction is marked as its inverse, with ⁻¹."""
         relations = tuple(
             self._facts.facts[fact][1] + ("" if self._facts.subjects[fact] == node else "⁻¹")
@@ -263,27 +268,35 @@ class ThinkOnGraph(Method):
         )
         return Path(tuple(self._facts.phrases[node] for node in path.nodes), relations, self._stated_in(path.facts))
 
-    def _shown(self, path: Walked) -> str:
-        said = self._path(path)
-        return said.nodes[0] + "".join(f" —{rel}→ {node}" for rel, node in zip(said.relations, said.nodes[1:]))
+    def _text(self, path: BeamPath) -> str:
+        record = self._path(path)
+        return record.nodes[0] + "".join(f" —{rel}→ {node}" for rel, node in zip(record.relations, record.nodes[1:]))
 
     def _stated_in(self, facts: Iterable[int]) -> tuple[str, ...]:
         rows = dict.fromkeys(int(row) for fact in facts for row in self._facts.stating(fact))
         return tuple(self._passages.passages[row].id for row in rows)
 
 
-def _order(path: Walked) -> tuple:
+def _first_scores(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:
+    """Row → the first score that it comes with."""
+    scores: dict[int, float] = {}
+    for row, score in pairs:
+        scores.setdefault(row, score)
+    return scores
+
+
+def _order(path: BeamPath) -> tuple:
     return (-path.score, path.facts, path.nodes)
 
 
 def _chosen(value: choose_relations.Output | None, offered: int, width: int) -> list[tuple[int, float]]:
     """(position, score) of the relations that a reply names, each once, best first, at most `width`. Numbers that were
     not offered and scores that are not above 0 are dropped; scores that sum to more than 1 are scaled to 1."""
-    said: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for choice in value.choices if value else ():
         if 1 <= choice.number <= offered and choice.score > 0:
-            said.setdefault(choice.number - 1, choice.score)
-    best = sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))[:width]
+            scores.setdefault(choice.number - 1, choice.score)
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:width]
     return list(zip((at for at, _ in best), _at_most_one([score for _, score in best])))
 
 
