@@ -71,8 +71,8 @@ def test_words_stand_where_they_were_put(a, b):
         ("7531 people", ["7,531"], True),
         ("Anglican Communion", ["the Anglican Communion"], True),
         ("In 1938", ["1937", "1938"], True),
-        ("", ["Orsby"], False),  # trap 2: the empty string is in every string
-        ("a", ["Orsby Fair"], False),  # trap 3: an answer within a gold answer
+        ("", ["Orsby"], False),  # the empty string is in every string
+        ("a", ["Orsby Fair"], False),  # an answer within a gold answer
         ("Ohio", ["Columbus, Ohio"], False),
         ("1919", ["19"], False),
         ("3.5", ["5"], False),
@@ -90,7 +90,7 @@ def test_words_stand_where_they_were_put(a, b):
         ("東京", ["東京"], True),
         ("東京都", ["東京"], False),
         ("…", ["🇮🇹"], False),  # no words in either
-        ("I don’t know", ["know"], False),  # trap 5: an abstention is wrong whatever words it has
+        ("I don’t know", ["know"], False),  # an abstention is wrong whatever words it has
         ("Unknown. The passages are on Orsby.", ["Orsby"], False),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_failed_question_is_wrong_even_where_abstaining_is_right(name):
 @pytest.mark.parametrize(
     ("answer", "gold", "decided"),
     [
-        ("I know it", ["no"], True),  # trap 3, kept: this is what the source measures
+        ("I know it", ["no"], True),  # kept: this is what the source measures
         ("1919", ["19"], True),
         ("Ohio", ["Columbus, Ohio"], True),
         ("(Orsby).", ["orsby"], True),
@@ -138,7 +138,7 @@ def test_a_failed_question_is_wrong_even_where_abstaining_is_right(name):
         ("Mr. N. Whitlock", ["Nora Whitlock"], True),  # the same last word, of four letters or more
         ("Mr. X. Lee", ["Bruce Lee"], None),  # of three
         ("not sure", ["Orsby"], False),
-        ("I don’t know", ["Orsby"], None),  # trap 5, kept: left to the judge
+        ("I don’t know", ["Orsby"], None),  # kept: left to the judge
         (None, ["Orsby"], False),
         (None, [], True),
         ("Orsby", [], False),
@@ -175,8 +175,8 @@ def test_the_heuristic_is_the_measure_without_the_judge():
         ("I don't know.", True, True),
         ("  UNKNOWN!", True, True),
         ("(can't tell)", True, True),
-        ("I don’t know", True, False),  # trap 5: a typographic apostrophe
-        ("I don't know. The passages are about fog.", True, False),  # trap 5: an explanation
+        ("I don’t know", True, False),  # a typographic apostrophe
+        ("I don't know. The passages are about fog.", True, False),  # an explanation
         ("Unknown, because nothing is said of it", True, False),
         ("Based on the passages, it cannot be determined.", True, False),
         ("The context does not mention the painter.", True, False),
@@ -216,7 +216,7 @@ def test_abstentions_are_counted_apart_on_questions_without_an_answer():
         ("Born in 1919.", ["19"], 0, 1),
         ("Orsbyton", ["Orsby"], 0, 1),
         ("“Ça ira” by N’Orvalle", ["N'Orvalle"], 1, 0),
-        ("We know it.", ["no"], None, 1),  # trap 4
+        ("We know it.", ["no"], None, 1),  # nearly every text holds a no
         ("Fog.", ["yes", "Yes, both"], None, 0),
         ("Fog.", [], None, None),
         ("", ["Orsby"], 0, 0),

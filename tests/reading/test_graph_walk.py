@@ -1,4 +1,4 @@
-"""Graph-walk compression: the published rules worked out by hand (spec 4.6), and what our own walk promises."""
+"""Graph-walk compression: the published rules worked out by hand, and what our own walk promises."""
 
 import pytest
 from hypothesis import given, settings
@@ -133,7 +133,7 @@ def test_companion_loses_all_but_one_chunk_of_lightrag_without_references():
     graph = path()
     text = layouts.lightrag.write(ContextGraph(graph.entities, graph.relations, (), graph.chunks))
     published = GraphWalk(profile="companion").compress(QUESTION, text)
-    assert len(published.before.chunks) == 1  # trap 13
+    assert len(published.before.chunks) == 1  # those of one reference overwrite each other
     assert len(GraphWalk().compress(QUESTION, text).graph.chunks) >= 5
 
 

@@ -22,11 +22,11 @@ def given(passages=PASSAGES, question=QUESTION, ends=()):
 
 
 def messages(prompt: str) -> list[dict]:
-    return PROMPTS[prompt].step.prompt(PROMPTS[prompt].asked(given()))
+    return PROMPTS[prompt].step.prompt(PROMPTS[prompt].input_of(given()))
 
 
 def ruled(prompt: str, asked: Input) -> str:
-    (said,) = PROMPTS[prompt].step.rule([PROMPTS[prompt].asked(asked)])
+    (said,) = PROMPTS[prompt].step.rule([PROMPTS[prompt].input_of(asked)])
     return said.reply
 
 

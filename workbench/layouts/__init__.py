@@ -1,7 +1,7 @@
 """Contexts as text and back: a layout is a module with `write(graph) -> str` and `parse(text) -> ContextGraph`.
 
-    ket_rag    four tables of `|` under dashed headers (KET-RAG, spec 4.4), which is Microsoft GraphRAG's layout
-    lightrag   fenced blocks of JSON lines and a list of references (lightrag-hku 1.5.7, spec A5.5)
+    ket_rag    four tables of `|` under dashed headers (KET-RAG), which is Microsoft GraphRAG's layout
+    lightrag   fenced blocks of JSON lines and a list of references (lightrag-hku 1.5.7)
 
 What a layout writes is written the same once it was parsed. A new one is a file in this folder and a line in `LAYOUTS`.
 """

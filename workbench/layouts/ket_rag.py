@@ -1,6 +1,6 @@
-"""The context of KET-RAG as text: entities, relationships, sources and chunks, each a table of `|` under its header
-(spec 4.4). Cells are not quoted and the texts of units may have many lines, so the writer sees to it that a reader can
-tell where a row begins:
+"""The context of KET-RAG as text: entities, relationships, sources and chunks, each a table of `|` under its header.
+Cells are not quoted and the texts of units may have many lines, so the writer sees to it that a reader can tell where a
+row begins:
 
 * a cell of the graph is one line, and a name has no `|` in it but `/`; a description keeps its own, because the
   columns behind it are counted from the right;
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from workbench.errors import DataError
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.text import titled
 
 TITLES = {
     "entities": "Entities",
@@ -47,7 +48,7 @@ _CHUNK_ROW = re.compile(r"chunk_[0-9]+(?=\|)")
 
 
 def write(graph: ContextGraph, *, empty_reports: bool = False) -> str:
-    """The context as text. `empty_reports` puts the `[]` of the released code before it (trap 2), which is not part of
+    """The context as text. `empty_reports` puts the `[]` of the released code before it, which is not part of
     a graph: a context that begins with it is written again with it only on demand."""
     many = {"entities": graph.entities, "relations": graph.relations, "sources": graph.sources}
     tables = [head(table, rows) + "".join(_rows(table, rows)) for table, rows in many.items() if rows]
@@ -73,8 +74,7 @@ def relation_row(relation: ContextRelation, id: int, more: Iterable[str] = ("ran
 
 
 def unit_row(unit: Unit, id: str) -> str:
-    text = f"{_flat(unit.title)}\n{unit.text}" if unit.title else unit.text
-    return f"{id}|" + _unquoted(_lines(text)).rstrip("\n") + "\n"
+    return f"{id}|" + _unquoted(_lines(titled(_flat(unit.title), unit.text))).rstrip("\n") + "\n"
 
 
 def _rows(table: str, rows: Sequence) -> list[str]:
@@ -126,18 +126,18 @@ def fits(text: str) -> bool:
     return bool(set(HEADERS.values()) & {line.rstrip() for line in _lines(text).split("\n")})
 
 
-def parse(text: str, *, companion: bool = False) -> ContextGraph:
+def parse(text: str, *, published: bool = False) -> ContextGraph:
     """The tables of a context. Any may be missing; what is no row of them (`[]`, `N/A`, blank lines) is left out.
 
-    Units have no titles and passages: the text does not say which part of it a title is. `companion` reads it as the
-    code behind "The Reasoning Bottleneck in Graph-RAG" does (spec 4.1): a table ends at the header that comes next in
-    the list, so entities read on into the others where there are no relationships (trap 10); a `|` ends a description;
+    Units have no titles and passages: the text does not say which part of it a title is. `published` reads it as the
+    code behind "The Reasoning Bottleneck in Graph-RAG" does: a table ends at the header that comes next in
+    the list, so entities read on into the others where there are no relationships; a `|` ends a description;
     of several entities of one name the last stands at the place of the first; without entities nothing is read.
-    DataError where no header is found, but for `companion`.
+    DataError where no header is found, but for `published`.
     """
     text = _lines(text)
-    if companion:
-        return _companion(text)
+    if published:
+        return _as_published(text)
     if not fits(text):
         raise DataError(
             f"a context that begins with {text[:60]!r} has no header of the layout ket_rag; one of "
@@ -183,10 +183,10 @@ def _records(lines: Iterable[str], begins: re.Pattern) -> list[tuple[str, str]]:
 
 def _entity(id: str, row: str) -> ContextEntity:
     name, _, rest = row.partition("|")
-    said, bar, degree = rest.rpartition("|")
+    description, bar, degree = rest.rpartition("|")
     if not bar or (degree and _whole(degree) is None):
-        said, degree = rest, ""
-    return ContextEntity(_flat(name), _flat(said), _whole(id), _whole(degree))
+        description, degree = rest, ""
+    return ContextEntity(_flat(name), _flat(description), _whole(id), _whole(degree))
 
 
 def _relation(id: str, row: str, columns: Sequence[str]) -> ContextRelation:
@@ -218,10 +218,10 @@ def _float(cell: str) -> float:
         return 1.0
 
 
-# -- as the companion code reads ------------------------------------------------------------------------------------
+# -- as the published code reads ------------------------------------------------------------------------------------
 
 
-def _companion(text: str) -> ContextGraph:
+def _as_published(text: str) -> ContextGraph:
     bodies = {}
     for header, following in zip(HEADERS.values(), [*HEADERS.values(), ""][1:]):
         at = text.find(header)
@@ -237,6 +237,6 @@ def _companion(text: str) -> ContextGraph:
     return ContextGraph(
         tuple(named.values()),
         tuple(ContextRelation(*row[1:4], _float(row[4] if len(row) > 4 else "")) for row in cells if len(row) >= 4),
-        tuple(Unit(id, said.strip()) for id, said in _records(sources, _ROW)),
-        tuple(Unit(id, said.strip()) for id, said in _records(chunks, _CHUNK_ROW)),
+        tuple(Unit(id, text.strip()) for id, text in _records(sources, _ROW)),
+        tuple(Unit(id, text.strip()) for id, text in _records(chunks, _CHUNK_ROW)),
     )

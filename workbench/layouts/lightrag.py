@@ -1,5 +1,5 @@
 """The context of LightRAG as text: fenced blocks of JSON lines, entities, relationships and document chunks, and a list
-of references (lightrag-hku 1.5.7, spec A5.5). A reference is a document: chunks of one title share its number, and one
+of references (lightrag-hku 1.5.7). A reference is a document: chunks of one title share its number, and one
 without a title has none. There are no sources; those of a graph follow its chunks. JSON keeps every text in its line.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from workbench.errors import DataError
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.text import titled
 
 ENTITIES = "Knowledge Graph Data (Entity):\n\n```json"
 RELATIONS = "Knowledge Graph Data (Relationship):\n\n```json"
@@ -49,10 +50,7 @@ def chunks(texts: Sequence[tuple[str, str]]) -> str:
         return ""
     texts = [(flat(title), text) for title, text in texts]
     numbers = _references(title for title, _ in texts)
-    shown = (
-        line(reference_id=str(numbers.get(title, "")), content=f"{title}\n{text}" if title else text)
-        for title, text in texts
-    )
+    shown = (line(reference_id=str(numbers.get(title, "")), content=titled(title, text)) for title, text in texts)
     listed = [f"[{number}] {title}" for title, number in numbers.items()]
     return BETWEEN.join([_block(CHUNKS, shown), "\n".join([REFERENCES, *listed, FENCE])])
 
@@ -84,16 +82,16 @@ def fits(text: str) -> bool:
     return any(kind for kind, _ in _blocks(text))
 
 
-def parse(text: str, *, companion: bool = False) -> ContextGraph:
+def parse(text: str, *, published: bool = False) -> ContextGraph:
     """The tables of a context. Any may be missing; a line that is no JSON object is left out.
 
     Chunks are numbered in their order, `chunk_1` first; one that begins with the title of its reference has that title.
-    `companion` reads it as the code behind "The Reasoning Bottleneck in Graph-RAG" does (spec 4.1): names in capitals,
-    and a chunk goes by its reference, so that of several with one reference, or with none, the last alone is left
-    (trap 13). DataError where there is no block of this layout, but for `companion`.
+    `published` reads it as the code behind "The Reasoning Bottleneck in Graph-RAG" does: names in capitals,
+    and a chunk goes by its reference, so that of several with one reference, or with none, only the last
+    is left. DataError where there is no block of this layout, but for `published`.
     """
     blocks = list(_blocks(text))
-    if not companion and not any(kind for kind, _ in blocks):
+    if not published and not any(kind for kind, _ in blocks):
         raise DataError(
             f"a context that begins with {text[:60]!r} has no block of the layout lightrag; a fence ```json should "
             "stand below a label such as 'Knowledge Graph Data (Entity):'"
@@ -102,14 +100,14 @@ def parse(text: str, *, companion: bool = False) -> ContextGraph:
     for kind, lines in blocks:
         if kind:
             rows[kind] += _objects(lines)
-    name = str.upper if companion else str
+    name = str.upper if published else str
     return ContextGraph(
         tuple(ContextEntity(name(_cell(row, "entity")), _cell(row, "description")) for row in rows["entities"]),
         tuple(
             ContextRelation(name(_cell(row, "entity1")), name(_cell(row, "entity2")), _cell(row, "description"))
             for row in rows["relations"]
         ),
-        chunks=_by_reference(rows["chunks"]) if companion else _numbered(rows["chunks"], _titles(text)),
+        chunks=_by_reference(rows["chunks"]) if published else _numbered(rows["chunks"], _titles(text)),
     )
 
 

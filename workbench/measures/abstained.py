@@ -3,8 +3,8 @@
 `abstained` counts what the reader says of itself and what `is_abstention` reads in the text. `abstained:answerable`
 and `abstained:unanswerable` are the same over the questions with and without a gold answer: the first should be low,
 the second high. `abstained:thesis` is the exact rule of "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045,
-companion code; spec 3.6): no answer at all, or the whole text is one of six phrases. It misses a typographic
-apostrophe and a phrase that is followed by an explanation (trap 5); `is_abstention` does not."""
+companion code): no answer at all, or the whole text is one of six phrases. It misses a typographic
+apostrophe and a phrase that is followed by an explanation; `is_abstention` does not."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def is_abstention(text: str | None) -> bool:
     >>> [is_abstention(text) for text in ("Unknown Pleasures", "I don't know, but I think Paris", "Paris, not sure")]
     [False, False, False]
     """
-    said = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
-    said = said.strip(EDGES + "*_\u201c\u201d")
-    found = _PHRASE.match(said)
+    plain = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
+    plain = plain.strip(EDGES + "*_\u201c\u201d")
+    found = _PHRASE.match(plain)
     if not found:
-        return not said
+        return not plain
     return bool(_GOES_ON.match(found["rest"])) and not _BUT.match(found["rest"])
 
 

@@ -1,5 +1,5 @@
 """accuracy:thesis: a heuristic, then a judge for what it leaves open ("The Reasoning Bottleneck in Graph-RAG",
-arXiv 2603.14045, section 4.5 and companion code; spec 6.1).
+arXiv 2603.14045, section 4.5 and companion code).
 
     n(x)  NFKD, lower case, spaces made one, the edge characters of the abstention rule stripped
     a(x)  NFKD, lower case, bracketed parts dropped, letters a-z, digits and spaces kept, spaces made one
@@ -10,7 +10,7 @@ arXiv 2603.14045, section 4.5 and companion code; spec 6.1).
 
 It keeps the source's traps so that its numbers can be compared: "no" is in "know", "19" in "1919", an answer "a" in
 most gold answers. One departure: an empty n(answer), n(gold) or a(x) matches nothing, where there the empty string is
-in every gold answer (traps 2 and 3). Without gold the judge is not asked. A failed question is wrong.
+in every gold answer. Without gold the judge is not asked. A failed question is wrong.
 
 `accuracy:heuristic` is stages 1 to 3 alone, with all that they leave open wrong: what is measured where there is no
 judge. `judged` is the share that was left to the judge, `judge_unknown` the share where it did not decide or failed."""
@@ -37,12 +37,12 @@ def heuristic(answer: str | None, gold: Sequence[str]) -> bool | None:
     >>> heuristic("the French capital", ["Paris"]) is None
     True
     """
-    said = None if answer is None else normalised(answer)
-    if said is None or said in THESIS_PHRASES:
+    plain = None if answer is None else normalised(answer)
+    if plain is None or plain in THESIS_PHRASES:
         return not gold
-    if not gold or not said:
+    if not gold or not plain:
         return False
-    if any(right and (right in said or said in right) for right in map(normalised, gold)):
+    if any(right and (right in plain or plain in right) for right in map(normalised, gold)):
         return True
     return True if any(_alias(answer, right) for right in gold) else None
 

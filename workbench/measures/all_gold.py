@@ -1,7 +1,6 @@
 """all_gold@k: 1 where every gold passage is among the first k, else 0.
 
-CatRAG calls it full chain retrieval (FCR) at k = 5 (spec B8). With more than k gold passages it cannot be 1 (trap
-T29)."""
+CatRAG calls it full chain retrieval (FCR) at k = 5. With more than k gold passages it cannot be 1."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     cost = Σ over calls of (prompt tokens × price of prompt + completion tokens × price of completion) / 10⁶
 
 Prices per million tokens are in `workbench/llm/prices.csv`. "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045,
-section 4; spec 2) has one flat price for both. Where a price is unknown so is the cost: None, never 0; and one question
+section 4) has one flat price for both. Where a price is unknown so is the cost: None, never 0; and one question
 of unknown cost makes the mean of its method unknown. Rules cost nothing."""
 
 from __future__ import annotations

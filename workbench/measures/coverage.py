@@ -1,10 +1,10 @@
 """coverage: 1 where the retrieved context holds a gold answer or alias, else 0: could the reader have known?
 
 The context is the text before any compression (`workbench.experiments.evaluate` says which). The measure comes from
-"The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045, section 4.5; spec 6.4).
+"The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045, section 4.5).
 
 * `coverage`: some gold answer occurs at word boundaries. Not defined where a gold answer is yes or no, which nearly
-  every text holds (trap 4), nor where there is none.
+  every text holds, nor where there is none.
 * `coverage:substring`: the source's own: a gold answer, lower-cased and stripped, is a substring of the lower-cased
   context with its spaces made one. "no" is in "know" and "19" in "1919"; yes and no count.
 * `coverage:bridge`: the answers of all steps of the decomposition occur at word boundaries, the last one or an alias of
@@ -14,7 +14,7 @@ The context is the text before any compression (`workbench.experiments.evaluate`
   no occur at word boundaries: the source's for HotpotQA. Not defined without gold passages that have titles. Its
   third one, for 2Wiki, looks for the subjects and objects of evidence triples, which a question does not hold.
 * `coverage:read`, `coverage:read:substring`: the first two on what the reader was shown: after compression. What falls
-  between the two was cut by the compressor, and is no failure of reasoning (trap 14).
+  between the two was cut by the compressor, and is no failure of reasoning.
 
 Where the gold answers are a set, one of them is enough."""
 
@@ -59,8 +59,8 @@ def coverage_bridge(context: str, gold: Sequence[str], steps: Sequence[str]) -> 
     """
     sought = [[step] for step in steps[:-1]] + [[*steps[-1:], *gold]] if steps else []
     sought = [names for names in sought if not any(map(is_yes_no, names))]
-    said = words_of(context)
-    return float(all(_any_in(names, said) for names in sought)) if sought else None
+    context_words = words_of(context)
+    return float(all(_any_in(names, context_words) for names in sought)) if sought else None
 
 
 def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) -> float | None:
@@ -73,9 +73,9 @@ def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) ->
     """
     if not gold or not titles or not all(map(str.strip, titles)):
         return None
-    said = words_of(context)
-    named = all(_any_in([_SUFFIX.sub("", title) or title], said) for title in titles)
-    return float(named and (any(map(is_yes_no, gold)) or _any_in(gold, said)))
+    context_words = words_of(context)
+    named = all(_any_in([_SUFFIX.sub("", title) or title], context_words) for title in titles)
+    return float(named and (any(map(is_yes_no, gold)) or _any_in(gold, context_words)))
 
 
 _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
@@ -87,5 +87,5 @@ def words_of(context: str) -> list[str]:
     return words(context)
 
 
-def _any_in(names: Sequence[str], said: list[str]) -> bool:
-    return any(places(words(name), said) for name in names)
+def _any_in(names: Sequence[str], context_words: list[str]) -> bool:
+    return any(places(words(name), context_words) for name in names)

@@ -1,4 +1,4 @@
-"""em: 1 where the answer, normalised, equals a gold answer or alias, else 0 (SQuAD; HippoRAG 2, spec A9).
+"""em: 1 where the answer, normalised, equals a gold answer or alias, else 0 (SQuAD; HippoRAG 2).
 
 Normalised means: lower case, ASCII punctuation deleted, the words a, an, the deleted, runs of space made one.
 """
@@ -26,5 +26,5 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
     >>> exact_match("the Eiffel Tower", ["Eiffel tower", "La tour Eiffel"])
     1.0
     """
-    said = normalised(answer)
-    return float(bool(said) and any(said == normalised(right) for right in gold))
+    plain = normalised(answer)
+    return float(bool(plain) and any(plain == normalised(right) for right in gold))

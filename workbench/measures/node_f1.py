@@ -1,8 +1,8 @@
-"""node_f1: the harmonic mean of `node_precision` and `node_recall` of one question (DotRAG, spec 9.2).
+"""node_f1: the harmonic mean of `node_precision` and `node_recall` of one question (DotRAG, Table 2).
 
     node_f1 = 2 |R ∩ G| / (|R| + |G|)
 
-A table holds its mean over questions, which is not what the means of precision and recall would give (trap 11)."""
+A table holds its mean over questions, which is not what the means of precision and recall would give."""
 
 from __future__ import annotations
 

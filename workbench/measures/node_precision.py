@@ -1,4 +1,4 @@
-"""node_precision: the share of the retrieved nodes that are gold (DotRAG, spec 9.2); 0 where nothing was retrieved.
+"""node_precision: the share of the retrieved nodes that are gold (DotRAG, Table 2); 0 where nothing was retrieved.
 
     node_precision = |R ∩ G| / |R|
 

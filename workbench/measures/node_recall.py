@@ -1,4 +1,4 @@
-"""node_recall: the share of the gold nodes of a graph that were retrieved (DotRAG, spec 9.2).
+"""node_recall: the share of the gold nodes of a graph that were retrieved (DotRAG, Table 2).
 
     node_recall = |R ∩ G| / |G|
 

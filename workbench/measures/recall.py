@@ -2,8 +2,8 @@
 
     recall@k = |top k ∩ gold| / |gold|
 
-As in HippoRAG 2 (spec A9): sets of passages, mean over questions. There, a question without gold counts as 0; here it
-does not count."""
+As in HippoRAG 2 (arXiv 2502.14802): sets of passages, mean over questions. There, a question without gold counts as 0;
+here it does not count."""
 
 from __future__ import annotations
 

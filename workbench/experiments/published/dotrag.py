@@ -1,7 +1,7 @@
 """The claims of DotRAG, asked of numbers: of the paper's own tables, where some do not hold, or of measured ones.
 
 `values` maps (backbone, method, data, measure) to a score, the first being empty. A claim about which nothing is known
-is left out. The numbers in comments are those of the list of inconsistencies in section 14 of the specification."""
+is left out. Numbers in comments count the inconsistencies that were found in the paper."""
 
 from __future__ import annotations
 

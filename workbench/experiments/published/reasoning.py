@@ -1,8 +1,8 @@
 """The claims of "The Reasoning Bottleneck in Graph-RAG", asked of numbers: of its own tables, where some do not hold,
 or of measured ones.
 
-`values` maps (backbone, method, data, measure) to a share. A claim about which nothing is known is left out. The
-numbers in comments are those of the list of inconsistencies in section 9 of the specification."""
+`values` maps (backbone, method, data, measure) to a share. A claim about which nothing is known is left out. Numbers
+in comments count the inconsistencies that were found in the paper."""
 
 from __future__ import annotations
 
