@@ -21,7 +21,7 @@ from workbench.layouts import of_evidence
 from workbench.measures.coverage import coverage, coverage_bridge, coverage_substring
 from workbench.methods.base import within_budget
 from workbench.reading.compression import Compressor, compressor, top, truncate
-from workbench.reading.compression.base import joined, shown, written
+from workbench.reading.compression.base import joined, written
 from workbench.records import Compressed, ContextGraph, Evidence, Question
 
 SPECS = ("graph-walk", "graph-walk[profile=companion]", "graph-walk[profile=thesis]", "similarity")
@@ -127,7 +127,7 @@ def hop_of_answer(cases: list[Case]) -> list[str]:
     found = []
     for question, graph, _ in cases:
         result = everything.compress(question.question, graph)
-        units = {unit.id: shown(unit) for unit in (*graph.chunks, *graph.sources)}
+        units = {unit.id: unit.content for unit in (*graph.chunks, *graph.sources)}
         hops = ["none" if hop is None else str(hop) for _, hop, ids in result.kept
                 if coverage(joined(units.get(id, "") for id in ids), question.answers)]  # fmt: skip
         found.append(hops[0] if hops else "nowhere")

@@ -172,23 +172,23 @@ def test_what_has_no_header_is_refused(text):
 
 def test_the_companion_reads_on_where_there_are_no_relationships():
     text = "\n\n\n".join(block for block in TEXT.split("\n\n\n") if "Relationships" not in block)
-    mine, theirs = ket_rag.parse(text), ket_rag.parse(text, companion=True)
+    mine, theirs = ket_rag.parse(text), ket_rag.parse(text, published=True)
     assert [entity.name for entity in mine.entities] == ["ORSBY", "RIVER ALDRA"]
     assert theirs.relations == () and len(theirs.entities) == 2  # rows of two cells are no entities
     longer = text.replace("12|Orsby lies", "12|a|b|Orsby lies")
-    assert "a" in [entity.name for entity in ket_rag.parse(longer, companion=True).entities]
+    assert "a" in [entity.name for entity in ket_rag.parse(longer, published=True).entities]
 
 
 def test_the_companion_ends_a_description_at_a_bar():
-    found = ket_rag.parse(TEXT, companion=True)
+    found = ket_rag.parse(TEXT, published=True)
     assert found.entities[0].description == "A town"
     assert found.relations[1].weight == 1.0 and found.relations[1].description == "a"
     assert found.chunks == GRAPH.chunks and found.sources == GRAPH.sources
 
 
 def test_the_companion_needs_entities():
-    assert ket_rag.parse(TEXT.split("\n\n\n", 1)[1], companion=True) == ContextGraph()
-    assert ket_rag.parse("anything", companion=True) == ContextGraph()
+    assert ket_rag.parse(TEXT.split("\n\n\n", 1)[1], published=True) == ContextGraph()
+    assert ket_rag.parse("anything", published=True) == ContextGraph()
 
 
 # -- lightrag ---------------------------------------------------------------------------------------------------------
@@ -208,13 +208,13 @@ def test_blocks_of_json_lines():
 
 
 def test_the_companion_keeps_one_chunk_of_a_reference():
-    graph = lightrag.parse(LIGHTRAG, companion=True)
+    graph = lightrag.parse(LIGHTRAG, published=True)
     assert graph.entities[0].name == "ORSBY" and graph.relations[0].target == "RIVER ALDRA"
     assert [(unit.id, unit.text) for unit in graph.chunks] == [
         ("2", "Orsby\nA town."), ("1", "Aldra\nIt flows."), ("", "Fog."),
     ]  # fmt: skip
     without = LIGHTRAG.replace('"1", "c', '"", "c').replace('"2", "c', '"", "c')
-    assert [unit.text for unit in lightrag.parse(without, companion=True).chunks] == ["Aldra\nIt flows."]
+    assert [unit.text for unit in lightrag.parse(without, published=True).chunks] == ["Aldra\nIt flows."]
     assert len(lightrag.parse(without).chunks) == 4
 
 
@@ -229,7 +229,7 @@ def test_a_list_of_objects_and_broken_lines():
 def test_what_has_no_block_is_refused(text):
     with pytest.raises(DataError, match="no block"):
         lightrag.parse(text)
-    assert lightrag.parse(text, companion=True) == ContextGraph()
+    assert lightrag.parse(text, published=True) == ContextGraph()
 
 
 # -- both -------------------------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_names_numbers_and_order_survive(graph):
 def test_no_text_breaks_a_parser(text, lines):
     for given_text in (text, "\n".join([*lines, text]), "".join(lines)):
         for layout in LAYOUTS.values():
-            layout.parse(given_text, companion=True)
+            layout.parse(given_text, published=True)
             try:
                 layout.parse(given_text)
             except DataError:

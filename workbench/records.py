@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from workbench.text import titled
+
 if TYPE_CHECKING:
     from workbench.trace import Trace
 
@@ -51,7 +53,7 @@ class Passage(Record):
     @property
     def content(self) -> str:
         """Title, newline, text: the input of the encoder and of a reader."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
+        return titled(self.title, self.text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -124,7 +126,7 @@ class Report(Record):
 
     @property
     def content(self) -> str:
-        return f"{self.title}\n{self.text}" if self.title else self.text
+        return titled(self.title, self.text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,6 +138,11 @@ class Unit(Record):
     text: str
     title: str = ""
     passages: tuple[str, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """Title, newline, text: what a reader sees."""
+        return titled(self.title, self.text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -45,3 +45,20 @@ def _composed(text: str) -> str:
 
 
 PHRASE_RULES = {"unicode": unicode_phrase, "ascii": ascii_phrase}
+
+
+def titled(title: str, text: str) -> str:
+    """A text below its title, if it has one."""
+    return f"{title}\n{text}" if title else text
+
+
+def split_title(text: str, longest: int, ends: str) -> tuple[str, str]:
+    """(title, text) of a text that opens with its title: a line of at most `longest` characters that closes with none
+    of `ends`. The title is empty where the first line is none.
+
+    >>> split_title("Orsby\\nA town.", 100, ends="."), split_title("A town.\\nIt is old.", 100, ends=".")
+    (('Orsby', 'A town.'), ('', 'A town.\\nIt is old.'))
+    """
+    first, feed, rest = text.partition("\n")
+    bare = first.rstrip()
+    return (first, rest) if feed and bare and len(first) <= longest and bare[-1] not in ends else ("", text)

@@ -23,11 +23,11 @@ def given(passages=PASSAGES, question=QUESTION, ends=()):
 
 
 def messages(prompt: str) -> list[dict]:
-    return PROMPTS[prompt].step.prompt(PROMPTS[prompt].asked(given()))
+    return PROMPTS[prompt].step.prompt(PROMPTS[prompt].input_of(given()))
 
 
 def ruled(prompt: str, asked: Input) -> str:
-    (said,) = rule_for(PROMPTS[prompt].step)([PROMPTS[prompt].asked(asked)])
+    (said,) = rule_for(PROMPTS[prompt].step)([PROMPTS[prompt].input_of(asked)])
     return said.reply
 
 

@@ -31,6 +31,6 @@ def blinded(text: str, ids: Collection[str] = (), names: Iterable[str] = ()) -> 
     return text.strip()
 
 
-def _cites(said: str, ids: Collection[str]) -> bool:
-    parts = [part.strip() for part in re.split(r"[,;]", said)]
-    return bool(_NAMED.fullmatch(said.strip())) or all(part in ids for part in parts)
+def _cites(cited: str, ids: Collection[str]) -> bool:
+    parts = [part.strip() for part in re.split(r"[,;]", cited)]
+    return bool(_NAMED.fullmatch(cited.strip())) or all(part in ids for part in parts)

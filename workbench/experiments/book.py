@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -44,10 +45,25 @@ class Parts(NamedTuple):
     measures: Mapping[str, str]  # measure -> key
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """The run that stood in a folder: its configuration, the code that made it (as `Standing.sources`), its
+    questions."""
+
+    config: dict[str, Any]
+    sources: dict[str, dict[str, str]]
+    questions: dict[str, Question]
+
+    @classmethod
+    def of(cls, folder: Path, config: dict[str, Any]) -> Earlier:
+        questions = {question.id: question for question in read_questions_of(folder)}
+        return cls(config, _read_json(folder / "sources.json") or {}, questions)
+
+
 @dataclass
 class Standing:
     """What a folder holds of what is asked for, once `config` is its run's: `rows` that hold, those that do not
-    (`stale`), and why, in words."""
+    (`stale`), which `before` made, and `why`, in words."""
 
     folder: Path
     config: dict[str, Any]
@@ -55,32 +71,34 @@ class Standing:
     questions: dict[str, Question]
     rows: dict[Cell, dict]
     stale: dict[Cell, dict] = field(default_factory=dict)
-    before: dict[str, Any] | None = None  # the configuration that made the stale rows, and the code
-    were: dict[str, dict[str, str]] = field(default_factory=dict)
+    before: Earlier | None = None
     why: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, folder: Path, asked: Mapping[str, Any], parts: Parts, questions: Sequence[Question]) -> Standing:
         """What stands in `folder`; `asked` is the configuration of a run of what is asked for alone.
         :class:`SettingError` where the folder holds another run."""
-        before = check_same(folder, asked)
+        config = check_same(folder, asked)
         sources = {name: part.units for name, part in _named(parts)}
-        if before is None:
-            return cls(folder, dict(asked), sources, {question.id: question for question in questions}, {})
-        were = _read_json(folder / "sources.json") or {}
-        known = {question.id: question for question in read_questions_of(folder)}
-        now = {**known, **{question.id: question for question in questions}}
-        left_out = _contradicted(before, asked, parts, were)
-        config = _merged(before, asked, now.values(), left_out)
-        kept = {name: units for name, units in were.items() if name in config["methods"] or name == "(judge)"}
-        standing = cls(folder, config, {**kept, **sources}, now, {}, before=before, were=were)
-        reading = config["reading"] and config["reading"]["key"]
+        mine = {question.id: question for question in questions}
+        if config is None:
+            return cls(folder, dict(asked), sources, mine, {})
+        before = Earlier.of(folder, config)
+        now = before.questions | mine
+        left_out = _contradicted(before, asked, parts)
+        config = _merged(before.config, asked, now.values(), left_out)
+        stays = {n: units for n, units in before.sources.items() if n in config["methods"] or n == "(judge)"}
+        standing = cls(folder, config, {**stays, **sources}, now, {}, before=before)
         for cell, row in by_cell(folder / "results.jsonl").items():
-            method, question = config["methods"].get(row["method"]), now.get(row["question_id"])
-            holds = method and question and row.get("key") == row_key(method["key"], reading, question)
-            (standing.rows if holds else standing.stale)[cell] = row
-        standing.why = list(_reasons(standing.stale, before, config, were, standing.sources, left_out))
+            (standing.rows if standing.holds(row) else standing.stale)[cell] = row
+        standing.why = list(_reasons(standing, left_out))
         return standing
+
+    def holds(self, row: Mapping[str, Any]) -> bool:
+        """Whether the method, the reader and the question of a row are what they were."""
+        method, question = self.config["methods"].get(row["method"]), self.questions.get(row["question_id"])
+        reading = self.config["reading"] and self.config["reading"]["key"]
+        return bool(method and question and row.get("key") == row_key(method["key"], reading, question))
 
     def missing(self, questions: Iterable[Question], methods: Iterable[str]) -> list[tuple[Question, str]]:
         """What is still to be asked, in the order of questions and methods."""
@@ -171,35 +189,39 @@ class Book:
 
     def _put_aside(self) -> Path:
         """The stale rows as a run in `before/`, and what is left of this one."""
-        stale, before = self.standing.stale, self.standing.before
-        lines = [json.dumps(row) + "\n" for row in stale.values()]
-        target = self.folder / "before" / text_hash("".join(lines))[:12]
+        stale = self.standing.stale
+        target = self.folder / "before" / text_hash("".join(json.dumps(row) + "\n" for row in stale.values()))[:12]
         if not target.exists():  # else a killed process came as far as this
             part = target.with_name(f"{target.name}.part")
             shutil.rmtree(part, ignore_errors=True)
-            for name in ("traces", "contexts"):
-                (part / name).mkdir(parents=True)
-            methods = dict.fromkeys(method for _, method in stale)
-            asked = dict.fromkeys(question for question, _ in stale)
-            questions = [one for one in read_questions_of(self.folder) if one.id in asked]
-            described = {name: before["methods"][name] for name in methods if name in before["methods"]}
-            write_json(part / "run.json", summed({**before, "methods": described}, questions))
-            were = self.standing.were.items()
-            write_json(part / "sources.json", {name: units for name, units in were if name in (*described, "(reader)")})
-            write_lines(part / "questions.jsonl", map(asdict, questions))
-            write_lines(part / "results.jsonl", stale.values())
-            timings = self._timings()
-            write_lines(part / "timings.jsonl", (timings[cell] for cell in stale if cell in timings))
-            for cell, row in stale.items():
-                for place, name in (("traces", trace_name(*cell)), ("contexts", row["context"]),
-                                    ("contexts", row["retrieved"])):  # fmt: skip
-                    _keep(self.folder / place / name, part / place / name) if name else None
-            Run(part).save_summaries()
+            self._write_earlier(part, stale)
             os.replace(part, target)
         write_lines(self.folder / "results.jsonl", self.rows.values())
         for cell in stale:
             (self.folder / "traces" / trace_name(*cell)).unlink(missing_ok=True)
         return target
+
+    def _write_earlier(self, part: Path, stale: Mapping[Cell, dict]) -> None:
+        """A run of the stale rows, as the earlier one was made."""
+        for name in ("traces", "contexts"):
+            (part / name).mkdir(parents=True)
+        before = self.standing.before
+        known = before.config["methods"]
+        methods = {name: known[name] for name in dict.fromkeys(name for _, name in stale) if name in known}
+        asked = {one for one, _ in stale}
+        questions = [question for one, question in before.questions.items() if one in asked]
+        sources = {name: units for name, units in before.sources.items() if name in (*methods, "(reader)")}
+        timings = self._timings()
+        write_json(part / "run.json", summed({**before.config, "methods": methods}, questions))
+        write_json(part / "sources.json", sources)
+        write_lines(part / "questions.jsonl", map(asdict, questions))
+        write_lines(part / "results.jsonl", stale.values())
+        write_lines(part / "timings.jsonl", (timings[cell] for cell in stale if cell in timings))
+        for cell, row in stale.items():
+            _link(self.folder / "traces", part / "traces", trace_name(*cell))
+            for name in filter(None, (row["context"], row["retrieved"])):
+                _link(self.folder / "contexts", part / "contexts", name)
+        Run(part).save_summaries()
 
 
 def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
@@ -258,13 +280,13 @@ def _whole(path: Path, write: Callable[[Path], Any]) -> None:
     os.replace(part, path)
 
 
-def _keep(file: Path, copy: Path) -> None:
+def _link(source: Path, target: Path, name: str) -> None:
     """A second name for a file, which stays when the first is given to another; a copy where the disk has no links."""
-    if file.exists() and not copy.exists():
+    if (source / name).exists() and not (target / name).exists():
         try:
-            os.link(file, copy)
+            os.link(source / name, target / name)
         except OSError:
-            shutil.copyfile(file, copy)
+            shutil.copyfile(source / name, target / name)
 
 
 def _named(parts: Parts) -> Iterator[tuple[str, Identity]]:
@@ -272,17 +294,16 @@ def _named(parts: Parts) -> Iterator[tuple[str, Identity]]:
     yield from ((name, part) for name, part in (("(reader)", parts.reader), ("(judge)", parts.judge)) if part)
 
 
-def _contradicted(before: Mapping, asked: Mapping, parts: Parts, were: Mapping[str, Mapping]) -> dict[str, list[str]]:
+def _contradicted(before: Earlier, asked: Mapping, parts: Parts) -> dict[str, list[str]]:
     """Methods of the run that are not asked for, and of which a row could not be made any more beside those that are:
     they were made of other data, or with other code."""
-    others = [name for name in before["methods"] if name not in parts.methods]
-    if before["data"] != asked["data"]:
+    others = [name for name in before.config["methods"] if name not in parts.methods]
+    if before.config["data"] != asked["data"]:
         return {name: ["the data"] for name in others}
     now = {unit: code for _, part in _named(parts) for unit, code in part.units.items()}
-    found = {
-        name: [unit for unit, code in were.get(name, {}).items() if now.get(unit, code) != code] for name in others
-    }
-    return {name: units for name, units in found.items() if units}
+    sources = {name: before.sources.get(name, {}) for name in others}
+    differing = {name: [u for u, code in units.items() if now.get(u, code) != code] for name, units in sources.items()}
+    return {name: units for name, units in differing.items() if units}
 
 
 def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left_out: Iterable[str]) -> dict[str, Any]:
@@ -297,34 +318,34 @@ def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left
     return summed(merged, questions)
 
 
-def _reasons(
-    stale: Mapping[Cell, dict], before: Mapping, now: Mapping, were: Mapping, are: Mapping, left_out: Mapping
-) -> Iterator[str]:
+def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[str]:
     """Why rows do not hold, a line for each method."""
-    for name in dict.fromkeys(method for _, method in stale):
-        count = sum(method == name for _, method in stale)
+    for name, count in Counter(method for _, method in standing.stale).items():
         if name in left_out:
-            what = _said(left_out[name])
+            what = _first(left_out[name])
             yield f"{count:,} rows of {name}, which was not asked for, were put aside, because {what} changed"
-            continue
-        units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]
-        described = [
-            what
-            for what in ("settings", "engine", "encoder", "layers")
-            if _decides(before["methods"].get(name, {}).get(what)) != _decides(now["methods"][name].get(what))
-        ]
-        what = _said([*units, *described] or ["a question"])
-        yield f"{count:,} rows of {name} were asked again, because {what} changed"
+        else:
+            what = _first(_changes(standing, name) or ["a question"])
+            yield f"{count:,} rows of {name} were asked again, because {what} changed"
 
 
-def _decides(value: Any) -> Any:
-    layers = value if isinstance(value, dict) and any(isinstance(one, dict) for one in value.values()) else None
-    return {kind: one.get("hash") for kind, one in layers.items()} if layers else value
+def _changes(standing: Standing, name: str) -> list[str]:
+    """What changed of a method and of the reader: units of code, then parts of the method's description."""
+    were, are = standing.before.sources, standing.sources
+    units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]
+    before, now = (_deciding(one["methods"].get(name, {})) for one in (standing.before.config, standing.config))
+    return [*units, *(what for what in now if before[what] != now[what])]
 
 
-def _said(names: Sequence[str], most: int = 3) -> str:
-    shown = ", ".join(name.replace("__main__:", "") for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def _deciding(method: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a method's description decides its rows; of a layer its content does."""
+    layers = {kind: layer.get("hash") for kind, layer in (method.get("layers") or {}).items()}
+    return {**{what: method.get(what) for what in ("settings", "engine", "encoder")}, "layers": layers}
+
+
+def _first(names: Sequence[str], most: int = 3) -> str:
+    first = ", ".join(name.replace("__main__:", "") for name in names[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
 def default_name(config: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from tqdm.auto import tqdm
 
@@ -40,6 +40,16 @@ from workbench.text import text_hash
 from workbench.trace import Trace
 
 Measures = Sequence[str | Measure]
+
+
+class Settings(TypedDict, total=False):
+    """Settings of `evaluate` that a grid passes on."""
+
+    k: int | None
+    budget: int | None
+    trace: str
+    workers: int | None
+    judge: Engine | str | None
 
 
 def evaluate(
@@ -77,10 +87,7 @@ def evaluate(
     that measure, `judged` and `judge_unknown`. Without one `accuracy:thesis` is measured, and named, as
     `accuracy:heuristic`. Coverage is measured on the retrieved context: what the reader starts from, before any
     compression (`reader.contexts(evidence).retrieved`); without a reader all ranked passages."""
-    questions = asked_once(islice(questions, limit))
-    methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
-    if not questions or not methods:
-        raise SettingError("evaluate needs at least one question and one method")
+    questions, methods = asked_for(questions, methods, limit, by="evaluate")
     if measures is None:
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
         of_reader = measures_.of_reader(reader.label) if reader else ()
@@ -105,13 +112,19 @@ def evaluate(
     return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=book.notes)
 
 
-def asked_once(questions: Iterable[Question]) -> list[Question]:
-    """The questions; :class:`SettingError` where two have one id, by which rows go."""
+def asked_for(
+    questions: Iterable[Question], methods: Mapping[str, Method] | Sequence[Method], limit: int | None, by: str
+) -> tuple[list[Question], dict[str, Method]]:
+    """The first `limit` questions, each once, and the methods by label; :class:`SettingError` where there is nothing to
+    ask, or two questions share the id by which rows go."""
     known: dict[str, Question] = {}
-    for question in questions:
+    for question in islice(questions, limit):
         if known.setdefault(question.id, question) != question:
             raise SettingError(f"two questions have the id {question.id!r}; ids must be unique")
-    return list(known.values())
+    named = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
+    if not known or not named:
+        raise SettingError(f"{by} needs at least one question and one method")
+    return list(known.values()), named
 
 
 class Outcome(NamedTuple):
@@ -166,8 +179,8 @@ class Plan:
     ) -> Plan:
         """The plan that arguments of `evaluate` mean."""
         judge = engine(judge) if judge is not None else None
-        taken = _measurable(measures, reader, judge)
-        return cls(methods, reader, judge, taken, k or max(20, measures_.deepest(list(taken))), budget, trace)
+        chosen = _measurable(measures, reader, judge)
+        return cls(methods, reader, judge, chosen, k or max(20, measures_.deepest(list(chosen))), budget, trace)
 
     @cached_property
     def graph(self) -> Index | None:
@@ -209,7 +222,7 @@ class Plan:
             getattr(asked, "close", lambda: None)()
 
     def ask(self, question: Question, name: str) -> Outcome:
-        """One question. It is asked by its text; its gold is looked at only when the scores are taken."""
+        """One question. It is asked by its text; its gold is looked at only when it is scored."""
         trace = Trace("ids" if self.trace == "off" else self.trace)  # timings are read off it even if it is not kept
         attempt = Attempt()
         with collect() as usage, noting_reuse() as encoded:
@@ -304,7 +317,7 @@ class Plan:
         value."""
         outcome = self.outcome(row, question, text_of)
         row["scores"] = {
-            name: self.measures[name](question, outcome) if self._takes(name) else row["scores"].get(name)
+            name: self.measures[name](question, outcome) if self._applies(name) else row["scores"].get(name)
             for name in measures
         }
         row |= {"type": question.type, "hops": question.hops, "scored": identity.scores_key(measures, question)}
@@ -317,7 +330,7 @@ class Plan:
             if row["scored"] != identity.scores_key(measures, question):
                 self.score(row, question, book.context, measures)
 
-    def _takes(self, name: str) -> bool:
+    def _applies(self, name: str) -> bool:
         return name in self.measures and (name not in measures_.NODES or self.graph is not None)
 
     def unjudged(self, book: Book, questions: Iterable[Question]) -> list[dict]:
@@ -365,31 +378,31 @@ class Plan:
         if self.judge is None or not measures_.left_to_judge(question, outcome):
             return None
         asked = judge_step.Input(question.question, question.answers, outcome.answer)
-        said, failure = {"verdict": "unknown", "reason": ""}, None
+        verdict, failure = {"verdict": "unknown", "reason": ""}, None
         with trace.span("EVALUATOR", judge_step.STEP.name, engine=self.judge.name) as span:
             try:
                 (result,) = self.judge.run(judge_step.STEP, [asked], trace=trace)
-                said, failure = (result.value.model_dump() if result.value else said), result.failure
+                verdict, failure = (result.value.model_dump() if result.value else verdict), result.failure
             except EngineError:
                 raise
             except Exception as error:
                 failure = f"{type(error).__name__}: {error}"
-            span.set(verdict=said["verdict"], **({"failure": failure} if failure else {}))
-        return {**said, "failure": failure, "key": identity.judged_key(self.parts.judge.key, question)}
+            span.set(verdict=verdict["verdict"], **({"failure": failure} if failure else {}))
+        return {**verdict, "failure": failure, "key": identity.judged_key(self.parts.judge.key, question)}
 
     def config(self, questions: Sequence[Question]) -> dict[str, Any]:
         """All that determines the rows, and what makes them comparable with others."""
         parts = self.parts
-        said = {
+        config = {
             "format": FORMAT,
             "data": self.index.manifest["data"],
             "questions": None,
             "engine": None,
-            "methods": {name: {**part.said, "key": part.key} for name, part in parts.methods.items()},
+            "methods": {name: {**part.description, "key": part.key} for name, part in parts.methods.items()},
             "reader": self.reader.label if self.reader else None,
-            "reading": {**parts.reader.said, "key": parts.reader.key} if parts.reader else None,
+            "reading": {**parts.reader.description, "key": parts.reader.key} if parts.reader else None,
             "judge": None,
-            "judging": {**parts.judge.said, "key": parts.judge.key} if parts.judge else None,
+            "judging": {**parts.judge.description, "key": parts.judge.key} if parts.judge else None,
             "prompts": None,
             "measures": dict(parts.measures),
             "k": self.k,
@@ -398,7 +411,7 @@ class Plan:
             "versions": versions(*(asked.name for asked in self.engines)),
             "package": source.package_hash(),
         }
-        return summed(said, questions)
+        return summed(config, questions)
 
 
 def graph_of(methods: Mapping[str, Method]) -> Index | None:
@@ -453,18 +466,18 @@ def nodes_of(ranking: Iterable[str], graph: Index) -> list[str]:
 
 
 def _measurable(measures: Measures, reader: Reader | None, judge: Engine | None) -> dict[str, Measure]:
-    """The measures that can be taken, by the names of what is taken; an unknown one is refused before any work."""
+    """Name → measure, of those that apply; an unknown one is refused before any work."""
     if judge is not None and reader is None:
         raise SettingError("a judge has no answers to judge without a reader; pass reader=wb.reader('direct', engine)")
-    taken = dict(_named(measure) for measure in measures)
+    chosen = dict(_named(measure) for measure in measures)
     if reader is None:
-        return {name: measure for name, measure in taken.items() if name not in measures_.ANSWER}
+        return {name: measure for name, measure in chosen.items() if name not in measures_.ANSWER}
     if judge is not None:
-        return taken | {name: measures_.measure(name) for name in measures_.JUDGED}
-    if asked := [name for name in taken if name in measures_.JUDGED[1:]]:
+        return chosen | {name: measures_.measure(name) for name in measures_.JUDGED}
+    if asked := [name for name in chosen if name in measures_.JUDGED[1:]]:
         raise SettingError(f"{asked[0]} needs a judge; pass judge=wb.engine(…), or leave the measure out")
-    names = dict.fromkeys(name.replace("accuracy:thesis", "accuracy:heuristic") for name in taken)
-    return {name: taken.get(name) or measures_.measure(name) for name in names}
+    names = dict.fromkeys(name.replace("accuracy:thesis", "accuracy:heuristic") for name in chosen)
+    return {name: chosen.get(name) or measures_.measure(name) for name in names}
 
 
 def _named(measure: str | Measure) -> tuple[str, Measure]:

@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -24,12 +24,11 @@ from tqdm.auto import tqdm
 from workbench import measures as measures_
 from workbench.errors import DataError, SettingError
 from workbench.experiments.book import locked
-from workbench.experiments.evaluate import asked_once, evaluate
+from workbench.experiments.evaluate import Settings, asked_for, evaluate
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import Run
 from workbench.experiments.significance import compared, holm
 from workbench.index.store import key_of, write_atomically
-from workbench.llm.engine import Engine
 from workbench.methods import Method
 from workbench.reading import READERS, Reader, reader
 from workbench.records import Question, Record
@@ -133,14 +132,10 @@ def grid(
     out: str | Path,
     *,
     measures: Sequence[str] | None = None,
-    k: int | None = None,
-    budget: int | None = None,
-    trace: str = "full",
-    workers: int | None = None,
     limit: int | None = None,
-    judge: Engine | str | None = None,
     tokens: int | None = TOKENS,
     progress: bool = True,
+    **settings: Unpack[Settings],
 ) -> Grid:
     """Run every method with every reader over the questions. Each question is retrieved once per method, and all
     readers read that.
@@ -148,14 +143,12 @@ def grid(
     `readers`: label → reader; in a list they go by their SPECs. A SPEC is built over the first method's index and
     engine; one that says neither `k` nor `budget` reads at most `tokens` cl100k tokens, so that readers are compared
     over as much text (None leaves each its own default). `measures` are by default those of `evaluate`, of all the
-    readers' settings, and of what was read, the same for all; the rest is as in `evaluate`.
+    readers' settings, and of what was read, the same for all; `limit` and `settings` (k, budget, trace, workers, judge)
+    are those of `evaluate`.
 
     The same call goes on where it was stopped, and readers, methods, questions and measures can be added. A label that
     stood for another reader is refused; what has changed since is asked again, as in `evaluate`."""
-    questions = asked_once(islice(questions, limit))
-    methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
-    if not questions or not methods:
-        raise SettingError("a grid needs at least one question and one method")
+    questions, methods = asked_for(questions, methods, limit, by="a grid")
     built = _built(readers, next(iter(methods.values())), tokens)
     folder = Path(out)
     if measures is None:
@@ -170,9 +163,8 @@ def grid(
             for label, one in built.items():
                 bar.set_postfix_str(label, refresh=False)
                 runs[label] = evaluate(
-                    questions, asked, one, folder / folders[label], measures=measures, k=k, budget=budget, trace=trace,
-                    workers=workers, judge=judge, progress=bar,
-                )  # fmt: skip
+                    questions, asked, one, folder / folders[label], measures=measures, progress=bar, **settings
+                )
     return Grid(folder, runs)
 
 

@@ -23,10 +23,10 @@ from workbench.steps import judge as judge_step
 
 
 class Identity(NamedTuple):
-    """`said` is what a run says of a part, as JSON; `units` is its code, name → hash; `key` names all that decides what
-    comes of it."""
+    """`description` is what a run says of a part, as JSON; `units` is its code, name → hash; `key` names all that
+    decides its results."""
 
-    said: dict[str, Any]
+    description: dict[str, Any]
     units: dict[str, str]
     key: str
 
@@ -35,7 +35,7 @@ def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identi
     """The layers are those that the method uses, and those below them; what else stands in the index does not count.
     `asking` is code around it that decides what a row says."""
     units, prompts = _code(method, method.steps, method.engines, method.index, method.reads, names=("retrieve",))
-    said = {
+    description = {
         "label": method.label,
         "paper": method.paper,
         "scale": method.scale,
@@ -45,7 +45,7 @@ def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identi
         "layers": _layers(method.index, method.reads),
         "prompts": prompts,
     }
-    return _identity(said, dict(sorted({**(asking or {}), **units}.items())))
+    return _identity(description, dict(sorted({**(asking or {}), **units}.items())))
 
 
 def of_reader(reader: Reader | None) -> Identity | None:
@@ -56,8 +56,8 @@ def of_reader(reader: Reader | None) -> Identity | None:
     names = ("read", "contexts")
     units, prompts = _code(reader, reader.steps, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
-    said = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
-    return _identity(said, units)
+    description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
+    return _identity(description, units)
 
 
 def of_judge(judge: Engine | None) -> Identity | None:
@@ -75,12 +75,12 @@ def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
     return _identity({"name": name, "layers": layers}, units)
 
 
-def _identity(said: dict[str, Any], units: dict[str, str]) -> Identity:
+def _identity(description: dict[str, Any], units: dict[str, str]) -> Identity:
     """Of a layer its content decides, whoever made it; of a prompt the wording does where a model is asked, and is then
     among the units."""
-    decides = {name: value for name, value in said.items() if name not in ("paper", "prompts", "layers")}
-    layers = {kind: layer["hash"] for kind, layer in said.get("layers", {}).items()}
-    return Identity(said, units, key_of(said=decides, layers=layers, units=units))
+    decides = {name: value for name, value in description.items() if name not in ("paper", "prompts", "layers")}
+    layers = {kind: layer["hash"] for kind, layer in description.get("layers", {}).items()}
+    return Identity(description, units, key_of(description=decides, layers=layers, units=units))
 
 
 def row_key(method: str, reader: str | None, question: Question) -> str:

@@ -221,7 +221,7 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
     held = [asdict(question) for question in questions]
     parts = [*config["methods"].values(), config.get("reading"), config.get("judging")]
     engines = {name for part in parts[:-1] if part for name in (part.get("engine") or "").split(", ") if name}
-    prompts = {name: said for part in parts if part for name, said in part.get("prompts", {}).items()}
+    prompts = {name: prompt for part in parts if part for name, prompt in part.get("prompts", {}).items()}
     return {
         **config,
         "questions": {"n": len(held), "hash": key_of(questions=held)},

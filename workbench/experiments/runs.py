@@ -38,12 +38,12 @@ _COLUMNS = (
 
 
 def _listed(folder: Path, place: Path) -> dict[str, Any]:
-    said: dict[str, Any] = {"run": folder.relative_to(place).as_posix()}
+    row: dict[str, Any] = {"run": folder.relative_to(place).as_posix()}
     try:
         run = Run(folder)
         config, rows = run.config, run.rows
         newest = max(path.stat().st_mtime for path in (folder / "run.json", folder / "results.jsonl") if path.exists())
-        return said | {
+        return row | {
             "data": config["data"]["name"],
             "questions": config["questions"]["n"],
             "methods": run.methods,
@@ -56,7 +56,7 @@ def _listed(folder: Path, place: Path) -> dict[str, Any]:
             "written": datetime.fromtimestamp(newest).isoformat(" ", "minutes"),
         }
     except Exception as error:  # a run's files may hold anything
-        return said | {"failure": f"{type(error).__name__}: {error}"}
+        return row | {"failure": f"{type(error).__name__}: {error}"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

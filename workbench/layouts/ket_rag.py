@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 
 from workbench.errors import DataError
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.text import titled
 
 TITLES = {
     "entities": "Entities",
@@ -77,8 +78,7 @@ def relation_row(relation: ContextRelation, id: int, more: Iterable[str] = ("ran
 
 
 def unit_row(unit: Unit, id: str) -> str:
-    text = f"{_flat(unit.title)}\n{unit.text}" if unit.title else unit.text
-    return f"{id}|" + _unquoted(_lines(text)).rstrip("\n") + "\n"
+    return f"{id}|" + _unquoted(_lines(titled(_flat(unit.title), unit.text))).rstrip("\n") + "\n"
 
 
 def _rows(table: str, rows: Sequence) -> list[str]:
@@ -130,18 +130,18 @@ def fits(text: str) -> bool:
     return bool(set(HEADERS.values()) & {line.rstrip() for line in _lines(text).split("\n")})
 
 
-def parse(text: str, *, companion: bool = False) -> ContextGraph:
+def parse(text: str, *, published: bool = False) -> ContextGraph:
     """The tables of a context. Any may be missing; lines that are not rows (`[]`, `N/A`, blank lines) are dropped.
 
-    Units have no titles and passages, because the text does not mark titles. `companion` parses as the code of "The
+    Units have no titles and passages, because the text does not mark titles. `published` parses as the code of "The
     Reasoning Bottleneck in Graph-RAG" does: a table ends at the next header of the list, so entities continue into the
     others if there are no relationships (`docs/traps.md`, 10); a `|` ends a description; of several entities with one
     name, the last takes the position of the first; without entities nothing is read. Raises DataError without a header,
-    except with `companion`.
+    except with `published`.
     """
     text = _lines(text)
-    if companion:
-        return _companion(text)
+    if published:
+        return _as_published(text)
     if not fits(text):
         raise DataError(
             f"a context that begins with {text[:60]!r} has no header of the layout ket_rag; one of "
@@ -187,10 +187,10 @@ def _records(lines: Iterable[str], begins: re.Pattern) -> list[tuple[str, str]]:
 
 def _entity(id: str, row: str) -> ContextEntity:
     name, _, rest = row.partition("|")
-    said, bar, degree = rest.rpartition("|")
+    description, bar, degree = rest.rpartition("|")
     if not bar or (degree and _whole(degree) is None):
-        said, degree = rest, ""
-    return ContextEntity(_flat(name), _flat(said), _whole(id), _whole(degree))
+        description, degree = rest, ""
+    return ContextEntity(_flat(name), _flat(description), _whole(id), _whole(degree))
 
 
 def _relation(id: str, row: str, columns: Sequence[str]) -> ContextRelation:
@@ -222,10 +222,10 @@ def _float(cell: str) -> float:
         return 1.0
 
 
-# -- as the companion code reads ------------------------------------------------------------------------------------
+# -- as the published code reads ------------------------------------------------------------------------------------
 
 
-def _companion(text: str) -> ContextGraph:
+def _as_published(text: str) -> ContextGraph:
     bodies = {}
     for header, following in zip(HEADERS.values(), [*HEADERS.values(), ""][1:]):
         at = text.find(header)
@@ -241,6 +241,6 @@ def _companion(text: str) -> ContextGraph:
     return ContextGraph(
         tuple(named.values()),
         tuple(ContextRelation(*row[1:4], _float(row[4] if len(row) > 4 else "")) for row in cells if len(row) >= 4),
-        tuple(Unit(id, said.strip()) for id, said in _records(sources, _ROW)),
-        tuple(Unit(id, said.strip()) for id, said in _records(chunks, _CHUNK_ROW)),
+        tuple(Unit(id, text.strip()) for id, text in _records(sources, _ROW)),
+        tuple(Unit(id, text.strip()) for id, text in _records(chunks, _CHUNK_ROW)),
     )

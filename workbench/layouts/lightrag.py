@@ -15,6 +15,7 @@ from typing import Any
 
 from workbench.errors import DataError
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.text import titled
 
 ENTITIES = "Knowledge Graph Data (Entity):\n\n```json"
 RELATIONS = "Knowledge Graph Data (Relationship):\n\n```json"
@@ -51,10 +52,7 @@ def chunks(texts: Sequence[tuple[str, str]]) -> str:
         return ""
     texts = [(flat(title), text) for title, text in texts]
     numbers = _references(title for title, _ in texts)
-    shown = (
-        line(reference_id=str(numbers.get(title, "")), content=f"{title}\n{text}" if title else text)
-        for title, text in texts
-    )
+    shown = (line(reference_id=str(numbers.get(title, "")), content=titled(title, text)) for title, text in texts)
     listed = [f"[{number}] {title}" for title, number in numbers.items()]
     return BETWEEN.join([_block(CHUNKS, shown), "\n".join([REFERENCES, *listed, FENCE])])
 
@@ -86,16 +84,16 @@ def fits(text: str) -> bool:
     return any(kind for kind, _ in _blocks(text))
 
 
-def parse(text: str, *, companion: bool = False) -> ContextGraph:
+def parse(text: str, *, published: bool = False) -> ContextGraph:
     """The tables of a context. Any may be missing; lines that are not JSON objects are dropped.
 
     Chunks are numbered in order, starting with `chunk_1`; a chunk that begins with the title of its reference has that
-    title. `companion` parses as the code of "The Reasoning Bottleneck in Graph-RAG" does: names in capitals, and chunks
+    title. `published` parses as the code of "The Reasoning Bottleneck in Graph-RAG" does: names in capitals, and chunks
     identified by reference, so that of several with one reference, or with none, only the last remains
-    (`docs/traps.md`, 13). Raises DataError without a block of this layout, except with `companion`.
+    (`docs/traps.md`, 13). Raises DataError without a block of this layout, except with `published`.
     """
     blocks = list(_blocks(text))
-    if not companion and not any(kind for kind, _ in blocks):
+    if not published and not any(kind for kind, _ in blocks):
         raise DataError(
             f"a context that begins with {text[:60]!r} has no block of the layout lightrag; a fence ```json should "
             "stand below a label such as 'Knowledge Graph Data (Entity):'"
@@ -104,14 +102,14 @@ def parse(text: str, *, companion: bool = False) -> ContextGraph:
     for kind, lines in blocks:
         if kind:
             rows[kind] += _objects(lines)
-    name = str.upper if companion else str
+    name = str.upper if published else str
     return ContextGraph(
         tuple(ContextEntity(name(_cell(row, "entity")), _cell(row, "description")) for row in rows["entities"]),
         tuple(
             ContextRelation(name(_cell(row, "entity1")), name(_cell(row, "entity2")), _cell(row, "description"))
             for row in rows["relations"]
         ),
-        chunks=_by_reference(rows["chunks"]) if companion else _numbered(rows["chunks"], _titles(text)),
+        chunks=_by_reference(rows["chunks"]) if published else _numbered(rows["chunks"], _titles(text)),
     )
 
 

@@ -72,7 +72,7 @@ class Outcome:
         return self.failed or (self.flawed and not self.answer)
 
     @property
-    def said(self) -> str | None:
+    def stated(self) -> str | None:
         """The text of the answer; None if the reader abstained without any text."""
         return None if self.abstained and not self.answer else self.answer
 
@@ -83,7 +83,7 @@ Measure = Callable[[Question, Outcome], float | None]
 def left_to_judge(question: Question, outcome: Outcome) -> bool:
     """Whether `accuracy:thesis` leaves the question to the judge."""
     read = outcome.answer is not None and not outcome.lost
-    return read and accuracy_thesis.heuristic(outcome.said, question.answers) is None
+    return read and accuracy_thesis.heuristic(outcome.stated, question.answers) is None
 
 
 def _accuracy(question: Question, outcome: Outcome) -> float:
@@ -91,11 +91,11 @@ def _accuracy(question: Question, outcome: Outcome) -> float:
 
 
 def _accuracy_thesis(question: Question, outcome: Outcome) -> float:
-    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.said, question.answers, outcome.verdict)
+    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.stated, question.answers, outcome.verdict)
 
 
 def _accuracy_heuristic(question: Question, outcome: Outcome) -> float:
-    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.said, question.answers)
+    return 0.0 if outcome.lost else accuracy_thesis.accuracy_thesis(outcome.stated, question.answers)
 
 
 def _abstained(question: Question, outcome: Outcome) -> float:
@@ -127,7 +127,7 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "abstained": _abstained,
     "abstained:answerable": lambda q, o: _abstained(q, o) if q.answers else None,
     "abstained:unanswerable": lambda q, o: None if q.answers else _abstained(q, o),
-    "abstained:thesis": lambda q, o: float(not o.lost and abstained.is_abstention_thesis(o.said)),
+    "abstained:thesis": lambda q, o: float(not o.lost and abstained.is_abstention_thesis(o.stated)),
     "read": lambda q, o: None if o.read is None else float(o.read),
     "read_tokens": lambda q, o: None if o.shown_tokens is None else float(o.shown_tokens),
     "coverage:read": lambda q, o: coverage.coverage(o.shown or "", q.answers),

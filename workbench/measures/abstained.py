@@ -48,11 +48,11 @@ def is_abstention(text: str | None) -> bool:
     >>> [is_abstention(text) for text in ("Unknown Pleasures", "I don't know, but I think Paris", "Paris, not sure")]
     [False, False, False]
     """
-    said = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
-    said = said.strip(EDGES + "*_\u201c\u201d")
-    found = _PHRASE.match(said)
+    plain = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
+    plain = plain.strip(EDGES + "*_\u201c\u201d")
+    found = _PHRASE.match(plain)
     if not found:
-        return not said
+        return not plain
     return bool(_GOES_ON.match(found["rest"])) and not _BUT.match(found["rest"])
 
 

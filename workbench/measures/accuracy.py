@@ -39,16 +39,16 @@ def accuracy(answer: str | None, gold: Sequence[str]) -> float:
     abstains = answer is None or is_abstention(answer)
     if abstains or not gold:
         return float(abstains and not gold)
-    said = words(answer)
-    return float(any(_begins_with(right, said) if is_yes_no(right) else _holds(words(right), said) for right in gold))
+    given = words(answer)
+    return float(any(_begins_with(right, given) if is_yes_no(right) else _holds(words(right), given) for right in gold))
 
 
-def _begins_with(right: str, said: list[str]) -> bool:
+def _begins_with(right: str, given: list[str]) -> bool:
     """The first word, unless the next one revokes it, as in "yes or no"."""
     (wanted,) = words(right)
     other = {"yes": "no", "no": "yes"}[wanted]
-    return said[:1] == [wanted] and said[1:2] != [other] and said[1:3] not in (["or", other], ["and", other])
+    return given[:1] == [wanted] and given[1:2] != [other] and given[1:3] not in (["or", other], ["and", other])
 
 
-def _holds(right: list[str], said: list[str]) -> bool:
-    return any(said[at - 1 : at] != ["not"] for at in places(right, said))
+def _holds(right: list[str], given: list[str]) -> bool:
+    return any(given[at - 1 : at] != ["not"] for at in places(right, given))

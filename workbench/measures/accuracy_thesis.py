@@ -39,12 +39,12 @@ def heuristic(answer: str | None, gold: Sequence[str]) -> bool | None:
     >>> heuristic("the French capital", ["Paris"]) is None
     True
     """
-    said = None if answer is None else normalised(answer)
-    if said is None or said in THESIS_PHRASES:
+    plain = None if answer is None else normalised(answer)
+    if plain is None or plain in THESIS_PHRASES:
         return not gold
-    if not gold or not said:
+    if not gold or not plain:
         return False
-    if any(right and (right in said or said in right) for right in map(normalised, gold)):
+    if any(right and (right in plain or plain in right) for right in map(normalised, gold)):
         return True
     return True if any(_alias(answer, right) for right in gold) else None
 

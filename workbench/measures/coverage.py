@@ -60,8 +60,8 @@ def coverage_bridge(context: str, gold: Sequence[str], steps: Sequence[str]) -> 
     """
     sought = [[step] for step in steps[:-1]] + [[*steps[-1:], *gold]] if steps else []
     sought = [names for names in sought if not any(map(is_yes_no, names))]
-    said = words_of(context)
-    return float(all(_any_in(names, said) for names in sought)) if sought else None
+    context_words = words_of(context)
+    return float(all(_any_in(names, context_words) for names in sought)) if sought else None
 
 
 def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) -> float | None:
@@ -74,9 +74,9 @@ def coverage_titles(context: str, gold: Sequence[str], titles: Sequence[str]) ->
     """
     if not gold or not titles or not all(map(str.strip, titles)):
         return None
-    said = words_of(context)
-    named = all(_any_in([_SUFFIX.sub("", title) or title], said) for title in titles)
-    return float(named and (any(map(is_yes_no, gold)) or _any_in(gold, said)))
+    context_words = words_of(context)
+    named = all(_any_in([_SUFFIX.sub("", title) or title], context_words) for title in titles)
+    return float(named and (any(map(is_yes_no, gold)) or _any_in(gold, context_words)))
 
 
 _SUFFIX = re.compile(r"\s*\([^()]*\)\s*$")
@@ -88,5 +88,5 @@ def words_of(context: str) -> list[str]:
     return words(context)
 
 
-def _any_in(names: Sequence[str], said: list[str]) -> bool:
-    return any(places(words(name), said) for name in names)
+def _any_in(names: Sequence[str], context_words: list[str]) -> bool:
+    return any(places(words(name), context_words) for name in names)

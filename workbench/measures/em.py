@@ -26,5 +26,5 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
     >>> exact_match("the Eiffel Tower", ["Eiffel tower", "La tour Eiffel"])
     1.0
     """
-    said = normalised(answer)
-    return float(bool(said) and any(said == normalised(right) for right in gold))
+    plain = normalised(answer)
+    return float(bool(plain) and any(plain == normalised(right) for right in gold))

@@ -1,7 +1,7 @@
 """f1: overlap of the words of the answer and of a gold answer, normalised as for `em`, as bags (SQuAD; as in HippoRAG
 2's released code).
 
-    precision = common / words of the answer, recall = common / words of the gold answer, f1 = 2 p r / (p + r)
+precision = common / words of the answer, recall = common / words of the gold answer, f1 = 2 p r / (p + r)
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ def f1(answer: str, gold: Sequence[str]) -> float:
     return max(_overlap(normalised(answer).split(), normalised(right).split()) for right in gold)
 
 
-def _overlap(said: list[str], right: list[str]) -> float:
-    common = sum((Counter(said) & Counter(right)).values())
-    return 2 * common / (len(said) + len(right)) if common else 0.0
+def _overlap(answer: list[str], right: list[str]) -> float:
+    common = sum((Counter(answer) & Counter(right)).values())
+    return 2 * common / (len(answer) + len(right)) if common else 0.0

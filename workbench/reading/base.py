@@ -150,17 +150,17 @@ class ContextReader(Record):
         given = Input(question, context.text, context.texts, context.ends)
         chosen = self._route(question, trace)
         prompt = chosen.prompt
-        said = self._ask(prompt, given, trace)
+        extracted = self._ask(prompt, given, trace)
         second = self._second(prompt)
-        retried = said.abstained and second is not None
+        retried = extracted.abstained and second is not None
         if retried:
             prompt = second
             with trace.span("CHAIN", "retry") as span:
                 span.set(prompt=prompt)
-                said = self._ask(prompt, given, trace)
+                extracted = self._ask(prompt, given, trace)
         compressor = self.compressor.label if self.compressor else ""
-        reading = Reading(prompt, chosen.kind, chosen.invalid, retried, said.flaw, compressor, context.tokens)
-        return told(question, said, reading)
+        reading = Reading(prompt, chosen.kind, chosen.invalid, retried, extracted.flaw, compressor, context.tokens)
+        return answer_of(question, extracted, reading)
 
     def _route(self, question: str, trace: Trace) -> Route:
         if not self.settings.route:
@@ -173,12 +173,12 @@ class ContextReader(Record):
         return self.settings.retry
 
     def _ask(self, prompt: str, given: Input, trace: Trace) -> Said:
-        asked = PROMPTS[prompt]
-        step = replace(asked.step, temperature=self.settings.temperature)
-        (result,) = self.engine.run(step, [asked.asked(given)], trace=trace)
+        chosen = PROMPTS[prompt]
+        step = replace(chosen.step, temperature=self.settings.temperature)
+        (result,) = self.engine.run(step, [chosen.input_of(given)], trace=trace)
         if result.failure:
             return Said(failure=result.failure, reply=result.text)
-        return asked.said(result, self.settings.extraction)
+        return chosen.extract(result, self.settings.extraction)
 
     def _compressed(self, evidence: Evidence, context: Context) -> Context:
         if self.compressor is None:
@@ -204,9 +204,9 @@ class ContextReader(Record):
         that the context holds."""
         if context.graph is not None:
             return context.graph
-        shown = {passage.id for passage in context.passages}
-        kept = tuple(scored for scored in evidence.passages if scored.item.id in shown)
-        return of_evidence(replace(evidence, passages=kept, context=None))
+        ids = {passage.id for passage in context.passages}
+        passages = tuple(scored for scored in evidence.passages if scored.item.id in ids)
+        return of_evidence(replace(evidence, passages=passages, context=None))
 
     @classmethod
     def asked(cls, settings: Settings) -> Iterator[str]:
@@ -224,11 +224,10 @@ class ContextReader(Record):
         return f"{self.label} with engine {self.engine.name}"
 
 
-def told(question: str, said: Said, reading: Reading) -> Answer:
-    """What a prompt said, as an answer."""
-    return Answer(
-        question, said.text, said.abstained, said.thought, failure=said.failure, reading=reading, reply=said.reply
-    )
+def answer_of(question: str, extracted: Said, reading: Reading) -> Answer:
+    """The answer that was read off a reply."""
+    text, abstained, thought, _, failure, reply = extracted
+    return Answer(question, text, abstained, thought, failure=failure, reading=reading, reply=reply)
 
 
 def trace_of(evidence: Evidence, trace: Trace | None) -> Trace:
@@ -246,8 +245,8 @@ def settled(reader: type, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 def check_shares(settings: Any, *names: str) -> None:
     """Refuse shares that are more than one budget together."""
     if sum(getattr(settings, name) for name in names) > 1:
-        said = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
-        raise SettingError(f"{said} are together more than the whole budget, 1")
+        given = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
+        raise SettingError(f"{given} are together more than the whole budget, 1")
 
 
 def _compressor(given: Any):

@@ -1,8 +1,9 @@
-"""Reader `direct`: the first passages, one call, a short answer (HippoRAG 2, spec A7); readers `sparql` and `cot`: as
-much as fits, and reasoning before the answer ("The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, section 3).
+"""Readers of passages. `direct` reads the first passages and gives a short answer in one call (HippoRAG 2, arXiv
+2502.14802); `sparql` and `cot` read as much as fits, and reason before the answer ("The Reasoning Bottleneck in
+Graph-RAG", arXiv 2603.14045, section 3).
 
 A method that chooses how many passages are read (`Evidence.selected`, as BDTR does), or lays out a context of its own
-(`Evidence.context`, as KET-RAG does), is taken at its word."""
+(`Evidence.context`, as KET-RAG does), overrides the reader's settings."""
 
 from __future__ import annotations
 

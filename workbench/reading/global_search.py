@@ -1,5 +1,5 @@
 """Reader `global`: the answer from the reports on all communities of an index (Microsoft GraphRAG's global search,
-spec 3.5, microsoft/graphrag, commit 6dad6d2). It reads no passage and does not look at the evidence.
+arXiv 2404.16130; microsoft/graphrag, commit 6dad6d2). It reads no passage and does not look at the evidence.
 
 Reports of one level, each entity in one of them, are shuffled and dealt out to as many calls of `global_map` as it
 takes; the points that these find, the most important first, are what `global_reduce` answers from. The order within a
@@ -108,29 +108,31 @@ class Global(Record):
         """The answer; its thought is the response in full."""
         trace = trace_of(evidence, trace)
         with trace.span("CHAIN", self.label, question=question, reports=self.reports) as span:
-            said = self._said(question, trace)
-            answer = Answer(question, reader=self.label, engine=self.engine.name, trace=trace, **said)
+            fields = self._answered(question, trace)
+            answer = Answer(question, reader=self.label, engine=self.engine.name, trace=trace, **fields)
             span.set(answer=answer.text, abstained=answer.abstained)
         return answer
 
-    def _said(self, question: str, trace: Trace) -> dict:
+    def _answered(self, question: str, trace: Trace) -> dict[str, Any]:
+        """The fields of the answer: map over the reports, then reduce."""
         asked = [global_map.Input(question, batch.context, batch.reports) for batch in self.batches]
         with trace.span("CHAIN", "map", calls=len(asked)) as span:
-            found = self.engine.run(global_map.STEP, asked, trace=trace)
-            points = _points(found)
-            failed = [result for result in found if result.failure]
+            results = self.engine.run(global_map.STEP, asked, trace=trace)
+            points = _points(results)
+            failed = [result for result in results if result.failure]
             span.set(points=len(points), failures=len(failed))
-        if failed and len(failed) == len(found):
+        if failed and len(failed) == len(results):
             return {"text": "", "failure": failed[0].failure, "reply": failed[0].text}
         if not points:
             return {"text": "", "abstained": True, "thought": "no report says anything towards the question"}
         with trace.span("CHAIN", "reduce", points=len(points)):
-            context, kept = _packed(points, self.budget)
-            (result,) = self.engine.run(global_reduce.STEP, [global_reduce.Input(question, context, kept)], trace=trace)
+            asked = global_reduce.Input(question, *_packed(points, self.budget))
+            (result,) = self.engine.run(global_reduce.STEP, [asked], trace=trace)
         if result.failure:
             return {"text": "", "failure": result.failure, "reply": result.text}
-        said = result.value
-        return {"text": "" if said.abstained else said.answer, "abstained": said.abstained, "thought": said.response}
+        output = result.value
+        text = "" if output.abstained else output.answer
+        return {"text": text, "abstained": output.abstained, "thought": output.response}
 
     def __repr__(self) -> str:
         return f"{self.label} over {self.index.name!r} with engine {self.engine.name}"
@@ -152,11 +154,11 @@ def _dealt(blocks: dict[int, str], budget: int) -> Iterator[list[int]]:
         yield some
 
 
-def _points(found: list[Result]) -> list[tuple[int, float, str]]:
+def _points(results: list[Result]) -> list[tuple[int, float, str]]:
     """(analyst, score, description), best first; what scores 0 says nothing."""
     points = [
         (analyst, point.score, point.description)
-        for analyst, result in enumerate(found, 1)
+        for analyst, result in enumerate(results, 1)
         if result.value is not None
         for point in result.value.points
         if point.score > 0
@@ -166,12 +168,12 @@ def _points(found: list[Result]) -> list[tuple[int, float, str]]:
 
 def _packed(points: list[tuple[int, float, str]], budget: int) -> tuple[str, tuple[str, ...]]:
     """The text that holds as many points as fit, and these."""
-    blocks, kept, used = [], [], 0
-    for analyst, score, said in points:
-        block = f"-----Analyst {analyst}-----\nImportance: {score:g}\n{said}"
+    blocks, packed, used = [], [], 0
+    for analyst, score, description in points:
+        block = f"-----Analyst {analyst}-----\nImportance: {score:g}\n{description}"
         used += tokens.count(block + "\n\n")
         if used > budget:
             break
         blocks.append(block)
-        kept.append(said)
-    return "\n\n".join(blocks), tuple(kept)
+        packed.append(description)
+    return "\n\n".join(blocks), tuple(packed)

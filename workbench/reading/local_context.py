@@ -1,5 +1,5 @@
 """Reader `local`: reports, entities, relationships and passages in one context, a short answer (Microsoft GraphRAG's
-local search, spec 3.4, microsoft/graphrag, commit 6dad6d2).
+local search, arXiv 2404.16130; microsoft/graphrag, commit 6dad6d2).
 
 It reads whatever the evidence holds of these: all four from the method `graphrag`, passages alone from `dense`. Each
 block has its share of the budget and is filled in the order of the evidence, up to the first that does not fit. Left
@@ -41,27 +41,27 @@ class Local(base.ContextReader):
         reports = [(f"{report.content}\n\n", report) for report, _ in evidence.reports]
         reports, _ = _fill("-----Reports-----\n", reports, given.budget * given.reports)
         share = given.budget * (1 - given.reports - given.sources)
-        told = [(_row(e.name, e.type, e.description), e) for e, _ in evidence.entities[: given.entities]]
-        entities, _ = _fill("-----Entities-----\nentity|type|description\n", told, share)
-        told = [(_row(*fact.members), fact) for fact, _ in evidence.facts]
+        rows = [(_row(e.name, e.type, e.description), e) for e, _ in evidence.entities[: given.entities]]
+        entities, _ = _fill("-----Entities-----\nentity|type|description\n", rows, share)
+        rows = [(_row(*fact.members), fact) for fact, _ in evidence.facts]
         head = "-----Relationships-----\nsource|relation|target\n"
-        relationships, _ = _fill(head, told, share - tokens.count(entities + "\n"))
+        relationships, _ = _fill(head, rows, share - tokens.count(entities + "\n"))
         read = [(f"{passage.content}\n\n", passage) for passage, _ in evidence.passages[: evidence.selected]]
         sources, passages = _fill("-----Sources-----\n", read, given.budget * given.sources)
         text = "\n".join(block for block in (reports, entities, relationships, sources) if block).rstrip()
         return Context(text, tokens.count(text), passages)
 
 
-def _fill(head: str, told: Iterable[tuple[str, T]], budget: float) -> tuple[str, tuple[T, ...]]:
+def _fill(head: str, lines: Iterable[tuple[str, T]], budget: float) -> tuple[str, tuple[T, ...]]:
     """A block of at most `budget` tokens, a line feed after it included, and what it holds; empty if nothing fits."""
-    text, held, used = head, [], tokens.count(head + "\n")
-    for line, item in told:
+    text, items, used = head, [], tokens.count(head + "\n")
+    for line, item in lines:
         used += tokens.count(line)
         if used > budget:
             break
         text += line
-        held.append(item)
-    return (text, tuple(held)) if held else ("", ())
+        items.append(item)
+    return (text, tuple(items)) if items else ("", ())
 
 
 def _row(*cells: str) -> str:

@@ -12,17 +12,17 @@ from workbench.steps.final_answer import Said, last_line, whole
 
 
 class Prompt(NamedTuple):
-    """`said` reads an answer off a result, by an extraction; `asked` makes the Step's input of the usual one."""
+    """`extract` reads an answer off a result, by an extraction; `input_of` makes the Step's input of the usual one."""
 
     step: Step
-    said: Callable[[Result, str], Said]
-    asked: Callable[[answer.Input], Any] = lambda given: given
+    extract: Callable[[Result, str], Said]
+    input_of: Callable[[answer.Input], Any] = lambda given: given
 
 
 def _thought(result: Result, extraction: str) -> Said:
     """The Step reads its own answers, in one way."""
-    said = result.value
-    return Said(said.answer, said.abstained, said.thought)
+    output = result.value
+    return Said(output.answer, output.abstained, output.thought)
 
 
 def _read(how: Callable[..., Said]) -> Callable[[Result, str], Said]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from workbench import tokens
 from workbench.layouts import ket_rag
 from workbench.records import Compressed, ContextGraph, Evidence, Passage, Unit
+from workbench.text import split_title
 
 BETWEEN = "\n\n"  # passages
 HEADING = 100  # characters of a first line that may be a title
@@ -49,10 +50,8 @@ class Contexts:
 
 
 def _titled(unit: Unit) -> tuple[str, str]:
-    """(title, text) of a unit. Where its text holds the title, that is a short first line without a sentence's end."""
-    first, line_feed, rest = unit.text.partition("\n")
-    headed = not unit.title and line_feed and len(first) <= HEADING and first.rstrip()[-1:] not in ("", ".", "…")
-    return (first, rest) if headed else (unit.title, unit.text)
+    """(title, text) of a unit; its text may hold the title."""
+    return (unit.title, unit.text) if unit.title else split_title(unit.text, HEADING, ends=".…")
 
 
 def render(evidence: Evidence, k: int | None = None, budget: int | None = None) -> Context:

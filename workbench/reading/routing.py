@@ -1,4 +1,4 @@
-"""Which prompt a question is asked with, by its kind ("The Reasoning Bottleneck in Graph-RAG", section 3.5; spec 5)."""
+"""Which prompt a question is asked with, by its kind ("The Reasoning Bottleneck in Graph-RAG", section 3.5)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def route(question: str, engine: Engine, router: str, trace: Trace) -> Route:
             kind, invalid = heuristic(question), False
         else:
             (result,) = engine.run(classify_question.STEP, [classify_question.Input(question)], trace=trace)
-            said = result.value or classify_question.read("")
-            kind, invalid = said.kind, said.invalid
-        found = Route(POLICY[kind], kind, invalid)
-        span.set(kind=kind, prompt=found.prompt, **({"invalid": True} if invalid else {}))
-    return found
+            output = result.value or classify_question.read("")
+            kind, invalid = output.kind, output.invalid
+        chosen = Route(POLICY[kind], kind, invalid)
+        span.set(kind=kind, prompt=chosen.prompt, **({"invalid": True} if invalid else {}))
+    return chosen
 
 
 def other(prompt: str) -> str:
@@ -51,8 +51,7 @@ _COMPARES = re.compile(
 
 
 def heuristic(question: str) -> str:
-    """`comparison` or `bridge` by the words of a question, as the paper's companion code has it as well (spec 3.4); it
-    knows no `inference`.
+    """`comparison` or `bridge` by the words of a question, as in the paper's companion code; it knows no `inference`.
 
     >>> heuristic("Are Ada Lind and Bo Rask of the same town?"), heuristic("Where was the father of Bo Rask born?")
     ('comparison', 'bridge')

@@ -14,7 +14,7 @@ from dataclasses import replace
 from workbench.errors import SettingError
 from workbench.llm.engine import Engine
 from workbench.reading import direct
-from workbench.reading.base import told
+from workbench.reading.base import answer_of
 from workbench.reading.prompts import PROMPTS
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Proof, Reading
@@ -29,7 +29,7 @@ class SparqlExec(direct.Sparql):
     """Carries out the question as a query on the facts that a passage of the context states: all that fit into
     `budget`, less what a compressor drops.
 
-    `verified`: the reader abstains from what it cannot verify (`operators.sparql.check`)."""
+    `verified`: the reader abstains from what it cannot verify (`workbench.sparql.verify`)."""
 
     name = "sparql-exec"
     paper = "none: the query of sparql, carried out"
@@ -79,8 +79,8 @@ class SparqlExec(direct.Sparql):
         """The answer of one way: the query carried out, or a prompt."""
         reading = Reading(prompt, compressor=self.compressor.label if self.compressor else "", tokens=context.tokens)
         if prompt != self.name:
-            said = self._ask(prompt, Input(question, context.text, context.texts, context.ends), trace)
-            return told(question, said, replace(reading, flaw=said.flaw))
+            extracted = self._ask(prompt, Input(question, context.text, context.texts, context.ends), trace)
+            return answer_of(question, extracted, replace(reading, flaw=extracted.flaw))
         proof = self._executed(question, evidence, context, trace)
         reading = replace(reading, flaw=proof.flaw or "")
         bound = proof.answer and (proof.mark == "verified" or not self.settings.verified)
@@ -90,9 +90,9 @@ class SparqlExec(direct.Sparql):
     def _executed(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Proof:
         titles = [title for title, _ in context.texts if title]
         query = query_for(question, context.text, titles, self.engine, trace)
-        shown = replace(evidence, context=context.graph) if context.graph is not None else evidence
-        kept = [passage.id for passage in context.passages]
-        return executed(query, shown, self.index, trace, passages=kept)
+        read = replace(evidence, context=context.graph) if context.graph is not None else evidence
+        ids = [passage.id for passage in context.passages]
+        return executed(query, read, self.index, trace, passages=ids)
 
     @classmethod
     def asked(cls, settings: Settings) -> Iterator[str]:

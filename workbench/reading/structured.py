@@ -1,8 +1,8 @@
 """Reader `structured`: entities, relations, paths and passages of the evidence in one context, a short answer.
 
     paths      paths in words, then passages, as DotRAG reads them; for any method: facts are paths of one edge
-    lightrag   blocks of JSON lines and a list of references (lightrag-hku 1.5.7, spec A5.5)
-    tables     CSV; paths stand last, and of these the best, number 1, next to the question (PathRAG, spec B6)
+    lightrag   blocks of JSON lines and a list of references (LightRAG, arXiv 2410.05779; lightrag-hku 1.5.7)
+    tables     CSV; paths stand last, and of these the best, number 1, next to the question (PathRAG, arXiv 2502.14902)
 
 Entities, relations and paths have shares of the budget, each filled in the order of the evidence; passages have what is
 left."""
@@ -55,13 +55,13 @@ class Structured(base.ContextReader):
 
     def _block(self, name: str, head: str, lines: Iterable[str], tail: str = "", *, turned: bool = False) -> str:
         """As many lines as fit into a share of the budget, the last of them first if `turned`; empty if none does."""
-        used, shown = tokens.count(head + "\n") + tokens.count(tail + _BETWEEN), []
+        used, fitting = tokens.count(head + "\n") + tokens.count(tail + _BETWEEN), []
         for line in lines:
             used += tokens.count(line + "\n")
             if used > self.settings.budget * getattr(self.settings, name):
                 break
-            shown.append(line)
-        return "\n".join([head, *(reversed(shown) if turned else shown), tail]).rstrip("\n") if shown else ""
+            fitting.append(line)
+        return "\n".join([head, *(reversed(fitting) if turned else fitting), tail]).rstrip("\n") if fitting else ""
 
 
 Layout = tuple[list[str], Callable[[Sequence[Passage]], str], list[str]]
@@ -69,7 +69,7 @@ Layout = tuple[list[str], Callable[[Sequence[Passage]], str], list[str]]
 
 def _lightrag(reader: Structured, evidence: Evidence) -> Layout:
     entities = (lightrag.line(entity=e.name, type=e.type, description=e.description) for e, _ in evidence.entities)
-    relations = (lightrag.relation_line(f.subject, f.object, _said(f)) for f, _ in evidence.facts)
+    relations = (lightrag.relation_line(f.subject, f.object, _sentence(f)) for f, _ in evidence.facts)
     before = [
         reader._block("entities", lightrag.ENTITIES, entities, lightrag.FENCE),
         reader._block("relations", lightrag.RELATIONS, relations, lightrag.FENCE),
@@ -84,7 +84,7 @@ def _chunks(passages: Sequence[Passage]) -> str:
 def _tables(reader: Structured, evidence: Evidence) -> Layout:
     entities = (_row(at, e.name, e.type, e.description) for at, (e, _) in enumerate(evidence.entities, 1))
     relations = (_row(at, *fact.members) for at, (fact, _) in enumerate(evidence.facts, 1))
-    paths = (_row(at, _told(path)) for at, (path, _) in enumerate(evidence.paths, 1))
+    paths = (_row(at, _in_words(path)) for at, (path, _) in enumerate(evidence.paths, 1))
     before = [
         reader._block("entities", "-----Entities-----\n```csv\nid,entity,type,description", entities, "```"),
         reader._block("relations", "-----Relationships-----\n```csv\nid,source,relation,target", relations, "```"),
@@ -100,8 +100,8 @@ def _table_of_sources(passages: Sequence[Passage]) -> str:
 
 def _paths(reader: Structured, evidence: Evidence) -> Layout:
     edges = (Path((f.subject, f.object), (f.relation,)) for f, _ in evidence.facts)
-    told = [_told(path) for path, _ in evidence.paths] or map(_told, edges)
-    lines = (f"{at}. {path}" for at, path in enumerate(told, 1))
+    worded = [_in_words(path) for path, _ in evidence.paths] or map(_in_words, edges)
+    lines = (f"{at}. {path}" for at, path in enumerate(worded, 1))
     return [reader._block("paths", "-----Paths-----", lines)], _sources, []
 
 
@@ -126,21 +126,21 @@ def _fitting(passages: Sequence[Passage], write: Callable[[Sequence[Passage]], s
     return few
 
 
-def _told(path: Path) -> str:
+def _in_words(path: Path) -> str:
     """Its nodes, then what joins them: "a → b → c: a directed by b; c directed by b"."""
-    hops = (_hop(a, said, b) for (a, b), said in zip(pairwise(path.nodes), path.relations))
+    hops = (_hop(a, relations, b) for (a, b), relations in zip(pairwise(path.nodes), path.relations))
     return f"{_line(' → '.join(path.nodes))}: {'; '.join(hops)}."
 
 
 def _hop(start: str, relations: str, end: str) -> str:
-    said = (
+    facts = (
         Triple(end, one.removesuffix(INVERSE), start) if one.endswith(INVERSE) else Triple(start, one, end)
         for one in relations.split(PARALLEL)
     )
-    return "; ".join(map(_said, said))
+    return "; ".join(map(_sentence, facts))
 
 
-def _said(fact: Triple) -> str:
+def _sentence(fact: Triple) -> str:
     return _line(f"{fact.subject} {fact.relation.replace('_', ' ')} {fact.object}")
 
 

@@ -95,10 +95,10 @@ def variant(settings: Mapping[str, Any]) -> str:
     """
     if not settings["bgec"]:
         return "DTR"
-    said = ["BGEC" if settings["iterations"] == 0 else "BDTR"]
-    said += [settings["policy"]] * (settings.get("policy", "keep") != "keep")
+    parts = ["BGEC" if settings["iterations"] == 0 else "BDTR"]
+    parts += [settings["policy"]] * (settings.get("policy", "keep") != "keep")
     limit = settings.get("max_docs")
-    return ", ".join([*said, *([f"at most {limit} read"] if limit is not None else [])])
+    return ", ".join([*parts, *([f"at most {limit} read"] if limit is not None else [])])
 
 
 def figure(parts: Analysis) -> Picture:

@@ -66,8 +66,8 @@ def judgements(run: Run, method: str, measure: str, coverage: str) -> list[dict[
         if row["method"] == method and scores.get(coverage) is not None and scores.get(measure) is not None:
             covered = scores[coverage] == 1
             cut = covered and after in run.measures and scores.get(after) == 0
-            said = {name: row[name] for name in ("question_id", "type", "hops")}
-            found.append({**said, "right": scores[measure] == 1, "covered": covered, "cut": cut})
+            known = {name: row[name] for name in ("question_id", "type", "hops")}
+            found.append({**known, "right": scores[measure] == 1, "covered": covered, "cut": cut})
     return found
 
 

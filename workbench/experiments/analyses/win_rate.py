@@ -105,11 +105,11 @@ def _coin(seed: int, question: str, baseline: str) -> bool:
 
 
 def _judgement(question: Question, a_first: bool, result: Result) -> dict[str, Any]:
-    said = result.value.model_dump() if result.value else {}
+    verdicts = result.value.model_dump() if result.value else {}
     return {
         "question_id": question.id, "hops": question.hops, "a_first": a_first,
-        "winners": {name: "a" if (one["winner"] == 1) == a_first else "b" for name, one in said.items()},
-        "reasons": {name: one["reason"] for name, one in said.items()}, "failure": result.failure,
+        "winners": {name: "a" if (one["winner"] == 1) == a_first else "b" for name, one in verdicts.items()},
+        "reasons": {name: one["reason"] for name, one in verdicts.items()}, "failure": result.failure,
     }  # fmt: skip
 
 

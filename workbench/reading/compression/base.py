@@ -55,11 +55,6 @@ def named(units: Sequence[Unit], prefix: str = "chunk_") -> list[str]:
     return [f"{prefix}{at}" for at in range(1, len(units) + 1)]
 
 
-def shown(unit: Unit) -> str:
-    """A unit as it is read: its title, if it has one, above its text."""
-    return f"{unit.title}\n{unit.text}" if unit.title else unit.text
-
-
 def entry(name: str, text: str) -> str:
     return f"  [{name}] {text}"
 

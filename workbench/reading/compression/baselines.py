@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench import tokens as counting
-from workbench.reading.compression.base import entry, joined, named, shown, size, tables, written
+from workbench.reading.compression.base import entry, joined, named, size, tables, written
 from workbench.records import ContextGraph
 
 
@@ -19,7 +19,7 @@ def top(context: ContextGraph | str, tokens: int) -> str:
     units = graph.chunks or graph.sources
     parts, left = [], tokens
     for name, unit in zip(named(units), units):
-        part = entry(name, shown(unit))
+        part = entry(name, unit.content)
         cost = size(part + "\n\n")
         if cost <= left:
             parts.append(part)

@@ -18,24 +18,24 @@ _BREAK = "\n\n"
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the graph under a name. `said` is what it tells beyond names: it is not shown if a unit says it. `row`
-    is that of the table, `rank` sorts."""
+    """A line of the graph under a name. `description` is what it says beyond names: the line is left out if a unit says
+    it. `row` is that of the table, `rank` sorts."""
 
     rank: tuple
     name: str
     text: str
-    said: str
+    description: str
     row: ContextEntity | ContextRelation
 
 
 @dataclass
 class BudgetFill:
-    """`left` tokens, and what is in so far: a unit's place → its text, lines, sentences said."""
+    """`left` tokens, and what is in so far: a unit's place → its text, lines, sentences so far."""
 
     left: int
     asked: dict[str, float]
     shorten: bool = True
-    said: set[str] = field(default_factory=set)
+    sentences: set[str] = field(default_factory=set)
     units: dict[int, str] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
 
@@ -69,7 +69,7 @@ class BudgetFill:
             cost = size(line.text + "\n") + (0 if line.name in headed else size(f"  {line.name}\n"))
             if cost > min(budget, self.left):
                 break
-            if not line.said or _plain(line.said) not in whole:
+            if not line.description or _plain(line.description) not in whole:
                 self.lines.append(line)
                 headed.add(line.name)
                 budget -= cost
@@ -83,17 +83,17 @@ class BudgetFill:
             self.lines.pop()
 
     def _fresh(self, text: Text) -> list[str]:
-        return [one for one in text.sentences if _plain(one) not in self.said]
+        return [one for one in text.sentences if _plain(one) not in self.sentences]
 
     def _take(self, unit: int, text: Text, sentences: Sequence[str], name: str, limit: int) -> bool:
         """Whether so much of a unit fits into `limit` tokens; then it is in."""
-        told = _told(text, sentences)
-        cost = size(entry(name, told) + _BREAK)
+        shortened = _shortened(text, sentences)
+        cost = size(entry(name, shortened) + _BREAK)
         if cost > limit:
             return False
         self.left -= cost
-        self.units[unit] = told
-        self.said.update(map(_plain, sentences))
+        self.units[unit] = shortened
+        self.sentences.update(map(_plain, sentences))
         return True
 
     def _some(self, sentences: Sequence[str], limit: int) -> list[str]:
@@ -119,7 +119,7 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _told(text: Text, kept: Sequence[str]) -> str:
+def _shortened(text: Text, kept: Sequence[str]) -> str:
     """The text itself where all its sentences are kept; else these, with a mark for each gap."""
     if len(kept) == len(text.sentences):
         return text.text.strip("\n")

@@ -1,5 +1,5 @@
 """Graph-walk compression: a context is cut down to what a walk from the question reaches, nearest first ("The Reasoning
-Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.4; spec 4). No model is asked.
+Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.4). No model is asked.
 
     workbench   `ranked.py`: the walk ranks, the budget holds. Reasons below.
     companion   `published.py`: the code released with it
@@ -109,7 +109,7 @@ class GraphWalk:
     def _published(self, question: str, context: ContextGraph | str) -> Compressed:
         lightrag = isinstance(context, str) and layouts.lightrag.fits(context)
         layout = layouts.lightrag if lightrag else layouts.ket_rag
-        graph = layout.parse(context, companion=True) if isinstance(context, str) else context
+        graph = layout.parse(context, published=True) if isinstance(context, str) else context
         stop = frozenset() if lightrag else published.STOP
         names = published.described(graph)
         seeds = published.seeds(question, names, stop=stop, articles=self.profile == "companion")

@@ -1,9 +1,9 @@
-"""Graph-walk compression as published: "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045; spec 4).
+"""Graph-walk compression as published: "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045, 3.4).
 
-`companion` follows the code released with it, `thesis` the order that the text describes. What is odd about them is
-kept, because the published figures were made with it (spec 10, traps 8 to 13): names are found inside of words, one
-common word of five letters seeds many of them, lines of the graph are never cut, a chunk that did not fit is not tried
-again, and sources come last. Names are told apart by their spelling.
+`companion` follows the code released with it, `thesis` the order that the text describes. Their oddities stay,
+because the published figures were made with them: names are found inside of words, one common word of five letters
+seeds many of them, lines of the graph are never cut, a chunk that did not fit is not tried again, and sources come
+last. Names are told apart by their spelling.
 
 Where the text is silent: the length of a chunk is that of its line, number included."""
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from workbench.language.relations import words as list_of
-from workbench.reading.compression.base import entry, named, shown, size
+from workbench.reading.compression.base import entry, named, size
 from workbench.records import ContextGraph, ContextRelation, Unit
 
 STOP = list_of(
@@ -55,16 +55,16 @@ def seeds(question: str, names: Iterable[str], *, stop: frozenset[str] = STOP, a
     `articles=False` takes the article off a name, which the text claims and the code does not do.
     """
     asked = question.lower()
-    said = set(_WORD.findall(asked))
-    content = {word for word in said - stop if len(word) > 2}
+    question_words = set(_WORD.findall(asked))
+    content = {word for word in question_words - stop if len(word) > 2}
     found = []
     for name in names:
         low = name.lower() if articles else _ARTICLE.sub("", name.lower())
         name_words = set(_WORD.findall(low))
         long = {word for word in name_words if len(word) > 2}
         inside = low in asked
-        spread = len(long) >= 2 and long <= said
-        if inside or spread or any(len(word) >= 5 for word in name_words & content):
+        all_words = len(long) >= 2 and long <= question_words
+        if inside or all_words or any(len(word) >= 5 for word in name_words & content):
             found.append(name)
     return found
 
@@ -89,7 +89,7 @@ def hops_from(seeds: Sequence[str], relations: Iterable[ContextRelation], most: 
 def expand(hops: dict[str, int], names: Iterable[str], chunks: Iterable[Unit]) -> list[str]:
     """Names of the table that a chunk holds beside one that was reached; once, and no further from there."""
     low = {name: name.lower() for name in (*hops, *names)}
-    texts = [shown(chunk).lower() for chunk in chunks]
+    texts = [chunk.content.lower() for chunk in chunks]
     touched = [text for text in texts if any(low[name] in text for name in hops)]
     return [name for name in names if name not in hops and any(low[name] in text for text in touched)]
 
@@ -103,10 +103,10 @@ class Assembly:
     def __init__(self, question: str, graph: ContextGraph, hops: dict[str, int], stop: frozenset[str] = STOP):
         self.hops = dict(sorted(hops.items(), key=lambda item: (item[1], item[0])))
         self.described = {entity.name: entity for entity in graph.entities}  # the last of a name
-        self.told: dict[str, list[ContextRelation]] = defaultdict(list)
+        self.relations: dict[str, list[ContextRelation]] = defaultdict(list)
         for relation in graph.relations:
             if relation.source in hops and relation.target in hops:
-                self.told[relation.source].append(relation)
+                self.relations[relation.source].append(relation)
         self.chunks = list(zip(named(graph.chunks), graph.chunks))
         self.sources = list(zip(named(graph.sources, ""), graph.sources))
         self._low = [(name.lower(), hop) for name, hop in self.hops.items()]
@@ -117,14 +117,14 @@ class Assembly:
             mentioned = self.mentioned(chunk[1])
             if mentioned:
                 self.near.append((min(mentioned), len(mentioned), chunk))
-            elif shared := len(content & set(_WORD.findall(shown(chunk[1]).lower()))):
+            elif shared := len(content & set(_WORD.findall(chunk[1].content.lower()))):
                 others.append((shared, chunk))
         self.near.sort(key=lambda row: -row[1])
         self.others = [chunk for _, chunk in sorted(others, key=lambda row: -row[0])]
 
     def mentioned(self, unit: Unit) -> list[int]:
         """The hops of the names in a unit."""
-        text = shown(unit).lower()
+        text = unit.content.lower()
         return [hop for name, hop in self._low if name in text]
 
     def blocks(self) -> Iterator[tuple[int, str, Part]]:
@@ -136,16 +136,16 @@ class Assembly:
             yield hop, "\n".join([heading, *lines]), (heading, hop, names)
 
     def _lines(self, name: str) -> Iterator[str]:
-        said = self.described[name].description if name in self.described else ""
-        yield f"  {name}: {said}" if said else f"  {name}"
-        yield from (f"    -> {relation.target}: {relation.description}" for relation in self.told[name])
+        description = self.described[name].description if name in self.described else ""
+        yield f"  {name}: {description}" if description else f"  {name}"
+        yield from (f"    -> {relation.target}: {relation.description}" for relation in self.relations[name])
 
     def graph(self, units: Sequence[Unit]) -> ContextGraph:
         """The rows that were written; every name that was reached is."""
         kept = {id(unit) for unit in units}
         return ContextGraph(
             tuple(self.described[name] for name in self.hops if name in self.described),
-            tuple(relation for name in self.hops for relation in self.told[name]),
+            tuple(relation for name in self.hops for relation in self.relations[name]),
             tuple(unit for _, unit in self.sources if id(unit) in kept),
             tuple(unit for _, unit in self.chunks if id(unit) in kept),
         )
@@ -191,7 +191,7 @@ def _fill(page: Page, heading: str, hop: int | None, units, cost, *, headed: boo
     """Every unit that still fits; `headed`: below their own heading."""
     ids = []
     for name, unit in units:
-        text = entry(name, shown(unit))
+        text = entry(name, unit.content)
         if page.used + cost(text) > page.limit:
             continue
         if headed and not ids:

@@ -1,4 +1,4 @@
-"""The walk of the profile `workbench`: the same phases as the published one (spec 4), with its traps mended.
+"""The walk of the profile `workbench`: the phases of the published one (section 3.4 of the paper), without its traps.
 
 1. **Names** are those of the tables and what each unit is about (its title, or the name that it opens with), because
    the tables of a context hold what is near the question, and the passage of the next hop often opens with a name that
@@ -12,7 +12,7 @@
    stands where a name leads. Reciprocal ranks are added up (Cormack et al., 2009), the walk counts `walk`.
 5. The **budget** is filled in that order. What was said is not said again: chunks and sources of one passage overlap. A
    share of it, `lines`, is for lines of the tables between names that were reached.
-6. It is written by hops, as spec 4.5 has it; within a hop by rank."""
+6. It is written by hops, as the published code does; within a hop by rank."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def walk(
 def seeds(question: str, names: dict[str, str], texts: Texts, share: float) -> list[str]:
     """Names that stand in the question at word boundaries, or share words of it with at least `share` of their rarity,
     so that a word which half of the units hold makes none."""
-    said, asked = f" {_key(question)} ", texts.asked(question)
+    spaced, asked = f" {_key(question)} ", texts.asked(question)
     found = []
     for key, name in names.items():
         parts = set(families(key.split()))
         shared = sum(asked[family] for family in parts & asked.keys())
-        if shared and (f" {key} " in said or shared >= share * sum(map(texts.rarity, parts))):
+        if shared and (f" {key} " in spaced or shared >= share * sum(map(texts.rarity, parts))):
             found.append(name)
     return found
 
@@ -181,19 +181,20 @@ def assemble(
 ) -> Page:
     order = sorted(range(len(units)), key=lambda unit: (-found.scores[unit], unit))
     names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
-    hop_of = [min((found.hops[name] for name in said if name in found.hops), default=None) for said in found.mentions]
+    hops = found.hops
+    hop_of = [min((hops[name] for name in mentioned if name in hops), default=None) for mentioned in found.mentions]
     headings = {hop: _heading(hop) for hop in dict.fromkeys([*sorted(set(found.hops.values())), None])}
     heads = sum(size(heading + "\n\n") for heading in headings.values())
-    filling = BudgetFill(budget - heads, found.asked, shorten)
-    told = _lines(graph, found) if lines else []
-    share = int(lines * budget) if told else 0
-    rest = filling.add_units(order, found.texts.texts, names, keep=share)
-    filling.add_lines(told, share if rest else filling.left)
-    filling.squeeze(rest, found.texts.texts, names)
-    page = _page(graph, units, names, headings, hop_of, found, filling)
+    fill = BudgetFill(budget - heads, found.asked, shorten)
+    candidates = _lines(graph, found) if lines else []
+    share = int(lines * budget) if candidates else 0
+    rest = fill.add_units(order, found.texts.texts, names, keep=share)
+    fill.add_lines(candidates, share if rest else fill.left)
+    fill.squeeze(rest, found.texts.texts, names)
+    page = _page(graph, units, names, headings, hop_of, found, fill)
     while page.tokens > budget:  # tokens of parts do not quite add up to those of the whole
-        filling.drop()
-        page = _page(graph, units, names, headings, hop_of, found, filling)
+        fill.drop()
+        page = _page(graph, units, names, headings, hop_of, found, fill)
     return page
 
 
@@ -212,34 +213,35 @@ def _lines(graph: ContextGraph, found: Walk) -> list[Line]:
         name = spelt.get(_key(entity.name))
         if name and entity.description:
             shared = weight(f"{entity.name} {entity.description}", found.asked)
-            said = " ".join(entity.description.split())
-            rows.append(Line((at_hop[name], -shared, place, 0), name, f"  {entity.name}: {said}", said, entity))
+            description = " ".join(entity.description.split())
+            text = f"  {entity.name}: {description}"
+            rows.append(Line((at_hop[name], -shared, place, 0), name, text, description, entity))
     for place, relation in enumerate(graph.relations):
         source, target = spelt.get(_key(relation.source)), spelt.get(_key(relation.target))
         if source and target:
             shared = weight(f"{relation.source} {relation.description} {relation.target}", found.asked)
-            said = " ".join(relation.description.split())
+            description = " ".join(relation.description.split())
             hop = min(at_hop[source], at_hop[target])
-            text = f"    -> {relation.target}: {said}"
-            rows.append(Line((hop, -shared, place, 1), source, text, said, relation))
+            text = f"    -> {relation.target}: {description}"
+            rows.append(Line((hop, -shared, place, 1), source, text, description, relation))
     return sorted(rows, key=lambda line: line.rank)
 
 
-def _page(graph, units, names, headings, hop_of, found: Walk, filling: BudgetFill) -> Page:
+def _page(graph, units, names, headings, hop_of, found: Walk, fill: BudgetFill) -> Page:
     parts, kept, shown_units = [], [], []
     many = len(graph.chunks)
     for hop, heading in headings.items():
         block: dict[str, list[Line]] = {}
-        for line in filling.lines:
+        for line in fill.lines:
             if found.hops[line.name] == hop:
                 block.setdefault(line.name, []).append(line)
-        here = [unit for unit in filling.units if hop_of[unit] == hop]
+        here = [unit for unit in fill.units if hop_of[unit] == hop]
         if block or here:
             parts.append("\n".join([heading, *(one for name, lines in block.items() for one in under(name, lines))]))
-            parts += [entry(names[unit], filling.units[unit]) for unit in here]
+            parts += [entry(names[unit], fill.units[unit]) for unit in here]
             kept.append((heading, hop, (*block, *(units[unit].id for unit in here))))
             shown_units += here
-    rows = [line.row for line in filling.lines]
+    rows = [line.row for line in fill.lines]
     text = joined(parts)
     return Page(
         text,

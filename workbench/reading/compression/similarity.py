@@ -1,5 +1,5 @@
 """Compression by similarity, for contexts without a gradient to walk along: where a method lays out hundreds of
-entities and relations that all touch the question (LightRAG), hops say nothing; likeness to the question still does.
+entities and relations that all touch the question (LightRAG), hops say nothing; similarity to the question still does.
 
 Units and lines of the tables are chosen by maximal marginal relevance (Carbonell and Goldstein, 1998): like the
 question, unlike what is chosen already. Similarity is the cosine of TF-IDF vectors within the context, or of an
@@ -29,10 +29,10 @@ GRAPH, TEXTS = "=== Entities and relationships ===", "=== Texts ==="
 class Similarity:
     """Cuts a context down to what is like the question, no sentence twice: at most `budget` cl100k tokens.
 
-    encoder        an encoder or its SPEC, for likeness of meaning, seconds for a context that is new to it (texts are
+    encoder        an encoder or its SPEC, for similarity of meaning, seconds for a context that is new to it (texts are
                    `cached`); None: words alone
-    diversity      what unlikeness to what is chosen counts, from 0 (nothing) to 1 (alone)
-    order          what the place in its table counts beside likeness (1); 0 where the order says nothing
+    diversity      the weight of being unlike what is chosen, from 0 (nothing) to 1 (alone)
+    order          the weight of the place in its table beside similarity (1); 0 where the order says nothing
     rank_constant  of the reciprocal ranks by which the two are added up
     lines          the share of the budget for lines of the tables, where not all texts fit; 0: none are shown
     """
@@ -64,17 +64,17 @@ class Similarity:
         texts = Texts(units)
         names = [*named(graph.chunks), *(f"source {name}" for name in named(graph.sources, ""))]
         lines = _lines(graph) if self.lines else []
-        filling = BudgetFill(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
+        fill = BudgetFill(self.budget - sum(size(head + "\n\n") for head in (GRAPH, TEXTS)), texts.asked(question))
         chosen = [lines[at] for at in self._ranked(question, [line.text for line in lines])]
         share = int(self.lines * self.budget) if lines else 0
         by_rank = self._ranked(question, [text.text for text in texts.texts])
-        rest = filling.add_units(by_rank, texts.texts, names, keep=share)
-        filling.add_lines(chosen, share if rest else filling.left)
-        filling.squeeze(rest, texts.texts, names)
-        page = _page(units, names, len(graph.chunks), filling)
+        rest = fill.add_units(by_rank, texts.texts, names, keep=share)
+        fill.add_lines(chosen, share if rest else fill.left)
+        fill.squeeze(rest, texts.texts, names)
+        page = _page(units, names, len(graph.chunks), fill)
         while page.tokens > self.budget:  # tokens of parts do not quite add up to those of the whole
-            filling.drop()
-            page = _page(units, names, len(graph.chunks), filling)
+            fill.drop()
+            page = _page(units, names, len(graph.chunks), fill)
         before = length(written(context))
         return Compressed(
             question, self.label, self.budget, graph, page.graph, page.text, page.tokens, before, kept=page.kept
@@ -84,14 +84,14 @@ class Similarity:
         """Places of the texts, the best first."""
         if not texts:
             return []
-        likeness, alike = self._likeness(question, texts)
+        relevance, alike = self._similarities(question, texts)
         fused = [
-            self.order / (self.rank_constant + place) + 1 / (self.rank_constant + by_likeness)
-            for place, by_likeness in enumerate(ranks(likeness.tolist()))
+            self.order / (self.rank_constant + place) + 1 / (self.rank_constant + by_relevance)
+            for place, by_relevance in enumerate(ranks(relevance.tolist()))
         ]
         return marginal(minmax(np.array(fused)), alike, self.diversity)
 
-    def _likeness(self, question: str, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _similarities(self, question: str, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Of each text to the question, and of the texts to each other: (n,), (n, n)."""
         if self.encoder is not None:
             vectors = self.encoder.encode(list(texts))
@@ -109,7 +109,7 @@ class Similarity:
 
 def marginal(relevance: np.ndarray, alike: np.ndarray, diversity: float) -> list[int]:
     """The order of maximal marginal relevance: next is what has most of (1 - diversity) · relevance less diversity ·
-    its likeness to the closest that went before; of equals the first.
+    its similarity to the closest that went before; of equals the first.
 
     >>> twins = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> marginal(np.array([1.0, 0.9, 0.8]), twins, 0.5)
@@ -160,19 +160,19 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _page(units: Sequence[Unit], names: Sequence[str], chunks: int, filling: BudgetFill) -> _Page:
+def _page(units: Sequence[Unit], names: Sequence[str], chunks: int, fill: BudgetFill) -> _Page:
     """Lines by the names that they stand under, texts in their order."""
-    lines = sorted(filling.lines, key=lambda line: line.rank)
+    lines = sorted(fill.lines, key=lambda line: line.rank)
     block: dict[str, list[Line]] = {}
     for line in lines:
         block.setdefault(line.name, []).append(line)
-    shown_units = sorted(filling.units)
+    shown_units = sorted(fill.units)
     parts, kept = [], []
     if block:
         parts.append("\n".join([GRAPH, *(one for name, some in block.items() for one in under(name, some))]))
         kept.append((GRAPH, None, tuple(block)))
     if shown_units:
-        parts += [TEXTS, *(entry(names[unit], filling.units[unit]) for unit in shown_units)]
+        parts += [TEXTS, *(entry(names[unit], fill.units[unit]) for unit in shown_units)]
         kept.append((TEXTS, None, tuple(units[unit].id for unit in shown_units)))
     text = joined(parts)
     return _Page(

@@ -15,8 +15,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from workbench.language import relations
-from workbench.reading.compression.base import shown
 from workbench.records import Unit
+from workbench.text import split_title
 
 K1, B = 1.2, 0.75  # of BM25 (Robertson et al., 1994), as usual
 JOINERS = relations.words("of the and de da di la le van von der den du al bin for to")
@@ -54,10 +54,8 @@ def subject(text: str) -> str:
     >>> subject("Orsby (town)\\nA town."), subject("The Aldby Mill of Orsby is old."), subject("It is old.")
     ('Orsby', 'Aldby Mill of Orsby', '')
     """
-    first, feed, _ = text.strip().partition("\n")
-    if feed and len(first) <= 80 and not first.endswith((".", "!", "?")):
-        return _BRACKETS.sub("", first).strip()
-    return _opening(first)
+    title, rest = split_title(text.strip(), 80, ends=".!?")
+    return _BRACKETS.sub("", title).strip() if title else _opening(rest.partition("\n")[0])
 
 
 def _opening(line: str) -> str:
@@ -104,15 +102,15 @@ class Text(NamedTuple):
 @lru_cache(2048)
 def _read(text: str) -> Text:
     """They are kept, because the units of an index come back with every other question."""
-    said = words(text)
-    return Text(text, said, Counter(families(said)), sentences(text), subject(text))
+    its_words = words(text)
+    return Text(text, its_words, Counter(families(its_words)), sentences(text), subject(text))
 
 
 class Texts:
     """The units of a context, read."""
 
     def __init__(self, units: Sequence[Unit]):
-        self.texts = [_read(shown(unit)) for unit in units]
+        self.texts = [_read(unit.content) for unit in units]
         self._units_of = Counter(family for text in self.texts for family in text.families)
 
     def rarity(self, family: str) -> float:
@@ -123,8 +121,8 @@ class Texts:
 
     def asked(self, question: str) -> dict[str, float]:
         """The families of the words of a question that say something, with their rarity."""
-        said = dict.fromkeys(word for word in words(question) if word not in empty_words())
-        return {family: self.rarity(family) for family in families(said)}
+        content = dict.fromkeys(word for word in words(question) if word not in empty_words())
+        return {family: self.rarity(family) for family in families(content)}
 
     def matches(self, asked: dict[str, float]) -> list[float]:
         """How well each unit goes with the words asked for: BM25."""
@@ -140,8 +138,8 @@ class Texts:
         """Which of the names each unit mentions, at word boundaries, each once, in the order of the text."""
         starts: dict[str, list[tuple[list[str], str]]] = defaultdict(list)
         for name in names:
-            if said := words(name):
-                starts[said[0]].append((said, name))
+            if parts := words(name):
+                starts[parts[0]].append((parts, name))
         return [list(dict.fromkeys(_found(text.words, starts))) for text in self.texts]
 
 
@@ -150,11 +148,11 @@ def weight(text: str, asked: dict[str, float]) -> float:
     return sum(asked[family] for family in set(families(words(text))) & asked.keys())
 
 
-def _found(said: Sequence[str], starts: dict[str, list[tuple[list[str], str]]]) -> Iterable[str]:
-    for at, word in enumerate(said):
+def _found(text_words: Sequence[str], starts: dict[str, list[tuple[list[str], str]]]) -> Iterable[str]:
+    for at, word in enumerate(text_words):
         if word in starts:
             for name_words, name in starts[word]:
-                if said[at : at + len(name_words)] == name_words:
+                if text_words[at : at + len(name_words)] == name_words:
                     yield name
 
 
