@@ -30,7 +30,7 @@ ORDER = (
     ("methods",),
     ("reading",),
     ("catalogue", "experiments", "testing"),
-    ("doctor", "notebooks"),
+    ("doctor", "notebooks", "options"),
     ("views",),
     ("cli",),
 )

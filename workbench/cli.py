@@ -16,6 +16,33 @@ from rich.console import Console
 from rich.markup import escape
 
 from workbench.errors import SettingError, WorkbenchError
+from workbench.options import (
+    Budget,
+    Data,
+    Encoder,
+    Engine,
+    Folder,
+    Json,
+    Judge,
+    K,
+    Layers,
+    Limit,
+    Method,
+    Methods,
+    Model,
+    Offline,
+    OfReader,
+    Questions,
+    Ranked,
+    Read,
+    Reader,
+    Reading,
+    Record,
+    RecordFile,
+    Strict,
+    Workers,
+    flattened,
+)
 from workbench.spec import parse_value
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
@@ -24,50 +51,12 @@ app = typer.Typer(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
     help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
 )  # fmt: skip
-out = Console(width=None if sys.stdout.isatty() else 200)  # a table that is piped or logged should not be folded
-err = Console(stderr=True)
+out = Console(
+    highlight=False, width=None if sys.stdout.isatty() else 200
+)  # a table that is piped or logged should not be folded
+err = Console(highlight=False, stderr=True)
 
-Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF or replay:FILE")]
-Record = Annotated[
-    str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
-]
-RecordFile = Annotated[Path, typer.Argument(help="the recording", metavar="FILE")]
-Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
-Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
-Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
-Compress = Annotated[
-    str | None, typer.Option(help="a compressor's SPEC for the reader's context: graph-walk[budget=4000]")
-]
-Route = Annotated[bool | None, typer.Option("--route", help="the reader's prompt by the kind of the question")]
-Retry = Annotated[str | None, typer.Option(help="a prompt that is asked where the first one abstains, or none")]
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="a name (workbench datasets), a data folder, a folder of documents, or another program's index",
-        metavar="DATA",
-    ),
-]
-Read = Annotated[
-    list[str] | None,
-    typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252"),
-]
-Strict = Annotated[bool, typer.Option("--strict", help="stop at the first document that cannot be read")]
-Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
-Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
-K = Annotated[int, typer.Option("-k", help="passages")]
-Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
-MaxMoney = Annotated[float | None, typer.Option(help="stop before a call beyond so many US dollars")]
-MaxTokens = Annotated[int | None, typer.Option(help="stop before a call beyond so many tokens, prompt and answer")]
-MaxCalls = Annotated[int | None, typer.Option(help="stop before a call beyond this number")]
-Questions = Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")]
-Judge = Annotated[str | None, typer.Option(help="the engine that judges answers, for measures with a judge")]
-Encoder = Annotated[
-    str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
-]
-Layers = Annotated[
-    str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, or typed of triples")
-]
-Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+_MODEL, _OF_READER = Model(), OfReader()  # each of their fields becomes an option
 
 
 def _say_versions(asked: bool) -> None:
@@ -76,7 +65,7 @@ def _say_versions(asked: bool) -> None:
 
         from workbench import __version__
 
-        out.print(f"hopscope {__version__}, Python {python_version()}", highlight=False)
+        out.print(f"hopscope {__version__}, Python {python_version()}")
         raise typer.Exit
 
 
@@ -94,17 +83,17 @@ def verb(function: Callable | None = None, **settings: Any) -> Callable:
     if function is None:
         return lambda function: verb(function, **settings)
 
-    @wraps(function)
-    def guarded(*args: Any, **kwargs: Any) -> None:
+    call = flattened(function)
+
+    @wraps(call)
+    def guarded(**given: Any) -> None:
         try:
-            function(*args, **kwargs)
-        except WorkbenchError as error:
-            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}", highlight=False)
-            raise typer.Exit(1) from None
-        except OSError as error:  # a full disk, a folder that may not be written
-            err.print(
-                f"[bold red]{type(error).__name__}[/]: {escape(str(error))}; what was finished is kept", highlight=False
-            )
+            call(**given)
+        except (WorkbenchError, OSError) as error:
+            more = (
+                "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
+            )  # a full disk, a locked folder
+            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}")
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             err.print("stopped; what is done is kept, and the same command goes on from there")
@@ -113,36 +102,20 @@ def verb(function: Callable | None = None, **settings: Any) -> Callable:
     return app.command(**settings)(guarded)
 
 
-@verb
-def methods(as_json: Json = False) -> None:
-    """Every method: what it needs, whose it is, what it asks a model per question."""
-    from workbench import catalogue
+def _catalogue(kind: str, help: str) -> None:
+    """A verb that lists what there is of a kind."""
 
-    _show(catalogue.methods(), as_json)
+    @verb(name=kind, help=help)
+    def listed(as_json: Json = False) -> None:
+        from workbench import catalogue
 
-
-@verb
-def readers(as_json: Json = False) -> None:
-    """Every reader: what it reads, whose it is, what it asks a model."""
-    from workbench import catalogue
-
-    _show(catalogue.readers(), as_json)
+        _show(getattr(catalogue, kind)(), as_json)
 
 
-@verb
-def compressors(as_json: Json = False) -> None:
-    """Every compressor of a reader's context, for --compress."""
-    from workbench import catalogue
-
-    _show(catalogue.compressors(), as_json)
-
-
-@verb
-def measures(as_json: Json = False) -> None:
-    """Every measure, for --measure: what it says, what it needs, whose it is."""
-    from workbench import catalogue
-
-    _show(catalogue.measures(), as_json)
+_catalogue("methods", "Every method: what it needs, whose it is, what it asks a model per question.")
+_catalogue("readers", "Every reader: what it reads, whose it is, what it asks a model.")
+_catalogue("compressors", "Every compressor of a reader's context, for --compress.")
+_catalogue("measures", "Every measure, for --measure: what it says, what it needs, whose it is.")
 
 
 @verb
@@ -151,11 +124,7 @@ def index(
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")
     ] = None,
-    engine: Engine = "rules",
-    record: Record = None,
-    max_money: MaxMoney = None,
-    max_tokens: MaxTokens = None,
-    max_calls: MaxCalls = None,
+    model: Model = _MODEL,
     encoder: Encoder = None,
     layers: Layers = None,
     settings: Annotated[
@@ -176,11 +145,8 @@ def index(
         if not equals or not dot:
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
-    limits = _limits(max_money, max_tokens, max_calls)
     loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
-    built = wb.Index.build(
-        loaded, _engine(engine, record, limits), folder, encoder=encoder, layers=_names(layers), settings=chosen
-    )
+    built = wb.Index.build(loaded, _engine(model), folder, encoder=encoder, layers=_names(layers), settings=chosen)
     rows = [
         {
             "layer": kind,
@@ -195,16 +161,15 @@ def index(
              "skipped": _skipped(loaded)}
         )  # fmt: skip
         return
-    out.print(escape(repr(built)), highlight=False)
+    out.print(escape(repr(built)))
     for row in rows:
-        shown = {k: v for k, v in row.items() if k not in ("layer", "settings", "key") and v != []}
-        told = ", ".join(f"{k} {cell_text(v)}" for k, v in shown.items())
-        out.print(f"  {row['layer']}: {escape(told)}", highlight=False)
+        fields = {k: v for k, v in row.items() if k not in ("layer", "settings", "key") and v != []}
+        told = ", ".join(f"{k} {cell_text(v)}" for k, v in fields.items())
+        out.print(f"  {row['layer']}: {escape(told)}")
         if row.get("failures"):
             err.print(
                 f"  {row['layer']}: {row['failures']:,} failed; a build with --layers {row['layer']} and a model "
                 "asks for these again",
-                highlight=False,
             )
     _print_skipped(loaded)
 
@@ -232,7 +197,7 @@ def checkup(folder: Folder, as_json: Json = False) -> None:
     if as_json:
         _print_json({**found.measured, "warnings": list(found.warnings), "hubs": [hub._asdict() for hub in found.hubs]})
         return
-    out.print(escape(repr(found)), highlight=False)
+    out.print(escape(repr(found)))
 
 
 @verb
@@ -254,11 +219,7 @@ def retrieve(
     folder: Folder,
     question: str,
     method: Method = "hipporag2",
-    engine: Engine = "rules",
-    record: Record = None,
-    max_money: MaxMoney = None,
-    max_tokens: MaxTokens = None,
-    max_calls: MaxCalls = None,
+    model: Model = _MODEL,
     k: K = 10,
     budget: Budget = None,
     trace: Annotated[bool, typer.Option(help="print the trace")] = False,
@@ -267,14 +228,14 @@ def retrieve(
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
-    runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
+    runner = _engine(model)
     evidence = wb.method(method, wb.Index.open(folder), runner).retrieve(question, k, budget=budget)
     if as_json:
         _print_json(_evidence(evidence, trace))
         return
-    out.print(escape(repr(evidence)), highlight=False)
+    out.print(escape(repr(evidence)))
     if trace:
-        out.print(escape(repr(evidence.trace)), highlight=False)
+        out.print(escape(repr(evidence.trace)))
 
 
 @verb
@@ -283,14 +244,8 @@ def ask(
     question: str,
     method: Method = "hipporag2",
     reader: Reader = "direct",
-    compress: Compress = None,
-    route: Route = None,
-    retry: Retry = None,
-    engine: Engine = "rules",
-    record: Record = None,
-    max_money: MaxMoney = None,
-    max_tokens: MaxTokens = None,
-    max_calls: MaxCalls = None,
+    of_reader: OfReader = _OF_READER,
+    model: Model = _MODEL,
     k: K = 10,
     budget: Budget = None,
     as_json: Json = False,
@@ -299,10 +254,10 @@ def ask(
     import workbench as wb
     from workbench.views.records import REPLY, unread_reply
 
-    runner = _engine(engine, record, _limits(max_money, max_tokens, max_calls))
+    runner = _engine(model)
     index = wb.Index.open(folder)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
-    answer = _reader(reader, runner, index, compress, route, retry).read(question, evidence)
+    answer = _reader(reader, runner, index, of_reader).read(question, evidence)
     if as_json:
         _print_json(
             {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
@@ -325,14 +280,14 @@ def ask(
         or f"no answer could be read off the reply: {answer.reading.flaw if answer.reading else 'it is empty'}"
     )
     unread = unread_reply(answer)
-    out.print(f"[bold]{escape(clean(said))}[/]{by}", highlight=False)
+    out.print(f"[bold]{escape(clean(said))}[/]{by}")
     if unread:
-        out.print(f"The model replied: {escape(clean(unread, REPLY))}", highlight=False)
+        out.print(f"The model replied: {escape(clean(unread, REPLY))}")
     if answer.proof and answer.proof.mark:
-        out.print(f"{answer.proof.mark} by the facts that its passages state", highlight=False)
+        out.print(f"{answer.proof.mark} by the facts that its passages state")
     if answer.thought and not unread:
-        out.print(escape(clean(answer.thought, 400)), highlight=False)
-    out.print(escape(repr(evidence)), highlight=False)
+        out.print(escape(clean(answer.thought, 400)))
+    out.print(escape(repr(evidence)))
 
 
 @verb
@@ -340,22 +295,16 @@ def evaluate(
     folder: Folder,
     questions: Questions,
     method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
-    reader: Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
-    compress: Compress = None,
-    route: Route = None,
-    retry: Retry = None,
-    engine: Engine = "rules",
-    record: Record = None,
-    max_money: MaxMoney = None,
-    max_tokens: MaxTokens = None,
-    max_calls: MaxCalls = None,
+    reader: Reading = None,
+    of_reader: OfReader = _OF_READER,
+    model: Model = _MODEL,
     run: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="ask only the first so many")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
+    limit: Limit = None,
+    k: Ranked = None,
     budget: Budget = None,
-    workers: Annotated[int | None, typer.Option(help="questions asked side by side")] = None,
+    workers: Workers = None,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     measure: Annotated[
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
@@ -368,21 +317,20 @@ def evaluate(
     import workbench as wb
     from workbench.data.folder import read_questions
 
-    limits = _limits(max_money, max_tokens, max_calls)
-    opened, runner = wb.Index.open(folder), _engine(engine, record, limits)
+    opened, runner = wb.Index.open(folder), _engine(model)
     asked = read_questions(questions, set(opened.passages.row))
     chosen = [wb.method(spec, opened, runner) for spec in method]
     done = wb.evaluate(
         asked,
         chosen,
-        _reader(reader, runner, opened, compress, route, retry),
+        _reader(reader, runner, opened, of_reader),
         run,
         limit=limit,
         k=k,
         budget=budget,
         workers=workers,
         trace=trace,
-        judge=_engine(judge, record, limits) if judge else None,
+        judge=_engine(model, judge) if judge else None,
         **({"measures": measure} if measure else {}),
     )
     table = done.table().reset_index().to_dict("records")
@@ -391,12 +339,12 @@ def evaluate(
         said = {"folder": str(done.folder), "engine": runner.name, "notes": list(done.notes)}
         _print_json({**said, "table": table, "compare": compared})
         return
-    out.print(escape(repr(done)), highlight=False)
+    out.print(escape(repr(done)))
     if compared:
         shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
         _show([{name: row[name] for name in shown} for row in compared], False, lead=2)
     if runner.name != "rules":
-        out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}", highlight=False)
+        out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}")
 
 
 @verb
@@ -408,18 +356,14 @@ def grid(
     reader: Annotated[
         list[str], typer.Option("--reader", "-r", help="a reader's SPEC, or LABEL: SPEC; give it again for more")
     ] = ["direct"],  # noqa: B006
-    engine: Engine = "rules",
-    record: Record = None,
-    max_money: MaxMoney = None,
-    max_tokens: MaxTokens = None,
-    max_calls: MaxCalls = None,
-    limit: Annotated[int | None, typer.Option(help="ask only the first so many")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")] = None,
+    model: Model = _MODEL,
+    limit: Limit = None,
+    k: Ranked = None,
     budget: Budget = None,
     tokens: Annotated[
         int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
     ] = 12_000,
-    workers: Annotated[int | None, typer.Option(help="questions asked side by side")] = None,
+    workers: Workers = None,
     as_json: Json = False,
 ) -> None:
     """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
@@ -427,7 +371,7 @@ def grid(
     from workbench.data.folder import read_questions
     from workbench.experiments.grid import grid as run_grid
 
-    opened, runner = wb.Index.open(folder), _engine(engine, record, _limits(max_money, max_tokens, max_calls))
+    opened, runner = wb.Index.open(folder), _engine(model)
     labelled = [one.rpartition(": ") for one in reader]
     done = run_grid(
         read_questions(questions, set(opened.passages.row)),
@@ -512,12 +456,12 @@ def diagnose(
         _print_json({"cases": [asdict(case) for case in found.cases], "tables": tables, "notes": list(found.notes)})
         return
     for title, frame in found.tables().items():
-        out.print(f"[bold]{escape(title)}[/]", highlight=False)
+        out.print(f"[bold]{escape(title)}[/]")
         _show(frame.astype(object).where(frame.notna(), None).to_dict("records"), False)
     shown = ("question_id", "method", "cause", "hop", "explanation")
     _show([{name: getattr(case, name) for name in shown} for case in found.cases], False, lead=2)
     for note in found.notes:
-        out.print(escape(note), highlight=False)
+        out.print(escape(note))
 
 
 @verb
@@ -537,7 +481,7 @@ def tables(
     if as_json:
         _print_json({**asdict(found), "counts": found.counts()})
         return
-    out.print(escape(repr(found)), highlight=False, soft_wrap=True)
+    out.print(escape(repr(found)), soft_wrap=True)
 
 
 @verb
@@ -548,7 +492,7 @@ def estimate(
     ],
     questions: Annotated[Path | None, typer.Option("--questions", "-q", help="estimate an evaluation of these")] = None,
     method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
-    reader: Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")] = None,
+    reader: Reading = None,
     engine: Engine = "rules",
     record: Record = None,
     folder: Annotated[
@@ -580,7 +524,7 @@ def estimate(
         if questions is not None and sample == 0 and spec != "rules":
             return Unasked(spec)
         try:
-            return _engine(spec, record)
+            return _engine(Model(spec, record))
         except EngineRefused as error:
             if sample:
                 raise
@@ -605,7 +549,7 @@ def estimate(
     if as_json:
         _print_json({**asdict(found), "total": asdict(found.total), "skipped": _skipped(loaded)})
         return
-    out.print(escape(repr(found)), highlight=False)
+    out.print(escape(repr(found)))
     _print_skipped(loaded)
 
 
@@ -661,11 +605,11 @@ def run(
         rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
         _print_json({"notebooks": rows, "figures": home() / parameters.get("figures", "figures")})
         return
-    out.print("Look at:", highlight=False)
+    out.print("Look at:")
     for one in done:
-        out.print(f"  {escape(str(one.page))}   the executed notebook as a page", highlight=False)
-    out.print("  figures/   figures, tables and verdicts", highlight=False)
-    out.print("  make lab   working copies of the notebooks, in JupyterLab", highlight=False)
+        out.print(f"  {escape(str(one.page))}   the executed notebook as a page")
+    out.print("  figures/   figures, tables and verdicts")
+    out.print("  make lab   working copies of the notebooks, in JupyterLab")
 
 
 @verb(context_settings={"ignore_unknown_options": True})
@@ -683,7 +627,6 @@ def lab(
             err.print(
                 f"{escape(str(copy))} has changes of yours and is kept, although its original in notebooks/ is newer; "
                 "rename it, and the next start brings the new one",
-                highlight=False,
                 soft_wrap=True,
             )
     notebooks.open_lab(next(iter(copies)), arguments or ())
@@ -758,20 +701,14 @@ def _print_skipped(loaded) -> None:
     from workbench.views.data import skipped_lines
 
     for line in skipped_lines(loaded.origin) if loaded and loaded.origin else ():
-        err.print(escape(line), highlight=False, soft_wrap=True)
+        err.print(escape(line), soft_wrap=True)
 
 
-def _limits(max_money: float | None, max_tokens: int | None, max_calls: int | None):
-    """One budget for all engines of a command, or none."""
-    from workbench.llm.budget import Budget
-
-    given = {"max_money": max_money, "max_tokens": max_tokens, "max_calls": max_calls}
-    return Budget(**given) if any(limit is not None for limit in given.values()) else None
-
-
-def _engine(spec: str, record: str | None, limits=None):
+def _engine(model: Model, spec: str | None = None):
+    """The engine that the options, or a SPEC with the same options, name; while a verb is recorded, its recording."""
     import workbench as wb
 
+    spec, record = spec or model.engine, model.record
     how, file = _recording.get() or ("", None)
     if how == "replay":
         from workbench.llm.chat import replay_engine
@@ -782,58 +719,42 @@ def _engine(spec: str, record: str | None, limits=None):
     if how == "record" and spec == "rules":
         raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
     record = record or (str(file) if file else None)
-    given = {"record": record, "budget": limits}
+    given = {"record": record, "budget": model.limits}
     return wb.engine(spec, **{name: value for name, value in given.items() if value})
 
 
-def _reader(spec: str | None, engine, index, compress: str | None, route: bool | None, retry: str | None):
+def _reader(spec: str | None, engine, index, options: OfReader):
     """The reader of a SPEC with what options add to it; none without a SPEC."""
     import workbench as wb
 
-    given = {"compress": compress, "route": route, "retry": retry and parse_value(retry)}
-    given = {name: given[name] for name, said in zip(given, (compress, route, retry)) if said is not None}
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    given |= {"retry": parse_value(given["retry"])} if "retry" in given else {}
     if spec is None and given:
         raise SettingError(f"--{next(iter(given))} is an option of a reader; name one: --reader direct")
     return wb.reader(spec, engine, index=index, **given) if spec else None
 
 
+def _fields(record: Any, *names: str, **more: Any) -> dict:
+    """Some fields of a record, with lists for tuples."""
+    values = {name: getattr(record, name) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()} | more
+
+
 def _evidence(evidence, with_trace: bool) -> dict:
-    shown = {
-        "question": evidence.question,
-        "method": evidence.method,
-        "scale": evidence.scale,
-        "fallback": evidence.fallback,
-        "passages": [{"id": p.id, "title": p.title, "text": p.text, "score": score} for p, score in evidence.passages],
+    shown = _fields(evidence, "question", "method", "scale", "fallback")
+    shown |= {
+        "passages": [_fields(p, "id", "title", "text", score=score) for p, score in evidence.passages],
         "facts": [
             {"fact": list(t.members), "passages": list(t.passages), "score": score} for t, score in evidence.facts
         ],
-        "entities": [{"name": e.name, "score": score} for e, score in evidence.entities],
-        "paths": [
-            {
-                "nodes": list(p.nodes),
-                "relations": list(p.relations),
-                "passages": list(p.passages),
-                "verdict": p.verdict,
-                "score": score,
-            }
-            for p, score in evidence.paths
-        ],
-        "reports": [{"id": r.id, "title": r.title, "text": r.text, "score": score} for r, score in evidence.reports],
+        "entities": [_fields(e, "name", score=score) for e, score in evidence.entities],
+        "paths": [_fields(p, "nodes", "relations", "passages", "verdict", score=s) for p, s in evidence.paths],
+        "reports": [_fields(r, "id", "title", "text", score=score) for r, score in evidence.reports],
         "selected": evidence.selected,
     }
     if with_trace:
-        shown["trace"] = [
-            {
-                "id": e.id,
-                "parent": e.parent,
-                "kind": e.kind,
-                "step": e.step,
-                "inputs": e.inputs,
-                "outputs": e.outputs,
-                "scores": e.scores,
-            }
-            for e in evidence.trace
-        ]
+        names = ("id", "parent", "kind", "step", "inputs", "outputs", "scores")
+        shown["trace"] = [{name: getattr(event, name) for name in names} for event in evidence.trace]
     return shown
 
 

@@ -1,0 +1,116 @@
+"""The options of the command line, each defined once; those that go together are one parameter of a verb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property, wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF or replay:FILE")]
+Record = Annotated[
+    str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
+]
+RecordFile = Annotated[Path, typer.Argument(help="the recording", metavar="FILE")]
+Method = Annotated[str, typer.Option("--method", "-m", help="a SPEC, such as hipporag2[profile=paper,damping=0.6]")]
+Methods = Annotated[list[str], typer.Option("--method", "-m", help="a SPEC; give it again for another method")]
+Reader = Annotated[str, typer.Option("--reader", "-r", help="a reader's SPEC, such as direct[k=5]")]
+Compress = Annotated[
+    str | None, typer.Option(help="a compressor's SPEC for the reader's context: graph-walk[budget=4000]")
+]
+Route = Annotated[bool | None, typer.Option("--route", help="the reader's prompt by the kind of the question")]
+Retry = Annotated[str | None, typer.Option(help="a prompt that is asked where the first one abstains, or none")]
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="a name (workbench datasets), a data folder, a folder of documents, or another program's index",
+        metavar="DATA",
+    ),
+]
+Read = Annotated[
+    list[str] | None,
+    typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252"),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="stop at the first document that cannot be read")]
+Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
+Folder = Annotated[Path, typer.Argument(help="folder of an index", metavar="INDEX")]
+K = Annotated[int, typer.Option("-k", help="passages")]
+Budget = Annotated[int | None, typer.Option(help="cl100k tokens of context")]
+MaxMoney = Annotated[float | None, typer.Option(help="stop before a call beyond so many US dollars")]
+MaxTokens = Annotated[int | None, typer.Option(help="stop before a call beyond so many tokens, prompt and answer")]
+MaxCalls = Annotated[int | None, typer.Option(help="stop before a call beyond this number")]
+Questions = Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")]
+Judge = Annotated[str | None, typer.Option(help="the engine that judges answers, for measures with a judge")]
+Encoder = Annotated[
+    str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
+]
+Layers = Annotated[
+    str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, or typed of triples")
+]
+Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+
+Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]
+Limit = Annotated[int | None, typer.Option(help="ask only the first so many")]
+Ranked = Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")]
+Workers = Annotated[int | None, typer.Option(help="questions asked side by side")]
+Run = Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")]
+Command = Annotated[list[str] | None, typer.Argument(help="a verb with its arguments", metavar="VERB …")]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Who is asked, where the answers are kept, and how much at most is spent."""
+
+    engine: Engine = "rules"
+    record: Record = None
+    max_money: MaxMoney = None
+    max_tokens: MaxTokens = None
+    max_calls: MaxCalls = None
+
+    @cached_property
+    def limits(self):
+        """One budget for all engines of a command, or none."""
+        from workbench.llm.budget import Budget
+
+        given = {"max_money": self.max_money, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
+        return Budget(**given) if any(limit is not None for limit in given.values()) else None
+
+
+@dataclass(frozen=True)
+class OfReader:
+    """What options add to a reader's SPEC."""
+
+    compress: Compress = None
+    route: Route = None
+    retry: Retry = None
+
+
+def flattened(function: Callable) -> Callable:
+    """The function with a parameter for each field of a parameter that is a group of options."""
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for name, given in signature(function).parameters.items():
+        if name in groups:
+            of_group = get_type_hints(groups[name], include_extras=True)
+            parameters += [
+                Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=of_group[field.name])
+                for field in fields(groups[name])
+            ]
+        else:
+            parameters.append(given.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+
+    @wraps(function)
+    def call(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        function(**given)
+
+    call.__signature__ = Signature(parameters)
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    return call
