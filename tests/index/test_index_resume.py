@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
