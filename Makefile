@@ -1,12 +1,16 @@
 # make run            set up, index the data, execute the notebooks, write figures/
 # make run DATA=DIR   the same for a data folder
 # make test           set up, run the tests          make test-all   the slow ones as well
+#                     (WORKERS=1 on one core; PYTEST="-x -k index" for more arguments)
 # make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)
 # make browser        the notebooks in a browser
 PY ?= python3.11
 DATA ?= meridian
 BIN := .venv/bin
+WORKERS ?= 2
+# What is expensive is built once for all workers; a file's tests stay on one of them (tests/conftest.py).
+RUN := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST)
 
 .PHONY: setup run test test-all browser lab lint clean
 
@@ -25,11 +29,10 @@ run: setup
 	$(BIN)/workbench run --data "$(DATA)"
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow"
-	$(BIN)/python -m pytest --nbval-lax notebooks -p no:cacheprovider
+	$(RUN) -m "not slow"
 
-test-all: test
-	$(BIN)/python -m pytest -m slow
+test-all: setup
+	$(RUN)
 
 browser: setup
 	HOPSCOPE_BROWSER=required $(BIN)/python -m pytest tests/browser

@@ -1,16 +1,25 @@
-"""What the tests share: tiny and real indexes, the shared benchmark data, and a fence around the network."""
+"""What the tests share: tiny and real indexes, executed notebooks, the benchmark data, and a fence around the network.
+
+With `-n 2 --dist loadgroup --no-loadscope-reorder` two workers share the expensive indexes (`once`). A file stays on
+one worker, because its fixtures of module scope would otherwise be built twice, and so do all tests of a notebook,
+because they share its kernel. What takes longest begins first."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
+import re
+import shutil
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from dot_traces import film_folder
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from notebook_server import ROOT, Ran, Server
 from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
@@ -19,11 +28,37 @@ from workbench.encoding import Encoder
 from workbench.index import Index
 from workbench.registry import KINDS
 
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+NOTEBOOK = re.compile(r"notebook_(\d\d)|\[(\d\d)\]$")
+# Groups of tests that take minutes; all others follow in the order of their folders.
+FIRST = ("notebook 05", "test_index_resume", "test_contract", "notebook 03", "notebook 04", "notebook 01")
 # Two cores shared with others make single examples slow now and then; that is no failure.
 settings.register_profile(
     "workbench", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("workbench")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if WORKER:  # workers that compute on all cores each get in each other's way
+        os.environ.setdefault("WORKBENCH_THREADS", "1")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not WORKER:
+        return
+    groups = {item: _group(item) for item in items}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: FIRST.index(groups[item]) if groups[item] in FIRST else len(FIRST))
+
+
+def _group(item: pytest.Item) -> str:
+    if "notebook" in item.fixturenames or "notebook_on_films" in item.fixturenames:
+        number = NOTEBOOK.search(item.nodeid)
+        return f"notebook {number[1] or number[2]}" if number else "notebook 01"
+    return item.path.stem
 
 
 @pytest.fixture
@@ -42,10 +77,82 @@ def tiny_index(tiny, tmp_path) -> Index:
 
 
 @pytest.fixture(scope="session")
-def meridian_index(tmp_path_factory) -> Index:
+def common(tmp_path_factory) -> Path:
+    """A folder that all workers of a run share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if WORKER else base
+
+
+@pytest.fixture(scope="session")
+def once(common, tmp_path_factory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """`once(name, build)` is this worker's copy of a folder that one worker builds for all of them."""
+
+    def once(name: str, build: Callable[[Path], object]) -> Path:
+        built, own = common / "built" / name / "meridian", tmp_path_factory.mktemp(name) / "meridian"
+        built.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(built.parent / "lock"):
+            if not (done := built.parent / "done").exists():
+                build(built)
+                done.touch()
+        return shutil.copytree(built, own)
+
+    return once
+
+
+def _with_layers(folder: Path, index: Index, layers: tuple[str, ...]) -> None:
+    shutil.copytree(index.folder, folder, dirs_exist_ok=True)
+    Index.open(folder).ensure(layers, wb.engine("rules"), progress=False)
+
+
+@pytest.fixture(scope="session")
+def meridian_index(once) -> Index:
     """The bundled corpus with the real encoder and the rules engine, built once; not to be changed by a test."""
-    folder = tmp_path_factory.mktemp("indexes") / "meridian"
-    return Index.build(wb.load("meridian"), wb.engine("rules"), folder, progress=False)
+    data, rules = wb.load("meridian"), wb.engine("rules")
+    return Index.open(once("plain", lambda folder: Index.build(data, rules, folder, progress=False)))
+
+
+@pytest.fixture(scope="session")
+def meridian_profiles(once, meridian_index) -> Index:
+    """The same with the layers of DotRAG, LightRAG, PathRAG and KET-RAG."""
+    layers = ("typed", "pieces", "keywords", "skeleton")
+    return Index.open(once("profiles", lambda folder: _with_layers(folder, meridian_index, layers)))
+
+
+@pytest.fixture(scope="session")
+def meridian_communities(once, meridian_index) -> Index:
+    """The same with the layer of GraphRAG."""
+    return Index.open(once("communities", lambda folder: _with_layers(folder, meridian_index, ("communities",))))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory) -> Iterator[Server]:
+    """JupyterLab, which executes each notebook once: `server.run("01_build_graph.ipynb", meridian_index)`."""
+    server = Server(tmp_path_factory.mktemp("jupyter"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def notebook(server, request) -> Callable[..., Ran]:
+    """`notebook("01")` is executed once a session, on the bundled corpus, with its own parameters."""
+
+    def notebook(number: str, live: bool = False) -> Ran:
+        (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+        index = request.getfixturevalue("meridian_profiles" if number in ("03", "05") else "meridian_index")
+        return server.run(path.name, index, live=live)
+
+    return notebook
+
+
+@pytest.fixture(scope="session")
+def notebook_on_films(server, tmp_path_factory) -> Callable[..., Ran]:
+    """Notebook 03 on a graph of triples; it is asked for the films of a director."""
+    parameters = {
+        "data": str(film_folder(tmp_path_factory.mktemp("data") / "films")),
+        "question": "what movies did [Ilse Varn] direct?",
+        "beside": ["lightrag"],
+    }
+    return lambda live=False: server.run("03_trace_dot_paths.ipynb", project="films", live=live, **parameters)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What the documents show is run, so that they cannot go stale."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ def blocks(document: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_ten_lines_of_the_readme(tmp_path, monkeypatch, capfd):
+def test_the_ten_lines_of_the_readme(meridian_index, tmp_path, monkeypatch, capfd):
+    """The index that they build stands already, as after `make run`."""
+    shutil.copytree(meridian_index.folder, tmp_path / "indexes" / "meridian")
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(code("README.md"), names)

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from workbench import notebooks
@@ -25,23 +24,20 @@ def run(tmp_path, monkeypatch):
     return run
 
 
-def test_on_the_bundled_corpus(run, tmp_path, meridian_index):
-    executed = run(index=str(meridian_index.folder), limit=2)
-    figures = tmp_path / "figures" / "meridian"
+def test_on_the_bundled_corpus(notebook):
+    ran = notebook("04")
     analyses = ("ablation", "by_kind", "complementarity", "cuts", "promotion", "recall", "rounds")
-    assert {path.name for path in figures.iterdir()} == {
+    assert {path.name for path in ran.figures.iterdir()} == {
         *(f"04_{name}.{kind}" for name in analyses for kind in ("csv", "png")),
         *("04_ranks.png", "04_ranks_beside.png", "04_ranks_edited.png", "04_scores.png", "04_run.csv"),
         "04_verdict.json",
     }
-    verdict = json.loads((figures / "04_verdict.json").read_text())
-    assert verdict["holds"] and len(verdict["checks"]) == 6
+    assert ran.verdict["holds"] and len(ran.verdict["checks"]) == 6
     # The passage that names the missing link is deep in the ranking, and comes up when it is asked for by its title.
-    assert verdict["facts"]["gold ranks of pia-normelle"][0] > 10
-    assert verdict["facts"]["gold ranks of pia-normelle, edited"][1] == 1
-    outputs = [output for cell in nbformat.read(executed, as_version=4).cells for output in cell.get("outputs", [])]
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 7
-    made = executed.with_suffix(".html").read_text(encoding="utf-8")
+    assert ran.verdict["facts"]["gold ranks of pia-normelle"][0] > 10
+    assert ran.verdict["facts"]["gold ranks of pia-normelle, edited"][1] == 1
+    assert ran.count("image/png") == 7
+    made = ran.page()
     assert "ReplayWidget at" not in made and made.count("hopscope-bump") == 2  # no kernel: pictures
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 

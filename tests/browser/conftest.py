@@ -1,4 +1,4 @@
-"""One JupyterLab for the session, one guarded browser page for each test."""
+"""One guarded browser page for each test."""
 
 from __future__ import annotations
 
@@ -37,26 +37,21 @@ def chromium() -> str:
     return end("browser tests need Chromium; run: apt-get install chromium fonts-dejavu-core")
 
 
-@pytest.fixture(scope="session")
-def _server(chromium, tmp_path_factory):
-    from lab import Lab
-
-    server = Lab(tmp_path_factory.mktemp("lab"))
-    yield server
-    server.close()
-
-
 @pytest.fixture(scope="module")
-def lab(_server):
-    """The `lab.Lab` of the session; the kernels that a test file started end with it."""
-    yield _server
-    _server.end_kernels()
+def lab(chromium, server):
+    """The `lab.Lab` of the session; the kernels of the notebooks that a test file wrote end with it."""
+    from lab import PROJECT, Lab
+
+    yield Lab(server)
+    server.end_kernels(PROJECT)
 
 
 @pytest.fixture(scope="session")
-def meridian(_server, meridian_index):
-    """Notebooks find the index of the bundled corpus built."""
-    shutil.copytree(meridian_index.folder, _server.root / "indexes" / "meridian")
+def meridian(server, meridian_index):
+    """Notebooks that a test writes find the index of the bundled corpus built."""
+    from lab import PROJECT
+
+    shutil.copytree(meridian_index.folder, server.project(PROJECT) / "indexes" / "meridian")
 
 
 @pytest.fixture

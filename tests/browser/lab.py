@@ -1,143 +1,55 @@
-"""JupyterLab in a real browser: the server, one opened notebook, and the guard that watches its page.
+"""JupyterLab in a real browser: its pages, one opened notebook, and the guard that watches.
 
-A test asks for the fixtures `lab` and `page` of `conftest.py`:
+A test asks for the fixtures `lab`, `page` and `notebook` (the project's notebooks, executed once a session):
 
-    lab.add(ROOT / "notebooks" / "01_build_graph.ipynb", limit=4)    # a copy with other parameters
-    notebook = lab.open(page, "01_build_graph.ipynb", theme="dark")
-    notebook.run_all()
-    expect(notebook.outputs("holds")).to_be_visible()
-    notebook.screenshot("01_dark")                                    # build/screenshots/01_dark.png
+    opened = lab.open(page, notebook("01", live=True).path, theme="dark")
+    expect(opened.outputs("holds")).to_be_visible()
+    opened.screenshot("01_dark")                           # build/screenshots/01_dark.png
 """
 
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import nbformat
-from papermill import inspect_notebook
-from papermill.iorw import load_notebook_node
-from papermill.parameterize import parameterize_notebook
+from notebook_server import ROOT, TOKEN, Server
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, Route, expect
 
-ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
 WIDTH, HEIGHT = 1280, 1400  # pixels
-TOKEN = "t"
+PROJECT = "browser"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
-# Without news; every cell in the page, also those that are scrolled out of sight.
-SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},
-}
 # Console errors that are no fault of a notebook: parts of their text, each with its reason.
 ALLOWED: tuple[str, ...] = ()
 
+expect.set_options(timeout=30_000)  # milliseconds; two workers share the cores with their kernels and browsers
+
 
 class Lab:
-    """A JupyterLab server on a free port of this machine, with all its folders below `home`.
+    """JupyterLab's server as a browser sees it. `root` is the project of the notebooks that a test writes."""
 
-    `root` is what a notebook takes for the project's folder: notebooks are opened in `root/lab`, and indexes, runs and
-    figures are written to `root`.
-    """
-
-    def __init__(self, home: Path):
-        self.root = home / "project"
-        self._notebooks = self.root / "lab"
-        self._notebooks.mkdir(parents=True)
-        (self.root / "notebooks").mkdir()  # by which a kernel in `lab` knows that its parent is a project
-        settings = home / "config" / "labconfig" / "default_setting_overrides.json"
-        settings.parent.mkdir(parents=True)
-        settings.write_text(json.dumps(SETTINGS))
-        folders = {
-            "JUPYTER_CONFIG_DIR": "config",
-            "JUPYTER_DATA_DIR": "data",
-            "JUPYTER_RUNTIME_DIR": "runtime",
-            "JUPYTERLAB_SETTINGS_DIR": "settings",
-            "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-            "IPYTHONDIR": "ipython",
-        }
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
-        self._log = home / "lab.log"
-        with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
-                    *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"),
-                    *(f"--ServerApp.root_dir={self.root}", "--LabApp.expose_app_in_browser=True"),
-                ],
-                env=_environment() | {name: str(home / folder) for name, folder in folders.items()},
-                stdout=log,
-                stderr=log,
-            )
-        try:
-            self._wait()
-        except BaseException:
-            self.close()
-            raise
-
-    def add(self, notebook: Path, **parameters: Any) -> None:
-        """Copy a notebook, with these values in place of those of its `parameters` cell."""
-        unknown = parameters.keys() - inspect_notebook(str(notebook)).keys()
-        assert not unknown, f"{notebook.name} has no parameter {unknown}"
-        node = load_notebook_node(str(notebook))
-        nbformat.write(parameterize_notebook(node, parameters) if parameters else node, self._notebooks / notebook.name)
+    def __init__(self, server: Server):
+        self._server, self.root = server, server.project(PROJECT)
 
     def write(self, name: str, *cells: str) -> None:
         """A notebook of these code cells."""
         node = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         node.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-        nbformat.write(node, self._notebooks / name)
+        nbformat.write(node, self.root / "lab" / name)
 
-    def open(self, page: Page, name: str, theme: str = "light") -> Notebook:
-        """Open a notebook of this lab in the page and wait until its kernel is ready."""
-        page.goto(f"{self.url}/lab/tree/lab/{name}?reset&token={TOKEN}", wait_until="domcontentloaded")
+    def open(self, page: Page, notebook: str | Path, theme: str = "light") -> Notebook:
+        """Open a notebook that was written here, or that the server ran, and wait until its kernel is ready."""
+        path = (self.root / "lab" / notebook).relative_to(self._server.root).as_posix()
+        page.goto(f"{self._server.url}/lab/tree/{path}?reset&token={TOKEN}", wait_until="domcontentloaded")
         panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
         # The name first: while no kernel is attached the indicator says "idle" as well.
         expect(panel.locator(".jp-Toolbar-kernelName")).to_have_text("Python 3 (ipykernel)", timeout=60_000)
         panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for(timeout=60_000)
-        notebook = Notebook(page, panel)
-        notebook.set_theme(theme)
-        return notebook
-
-    def end_kernels(self) -> None:
-        """Each opened notebook leaves a kernel behind, with the models that it loaded."""
-        for session in json.loads(self._ask("GET", "/api/sessions")):
-            self._ask("DELETE", f"/api/sessions/{session['id']}")
-
-    def close(self) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def _wait(self, seconds: float = 60) -> None:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and self._process.poll() is None:
-            try:
-                self._ask("GET", "/api/status")
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise RuntimeError(f"JupyterLab did not start:\n{self._log.read_text()[-3_000:]}")
-
-    def _ask(self, method: str, path: str) -> bytes:
-        request = urllib.request.Request(self.url + path, method=method, headers={"Authorization": f"token {TOKEN}"})
-        with urllib.request.urlopen(request, timeout=20) as reply:
-            return reply.read()
+        opened = Notebook(page, panel)
+        opened.set_theme(theme)
+        return opened
 
 
 class Notebook:
@@ -146,7 +58,7 @@ class Notebook:
     def __init__(self, page: Page, panel: Locator):
         self.page, self.panel = page, panel
 
-    def run_all(self, timeout: float = 120) -> None:
+    def run_all(self, timeout: float = 300) -> None:
         """Run every cell and wait for the last; the seconds are those of the whole notebook.
 
         Raises AssertionError with the cell's error if one failed.
@@ -164,6 +76,11 @@ class Notebook:
             ".map(output => `${output.ename}: ${output.evalue}`)"
         )
         assert not failed, f"a cell failed: {failed}"
+
+    def clear(self) -> None:
+        """Take all outputs away."""
+        self.page.evaluate("() => jupyterapp.commands.execute('editmenu:clear-all')")
+        expect(self.outputs()).to_have_count(0)
 
     def save(self) -> None:
         """Write it to its file, with outputs and the state of widgets."""
@@ -239,11 +156,6 @@ class Guard:
         else:
             self.problems.append(f"dialog: {dialog.message}")
             dialog.dismiss()
-
-
-def _environment() -> dict[str, str]:
-    """That of the tests, without a home for indexes and figures: a kernel finds it by where its notebook lies."""
-    return {name: value for name, value in os.environ.items() if name != "WORKBENCH_HOME"}
 
 
 def leaves_machine(url: str) -> bool:

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 import pytest
-from dot_traces import dot_trace, film_folder
-from lab import ROOT, Notebook
+from dot_traces import dot_trace
+from lab import Notebook
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
@@ -16,7 +16,6 @@ from workbench.trace import Trace
 
 pytestmark = pytest.mark.browser
 
-ASKED = "what movies did [Ilse Varn] direct?"
 WHERE = """async (_, name) => {
   while (!placed) await new Promise((again) => setTimeout(again, 20));
   const at = nodes.get().findIndex((node) => node.tooltip.startsWith(name));
@@ -40,14 +39,9 @@ def click(tracer: Locator, name: str) -> None:
     tracer.locator("iframe").click(position=where)
 
 
-@pytest.mark.timeout(900)
-def test_it_runs_and_its_tracers_trace(lab, page):
-    data = film_folder(lab.root / "films")
-    lab.add(ROOT / "notebooks" / "03_trace_dot_paths.ipynb", data=str(data), question=ASKED, beside=["lightrag"])
-    notebook = lab.open(page, "03_trace_dot_paths.ipynb")
-    notebook.run_all(timeout=800)
+def test_its_tracers_trace(lab, page, notebook_on_films):
+    notebook = lab.open(page, notebook_on_films(live=True).path)
     expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("all checks hold")
-    assert (lab.root / "figures" / "films" / "03_dot.png").exists()
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"03_trace_{theme}")
@@ -57,6 +51,7 @@ def test_it_runs_and_its_tracers_trace(lab, page):
 def trace(notebook: Notebook) -> None:
     """The tracer of the index comes first, that of the saved trace last."""
     tracers = notebook.panel.locator(".hopscope-tracer")
+    expect(tracers).to_have_count(2, timeout=60_000)
     live, saved = tracers.first, tracers.last
     paths = live.locator("select[size]")
 

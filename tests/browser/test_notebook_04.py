@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lab import ROOT, Notebook
+from lab import Notebook
 from playwright.sync_api import Locator, expect
 
 pytestmark = pytest.mark.browser
@@ -14,14 +14,9 @@ def stage(widget: Locator, side: int = 0) -> Locator:
     return widget.locator("svg.hopscope-bump").nth(side).locator("text[text-anchor=middle][font-weight='600']")
 
 
-@pytest.mark.usefixtures("meridian")
-@pytest.mark.timeout(1200)
-def test_it_runs_and_its_widgets_play(lab, page):
-    lab.add(ROOT / "notebooks" / "04_replay_bdtr_iterations.ipynb", limit=2)
-    notebook = lab.open(page, "04_replay_bdtr_iterations.ipynb")
-    notebook.run_all(timeout=1000)
+def test_its_widgets_play(lab, page, notebook):
+    notebook = lab.open(page, notebook("04", live=True).path)
     expect(notebook.outputs("04 Replay iterative retrieval: meridian")).to_contain_text("all checks hold")
-    assert (lab.root / "figures" / "meridian" / "04_ranks.png").exists()
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"04_replay_{theme}")
@@ -31,7 +26,9 @@ def test_it_runs_and_its_widgets_play(lab, page):
 def play(notebook: Notebook) -> None:
     """The widget of the index comes first, the one of the run second."""
     page = notebook.page
-    live, saved = notebook.panel.locator(".hopscope-replay").all()
+    widgets = notebook.panel.locator(".hopscope-replay")
+    expect(widgets).to_have_count(2, timeout=60_000)
+    live, saved = widgets.all()
 
     # The slider goes from round to round, on both sides.
     slider = live.get_by_role("slider")

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lab import ROOT, Notebook
+from lab import Notebook
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
@@ -15,7 +15,6 @@ from test_views import TAGS
 pytestmark = pytest.mark.browser
 
 ASKED = "When was the engineer behind the Lanthorn Bridge born?"
-PARAMETERS = {"methods": ["hipporag2", "dense"], "ablated": ["dense"], "prompts": ["brief", "sparql"], "limit": 2}
 
 
 def drawn(widget: Locator) -> list[str]:
@@ -29,14 +28,9 @@ def tab(widget: Locator, name: str) -> None:
     widget.get_by_role("tab", name=name).click()
 
 
-@pytest.mark.usefixtures("meridian")
-@pytest.mark.timeout(1200)
-def test_it_runs_and_its_widgets_answer(lab, page):
-    lab.add(ROOT / "notebooks" / "05_ablate_reasoning.ipynb", **PARAMETERS)
-    notebook = lab.open(page, "05_ablate_reasoning.ipynb")
-    notebook.run_all(timeout=1000)
+def test_its_widgets_answer(lab, page, notebook):
+    notebook = lab.open(page, notebook("05", live=True).path)
     expect(notebook.outputs("05 Ablate reasoning: meridian")).to_contain_text("all checks hold")
-    assert (lab.root / "figures" / "meridian" / "05_decomposition.png").exists()
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"05_ablate_{theme}")
@@ -47,7 +41,9 @@ def test_it_runs_and_its_widgets_answer(lab, page):
 def ablate(notebook: Notebook) -> None:
     widget = notebook.panel.locator(".hopscope-ablator").first
     beside = widget.locator(".beside")
+    expect(widget.locator("select")).to_have_count(4, timeout=60_000)
     retrieval, context, prompt, _ = widget.locator("select").all()
+    retrieval.select_option(label="dense")
     budget = widget.get_by_role("slider")
 
     # A question of one's own choice; its gold stands beside the answer.
@@ -101,6 +97,7 @@ def ablate(notebook: Notebook) -> None:
 
 def look_into(notebook: Notebook) -> None:
     widget = notebook.panel.locator(".hopscope-failures").first
+    expect(widget.locator("select")).to_have_count(3, timeout=60_000)
     configuration, _, wrong = widget.locator("select").all()
     configuration.select_option(index=1)
     expect(widget.get_by_text("rests on").or_(widget.get_by_text("every answer is right")).first).to_be_visible()

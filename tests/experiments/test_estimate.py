@@ -255,13 +255,11 @@ def test_profiles_are_asked_for_once_and_for_what_was_missed():
     assert "entity_relations" not in build_costs(chat(), 0, data=given, layers=["typed"])[1]
 
 
-def test_a_skeleton_costs_two_calls_for_each_chunk_of_its_pieces(tmp_path):
+def test_a_skeleton_costs_two_calls_for_each_chunk_of_its_pieces(meridian_profiles):
     data = wb.load("meridian")
     estimate, costs = build_costs(chat(), 0, data=data, layers=["skeleton"])
     cost = costs["graph_records"]
-    built = wb.Index.build(
-        data, wb.engine("rules"), tmp_path, encoder=TinyEncoder(), layers=["skeleton"], progress=False
-    ).skeleton
+    built = meridian_profiles.skeleton
     assert cost.calls.low <= 2 * len(built.chunks) <= cost.calls.high
     empty = graph_records.STEP.prompt(graph_records.Input("", ""))
     own = sum(tokens.count(m["content"]) for m in empty)

@@ -474,9 +474,8 @@ def test_any_way_to_a_list_of_passages_gives_one_index_with_the_rules(tmp_path_f
 # -- the rules --------------------------------------------------------------------------------------------------------
 
 
-def test_the_bundled_corpus_by_the_rules(tmp_path):
-    data = wb.load("meridian")
-    index = build(tmp_path, wb.engine("rules"), data)
+def test_the_bundled_corpus_by_the_rules(meridian_profiles):
+    index, data = meridian_profiles, wb.load("meridian")
     found = {entity.name: entity for entity in index.profiles.entities}
     titles = [passage.title for passage in data.passages]
     assert sum(title in found for title in titles) > 0.9 * len(titles)

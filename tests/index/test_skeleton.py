@@ -319,9 +319,8 @@ def test_the_rules_put_descriptions_together_within_500_tokens():
     assert "At most 375 words" in fuse_descriptions.STEP.prompt(value)[0]["content"]
 
 
-def test_the_bundled_corpus_by_the_rules(tmp_path):
-    data = wb.load("meridian")
-    index = build(tmp_path, wb.engine("rules"), data)
+def test_the_bundled_corpus_by_the_rules(meridian_profiles):
+    index, data = meridian_profiles, wb.load("meridian")
     layer, passages = index.skeleton, {p.id: f"{p.title}\n{p.text}".casefold() for p in data.passages}
     assert len(layer.core) == int(0.8 * len(index.pieces.pieces))
     assert all(tokens.count(chunk.text) <= 1210 for chunk in layer.chunks)

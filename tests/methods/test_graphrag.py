@@ -187,9 +187,9 @@ def test_relationships_among_the_matched_come_first_then_the_most_linked(tmp_pat
     assert [score for _, score in found] == [3 + 3, 3 + 2, 3 + 2, 7 + 3, 3 + 1] and found[0].item.passages == ("p",)
 
 
-def test_the_local_context_keeps_its_shares(meridian_index):
+def test_the_local_context_keeps_its_shares(meridian_communities):
     for spec in ("graphrag[tokens=600]", "graphrag[tokens=3000]", "graphrag"):
-        method = wb.method(spec, meridian_index)
+        method = wb.method(spec, meridian_communities)
         budget = method.settings.tokens
         evidence = method.retrieve("Who designed the bridge over the river at Vennick?")
         reports = "\n\n".join(report.content for report, _ in evidence.reports)
@@ -198,7 +198,7 @@ def test_the_local_context_keeps_its_shares(meridian_index):
     assert evidence.reports and evidence.facts
     counts = [score for _, score in evidence.reports]
     assert counts == sorted(counts, reverse=True)
-    assert all(set(report.passages) <= set(meridian_index.passages.row) for report, _ in evidence.reports)
+    assert all(set(report.passages) <= set(meridian_communities.passages.row) for report, _ in evidence.reports)
 
 
 def test_reports_are_of_communities_no_finer_than_the_level(tmp_path):

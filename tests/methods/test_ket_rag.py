@@ -219,8 +219,8 @@ def index(tmp_path_factory) -> Index:
 
 
 @pytest.fixture(scope="module")
-def meridian(meridian_index) -> Index:
-    return meridian_index.ensure(LAYERS)
+def meridian(meridian_profiles) -> Index:
+    return meridian_profiles
 
 
 def meridian_questions() -> list[str]:
