@@ -109,3 +109,22 @@ def test_the_layers_and_methods_of_the_documents_exist():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in [*wb.methods.METHODS, *wb.reading.READERS]:
         assert f"`{name}`" in readme
+
+
+FOLDERS = {"docs": "*.md", "benchmarks": "*.py", "workbench": "*.py", "tests": "*.py"}
+SOURCES = [
+    path.relative_to(ROOT)
+    for path in [
+        ROOT / "README.md",
+        *(path for name, ending in FOLDERS.items() for path in (ROOT / name).rglob(ending)),
+    ]
+    if path.name not in ("traps.md", "test_docs.py")
+]
+
+
+def test_references_lead_somewhere():
+    """Papers are cited by section, and traps by the page that lists them: `docs/traps.md`."""
+    lost = re.compile(r"\(spec |[,;] spec [A-D]?\d|\btraps? T?\d", re.IGNORECASE)
+    lines = ((path, line) for path in SOURCES for line in (ROOT / path).read_text(encoding="utf-8").splitlines())
+    pages = re.compile(r"\[trap \d+\]\(traps\.md")
+    assert [f"{path}: {line.strip()}" for path, line in lines if lost.search(pages.sub("", line))] == []
