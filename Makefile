@@ -10,7 +10,7 @@ DATA ?= meridian
 BIN := .venv/bin
 WORKERS ?= 2
 # What is expensive is built once for all workers; a file's tests stay on one of them (tests/conftest.py).
-RUN := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(PYTEST)
+RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
 .PHONY: setup run test test-all browser lab lint clean
 

@@ -1,6 +1,6 @@
 """What the tests share: tiny and real indexes, executed notebooks, the benchmark data, and a fence around the network.
 
-With `-n 2 --dist loadgroup --no-loadscope-reorder` two workers share the expensive indexes (`once`). A file stays on
+With `-n 2 --no-loadscope-reorder` (pytest-xdist) two workers share the expensive indexes (`once`). A file stays on
 one worker, because its fixtures of module scope would otherwise be built twice, and so do all tests of a notebook,
 because they share its kernel. What takes longest begins first."""
 
@@ -29,7 +29,7 @@ from workbench.index import Index
 from workbench.registry import KINDS
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
-NOTEBOOK = re.compile(r"notebook_(\d\d)|\[(\d\d)\]$")
+NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
 # Groups of tests that take minutes; all others follow in the order of their folders.
 FIRST = ("notebook 05", "test_index_resume", "test_contract", "notebook 03", "notebook 04", "notebook 01")
 # Two cores shared with others make single examples slow now and then; that is no failure.
@@ -44,21 +44,26 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("WORKBENCH_THREADS", "1")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not WORKER:
-        return
-    groups = {item: _group(item) for item in items}
-    for item, group in groups.items():
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: FIRST.index(groups[item]) if groups[item] in FIRST else len(FIRST))
+    if WORKER:
+        items.sort(key=lambda item: FIRST.index(group) if (group := _group(item.nodeid)) in FIRST else len(FIRST))
 
 
-def _group(item: pytest.Item) -> str:
-    if "notebook" in item.fixturenames or "notebook_on_films" in item.fixturenames:
-        number = NOTEBOOK.search(item.nodeid)
-        return f"notebook {number[1] or number[2]}" if number else "notebook 01"
-    return item.path.stem
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """One worker for all tests of a group. (`--dist loadgroup` of pytest-xdist 3.8 does nothing with pytest 9.2.)"""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _group(nodeid)
+
+    return ByGroup(config, log)
+
+
+def _group(nodeid: str) -> str:
+    number = NOTEBOOK.search(nodeid)
+    return f"notebook {number[1] or number[2] or '01'}" if number else Path(nodeid.partition("::")[0]).stem
 
 
 @pytest.fixture
