@@ -1,9 +1,9 @@
-"""Soft clusters of vectors, in which one may belong to several (RAPTOR, spec 1.3).
+"""Soft clusters of vectors, in which one may belong to several (RAPTOR, section 3).
 
 Follows the authors' code (parthsarthi03/raptor, commit 2e3e83e): dimensions are reduced over all vectors, a Gaussian
 mixture with the number of components that the BIC likes best parts them, and each part of more than `dimension` + 1 is
 reduced and parted once more. Different from the code: everything is seeded; members are row numbers instead of equal
-vectors; who belongs to no component by more than `threshold` belongs to the likeliest (traps 1, 4, 5); two clusters of
+vectors; who belongs to no component by more than `threshold` belongs to the likeliest; two clusters of
 the same members are one; the mixture that was found best is not fitted a second time with another seed.
 """
 

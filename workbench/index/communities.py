@@ -1,5 +1,5 @@
 """Layer `communities`: groups of entities that the facts join closely, within one another, and a report on each
-(Microsoft GraphRAG, spec 3.2 and 3.3).
+(Microsoft GraphRAG).
 
 The entity graph is undirected: an edge joins two phrases that a fact joins, and weighs the strengths that profiles
 give their relations or, without any, the number of passages that state such facts. Reports are written from the finest
@@ -55,8 +55,8 @@ REPORT = Range(1000, 300, community_report.STEP.max_tokens)  # tokens of a repor
 
 @validated
 class Settings:
-    """Defaults of the released code (spec 3.8), but for `use_lcc`, which is true there: many entities of a corpus of
-    short passages lie outside the largest component, and would have no community (trap 2).
+    """Defaults of the released code, but for `use_lcc`, which is true there: many entities of a corpus of
+    short passages lie outside the largest component, and would have no community.
 
     `max_size` members, beyond which a community is split; `resolution`, `randomness`, `iterations` (negative: until
     nothing changes) and `seed` of Leiden. Communities of `min_members` or more get a report, written from at most

@@ -116,7 +116,7 @@ def maker(engine: Engine) -> str:
 
 
 def extract(engine: Engine, passages: Sequence[Passage]) -> Iterator[Extracted]:
-    """Named entities first, then triples given the entities (HippoRAG 2, spec A2). A Step that fails leaves its list
+    """Named entities first, then triples given the entities (HippoRAG 2). A Step that fails leaves its list
     empty, and the record names the failure."""
     named = engine.run(named_entities.STEP, [inputs(passage)[named_entities.STEP] for passage in passages])
     entities = [tuple(dict.fromkeys(result.value.named_entities)) if result.value else () for result in named]

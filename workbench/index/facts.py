@@ -1,8 +1,8 @@
 """Layer `facts`: normalised triples and their phrases, each with a vector, and which passage states which fact.
 
-HippoRAG 2, spec A1 to A4. Phrases and facts are sorted, so rows do not depend on the order of passages or on hashing
-(trap T15). Phrases come from triples only, never from the entity lists (trap T4). A passage that states the same
-normalised fact several times counts once, as in the released code.
+As in HippoRAG 2, phrases come from triples only, never from the entity lists, and a passage that states the same
+normalised fact several times counts once. Phrases and facts are sorted: in the released code, their rows depend on the
+order of the passages and on hashing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from workbench.text import PHRASE_RULES
 @validated
 class Settings:
     """`normalise`: `unicode` keeps letters and digits of every script, and drops triples whose subject or object has
-    none; `ascii` is the released code's rule, which keeps such triples under the empty string (trap T12)."""
+    none; `ascii` is the released code's rule, which keeps such triples under the empty string."""
 
     normalise: Literal[*PHRASE_RULES] = "unicode"
 
@@ -135,5 +135,5 @@ def normalised(triples: Iterable[Sequence[str]], settings: Settings) -> list[tup
 
 
 def fact_text(fact: tuple[str, str, str]) -> str:
-    """What is encoded for a fact: the printed tuple, as in the released code (spec A3)."""
+    """What is encoded for a fact: the printed tuple, as in the released code."""
     return str(tuple(fact))

@@ -1,7 +1,7 @@
 """The graph of an index: phrase and passage nodes, and the three kinds of edges kept apart.
 
-HippoRAG 2, spec A4. The released code keeps parallel edges whose weights add up; here the same sums are computed once
-(trap T5). Kept apart, the parts can be weighed differently by methods, and shown.
+HippoRAG 2's released code keeps parallel edges whose weights add up; here the same sums are computed once
+(`docs/traps.md`, HippoRAG 2: T5). Kept apart, the parts can be weighted differently by methods, and shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Layer `keywords`: the words of the pieces, which pieces hold each, and a vector for each (KET-RAG, spec 3.6).
+"""Layer `keywords`: the words of the pieces, which pieces hold each, and a vector for each (KET-RAG).
 
 A keyword is a word as it is written, `The` and `the` being two; stop words in lower case and strings of punctuation are
 none. Its vector is the mean over its occurrences of the vector of the sentence that holds it, and is not normalised: it

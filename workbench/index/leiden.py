@@ -1,6 +1,6 @@
 """Communities within communities: Leiden (Traag, Waltman and van Eck 2019) by igraph, again on each that is too large.
 
-Microsoft GraphRAG's hierarchy (spec 3.2): level 0 is the coarsest; a community of more than `max_size` members is split
+Microsoft GraphRAG's hierarchy: level 0 is the coarsest; a community of more than `max_size` members is split
 at the next level, and members of the others do not appear there again.
 """
 

@@ -16,7 +16,7 @@ from workbench.text import storable
 
 @validated
 class Settings:
-    """None: a passage is encoded as title, newline, text (HippoRAG 2, spec A2)."""
+    """None: a passage is encoded as title, newline, text (as in the released HippoRAG 2)."""
 
 
 class PassagesLayer(Layer):

@@ -1,4 +1,4 @@
-"""Layer `pieces`: the corpus cut into pieces of equal length, and a unit vector for each (KET-RAG, spec 3.1).
+"""Layer `pieces`: the corpus cut into pieces of equal length, and a unit vector for each (KET-RAG).
 
 A document is a passage with its title. It is cut into overlapping chunks of `chunk_tokens` cl100k tokens, and each of
 these into pieces that follow one another; so pieces at the border of two chunks repeat text. The source takes documents
@@ -27,7 +27,7 @@ from workbench.settings import Natural, Positive, validated
 
 @validated
 class Settings:
-    """Lengths in cl100k tokens (spec 2): of chunks, of what two chunks share, of pieces. Pieces no shorter than chunks
+    """Lengths in cl100k tokens: of chunks, of what two chunks share, of pieces. Pieces no shorter than chunks
     are the chunks themselves."""
 
     chunk_tokens: Positive = 1200

@@ -41,7 +41,7 @@ _RELATION = ("source", "target", "description", "keywords", "weight", "passages"
 
 @validated
 class Settings:
-    """How an engine writes them (LightRAG, spec A3, A4.4): the `types` it is asked for (the data's own, or LightRAG's,
+    """How an engine writes them (LightRAG): the `types` it is asked for (the data's own, or LightRAG's,
     where none are given), further rounds for what was missed, and from how many fragments or cl100k tokens on the
     descriptions of one thing are condensed. Of profiles that the data bring nothing of this is changed."""
 

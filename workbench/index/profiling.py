@@ -1,4 +1,4 @@
-"""Profiles written by an engine from passages (LightRAG's extraction and merging, spec A4): what the layer `profiles`
+"""Profiles written by an engine from passages (LightRAG's extraction and merging): what the layer `profiles`
 holds where the data bring none.
 
 Two journals (`journal.py`) keep the engine's answers: `records.jsonl` by passage, `fused.jsonl` the fused descriptions.
@@ -29,7 +29,7 @@ from workbench.steps import entity_relations, fuse_descriptions
 if TYPE_CHECKING:
     from workbench.index.profiles import ProfilesLayer, Settings
 
-WINDOW = 12_000  # cl100k tokens of fragments that are fused at once (spec A3)
+WINDOW = 12_000  # cl100k tokens of fragments that are fused at once, as in LightRAG 1.5.7
 
 
 class Written(NamedTuple):

@@ -1,4 +1,4 @@
-"""Layer `summaries`: a tree over the passages (RAPTOR, spec 1). Close passages are clustered, each cluster gets a
+"""Layer `summaries`: a tree over the passages (RAPTOR, section 3). Close passages are clustered, each cluster gets a
 summary by the Step `summarise`, the summaries are clustered in turn, and so on, `levels` times at most.
 
 A passage may belong to several clusters, so the tree is rather a stack of layers in which a node can have several
@@ -40,9 +40,9 @@ from workbench.text import text_hash
 
 @validated
 class Settings(Clustering):
-    """Defaults of the released code (spec 1.6). Texts of a cluster with more than `cluster_tokens` are clustered again,
-    at most `recursions` times, or, if there are few of them, dealt out as they fit (trap 2). Lengths are in cl100k
-    tokens. Each level is made of the one below, as long as that has more than `dimension` + 1 nodes."""
+    """Defaults of the released code. Texts of a cluster with more than `cluster_tokens` are clustered again, at
+    most `recursions` times, or, if there are few of them, dealt out as they fit, where the released code would recurse
+    for ever. Lengths are in cl100k tokens. Each level is made of the one below, as long as that has more than `dimension` + 1 nodes."""
 
     levels: Positive = 5
     cluster_tokens: Positive = 3500

@@ -1,4 +1,4 @@
-"""Layer `synonyms`: pairs of phrases whose vectors are close (HippoRAG 2, spec A4).
+"""Layer `synonyms`: pairs of phrases whose vectors are close (HippoRAG 2).
 
 Exact cosine neighbours, block by block, each pair computed once. On a rebuild, a phrase that was there before keeps its
 list: what was deleted is taken out, new phrases are merged in; only a list that had reached the cap and lost a member

@@ -4,7 +4,7 @@ vectors. It is made of the layer `profiles` and nothing else.
 A node is a name, exactly as it is written: `Comedy` and `comedy` are two. What several profiles say of a name stands
 together; the type is the one that most of them give. Relations stay apart, also those that join one pair; paths run on
 the simple, undirected projection (`adjacency`). An end without a profile is a node of type `unknown`. What
-is encoded follows LightRAG (spec A4.4): "name, description" of an entity, "keywords, source, target, description" of a
+is encoded follows LightRAG: "name, description" of an entity, "keywords, source, target, description" of a
 relation.
 """
 
@@ -209,7 +209,7 @@ class TypedLayer(Layer):
 
     @cached_property
     def held(self) -> sp.csr_array:
-        """(passages, n): the nodes that a passage stands for (DotRAG, spec 9.2): what is described from it, and both
+        """(passages, n): the nodes that a passage stands for (as DotRAG is evaluated on MetaQA): what is described from it, and both
         ends of what it states."""
         held = (self._links("entity", len(self.names)) + self.incidence @ self.relation_stated).T.tocsr()
         held.data[:] = 1.0

@@ -1,5 +1,5 @@
-"""Layer `skeleton`: a graph of entities, extracted from the most central pieces of the corpus alone (KET-RAG, spec 3.2
-to 3.4, 3.7). One file per stage: `knn.py` joins the pieces, `core.py` chooses among them and makes chunks of them,
+"""Layer `skeleton`: a graph of entities, extracted from the most central pieces of the corpus alone (KET-RAG).
+One file per stage: `knn.py` joins the pieces, `core.py` chooses among them and makes chunks of them,
 `writing.py` has the engine read these, `merging.py` makes one graph of it, `layer.py` puts it on disk."""
 
 from workbench.index.skeleton.layer import Settings, SkeletonLayer

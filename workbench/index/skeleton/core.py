@@ -1,4 +1,4 @@
-"""Which pieces the skeleton is extracted from, and the chunks that they make up (KET-RAG, spec 3.3)."""
+"""Which pieces the skeleton is extracted from, and the chunks that they make up (KET-RAG)."""
 
 from __future__ import annotations
 

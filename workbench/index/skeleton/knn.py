@@ -1,5 +1,5 @@
 """The graph of the pieces: each is joined to those that share most words with it, and to those nearest in meaning
-(KET-RAG, spec 3.2). The source compares all pairs in a loop; here sparse and dense products of blocks do."""
+(KET-RAG). The source compares all pairs in a loop; here sparse and dense products of blocks do."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ LONGEST = 500  # cl100k tokens of a description that is put together
 
 @validated
 class Settings:
-    """Defaults of the released code (spec 2). `beta`: share of the pieces that is extracted from, by `selection`: those
+    """Defaults of the released code. `beta`: share of the pieces that is extracted from, by `selection`: those
     of the highest PageRank (`damping`) in the graph that joins each piece to its `knn` nearest by words and by vectors,
     or a `uniform` sample (`seed`). They are merged into chunks of up to `merge_tokens`, of which each is shown in parts
     of `unit_tokens` (cl100k). `types` of entities that a model is asked for, and `gleanings`, further rounds for what

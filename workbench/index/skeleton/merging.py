@@ -1,4 +1,4 @@
-"""The records of the chunks, merged into one undirected graph (KET-RAG, spec 3.4)."""
+"""The records of the chunks, merged into one undirected graph (KET-RAG)."""
 
 from __future__ import annotations
 

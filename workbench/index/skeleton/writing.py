@@ -1,5 +1,5 @@
 """What an engine writes about the chunks of the skeleton: records of entities and relationships, and one description of
-what several chunks describe (KET-RAG, spec 3.4)."""
+what several chunks describe (KET-RAG)."""
 
 from __future__ import annotations
 

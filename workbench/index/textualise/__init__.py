@@ -1,4 +1,4 @@
-"""Textualisation: a graph of triples becomes a corpus and profiles (DotRAG on MetaQA, spec 9.3).
+"""Textualisation: a graph of triples becomes a corpus and profiles (DotRAG on MetaQA).
 
     data = textualise(wb.load("metaqa"), wb.engine("rules"), "texts/metaqa")
 
