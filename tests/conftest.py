@@ -163,8 +163,10 @@ def notebook_on_films(server, tmp_path_factory) -> Callable[..., Ran]:
 @pytest.fixture
 def registries() -> Iterator[None]:
     """Whatever a test registers is gone after it."""
-    before = {kind: dict(known.registry._things) for kind, known in KINDS.items()}
+    before, rules = {kind: dict(known.registry._things) for kind, known in KINDS.items()}, dict(wb.rules.RULES)
     yield
+    wb.rules.RULES.clear()
+    wb.rules.RULES.update(rules)
     for kind, known in KINDS.items():
         known.registry._things.clear()
         known.registry._things.update(before[kind])

@@ -42,7 +42,7 @@ def test_the_runs_that_grow(meridian_index, tmp_path, monkeypatch):
 
 
 def test_the_method_that_is_added(meridian_index, registries):
-    """The blocks for a notebook; tests/test_registry.py follows the page for a package."""
+    """The blocks for a notebook; tests/test_register.py follows the page for a package."""
     names = {"__name__": "two_stage", "index": meridian_index}
     for block in blocks("docs/adding_a_method.md")[:2]:
         exec(block, names)

@@ -148,15 +148,23 @@ KINDS: dict[str, Kind] = {  # the first that fits
 }
 
 
-def register(thing: T, *, kind: str | None = None, name: str | None = None) -> T:
+def register(
+    thing: T, *, kind: str | None = None, name: str | None = None, rule: Callable | None = None, batch: bool = False
+) -> T:
     """Make a method, reader, compressor, encoder (its class), Step or measure (a function) known by its name.
 
-    `kind` is told by what the thing can do; a function that makes an encoder needs `kind="encoders"`. Returns the
-    thing, so it is a decorator too. :class:`SettingError` where the name is taken by another definition."""
+    The abilities of the thing tell its `kind`; a function that makes an encoder needs `kind="encoders"`. `rule` is the
+    rule body of a Step: from one input to its output, with `batch` from a list to a list. Returns the thing, so it is a
+    decorator too. Raises :class:`SettingError` if another definition has the name."""
     fitting = [known for known, one in KINDS.items() if one.fits(thing)] if kind is None else [kind]
     if not fitting or fitting[0] not in KINDS:
         raise SettingError(f"{thing!r} is no kind that can be registered; kind= may be {', '.join(KINDS)}")
-    return KINDS[fitting[0]].registry.add(thing, name)
+    if rule is not None and fitting[0] != "steps":
+        raise SettingError(f"rule= is the rule body of a Step; {thing!r} belongs to the {fitting[0]}")
+    registered = KINDS[fitting[0]].registry.add(thing, name)
+    if rule is not None:
+        import_module("workbench.rules").register(thing, rule, batch=batch)
+    return registered
 
 
 def broken() -> list[tuple[str, Broken]]:

@@ -113,7 +113,7 @@ def trace(notebook: Notebook) -> None:
     expect(saved.locator("select[size] option")).to_have_count(1 + 5)
     assert drawn(saved) == whole
     saved.get_by_role("button", name="other methods beside").click()
-    expect(saved.get_by_text("a trace tells of one method")).to_be_visible()
+    expect(saved.get_by_text("a trace holds one method")).to_be_visible()
 
 
 def test_nothing_in_a_trace_is_acted_upon(lab, page):

@@ -329,7 +329,7 @@ def test_a_helper_of_the_package_that_one_method_calls(asked, monkeypatch):
     asked("hipporag2", "dense")
     monkeypatch.setattr(hipporag2, "phrase_seeds", edited(hipporag2.phrase_seeds, ", 0) + 1", ", 0) + 2"))
     assert asked("hipporag2", "dense") == all_of("hipporag2")
-    assert "workbench.graph.seed:phrase_seeds" in asked.run.notes[0]
+    assert "workbench.methods.hipporag2:phrase_seeds" in asked.run.notes[0]
 
 
 def test_a_rule_body(asked, monkeypatch):

@@ -232,7 +232,7 @@ def test_all_that_hold_an_encoder_share_one_cache(tmp_path):
     inner.calls.clear()
     one.encode(["Which lake?"])
     other.encode(["Which lake?"]), similarity_of(other).vectors(["Which lake?", "Orsby"])
-    compressor._likeness("Why?", ["Which lake?"])
+    compressor._similarities("Why?", ["Which lake?"])
     assert inner.texts == ["Which lake?", "Why?"]  # Orsby is a phrase of the index
     assert cached(cached(inner)) is cached(inner) is not cached(CountingEncoder())
 

@@ -14,6 +14,7 @@ from workbench.index.journal import Answer, Journal, StepJournal, by_rules, coun
 from workbench.llm.engine import RulesEngine
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step
+from workbench.rules import register
 
 INPUTS = {f"k{n}": f"town {n} 東京" for n in range(7)}
 
@@ -22,7 +23,8 @@ class Output(BaseModel):
     text: str
 
 
-STEP = Step("shout", Output, prompt=lambda text: [], rule=lambda texts: [Output(text=text.upper()) for text in texts])
+STEP = Step("shout", Output, prompt=lambda text: [])
+register(STEP, lambda text: Output(text=text.upper()))
 
 
 class Model:

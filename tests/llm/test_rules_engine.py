@@ -78,7 +78,7 @@ def test_a_step_without_a_rule_body_fails_and_says_what_to_do():
     assert rule_for(step) is None and engine("rules").run(step, []) == []
     (result,) = engine("rules").run(step, ["a"])
     assert result.failure == (
-        "SettingError: the Step 'translate' has no rule body: ask a model, or add one with workbench.rules.register"
+        "SettingError: the Step 'translate' has no rule body: ask a model, or add one with wb.register(STEP, rule=…)"
     )
 
 

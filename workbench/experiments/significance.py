@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest, bootstrap, permutation_test
+import scipy
 
 RESAMPLES = 9_999
 _BATCH = 1_000  # resamples that are drawn at once, which bounds memory
@@ -22,7 +22,7 @@ def paired_test(a: Sequence[float], b: Sequence[float], *, resamples: int = RESA
     differences = differences[differences != 0]  # equal pairs change no pattern's sum
     if len(differences) < 2:  # either sign is as far from 0
         return 1.0
-    test = permutation_test(
+    test = scipy.stats.permutation_test(
         (differences,), _distance, permutation_type="samples", alternative="greater", vectorized=True,
         n_resamples=resamples, batch=_BATCH, rng=seed,
     )  # fmt: skip
@@ -42,7 +42,7 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> float:
     (0.0625, 1.0)
     """
     only_a, only_b = (sum(x > y for x, y in zip(*pair, strict=True)) for pair in ((a, b), (b, a)))
-    return float(binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
+    return float(scipy.stats.binomtest(only_a, only_a + only_b).pvalue) if only_a + only_b else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -66,7 +66,7 @@ def bootstrap_interval(
     values = np.asarray(differences, dtype=float)
     if len(values) < 2:  # nothing to resample
         return (float(values.mean()),) * 2 if len(values) else (float("nan"),) * 2
-    found = bootstrap(
+    found = scipy.stats.bootstrap(
         (values,), np.mean, method="percentile", confidence_level=level, vectorized=True, n_resamples=resamples,
         batch=_BATCH, rng=seed,
     )  # fmt: skip

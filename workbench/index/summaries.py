@@ -40,9 +40,10 @@ from workbench.text import text_hash
 
 @validated
 class Settings(Clustering):
-    """Defaults of the released code. Texts of a cluster with more than `cluster_tokens` are clustered again, at
-    most `recursions` times, or, if there are few of them, dealt out as they fit, where the released code would recurse
-    for ever. Lengths are in cl100k tokens. Each level is made of the one below, as long as that has more than `dimension` + 1 nodes."""
+    """Defaults of the released code. Texts of a cluster with more than `cluster_tokens` are clustered again, at most
+    `recursions` times, or, if there are few of them, dealt out as they fit, where the released code would recurse for
+    ever. Lengths are in cl100k tokens. Each level is made of the one below, as long as that has more than `dimension` +
+    1 nodes."""
 
     levels: Positive = 5
     cluster_tokens: Positive = 3500

@@ -209,8 +209,8 @@ class TypedLayer(Layer):
 
     @cached_property
     def held(self) -> sp.csr_array:
-        """(passages, n): the nodes that a passage stands for (as DotRAG is evaluated on MetaQA): what is described from it, and both
-        ends of what it states."""
+        """(passages, n): the nodes that a passage stands for, as in DotRAG's evaluation on MetaQA: what is described
+        from it, and both ends of what it states."""
         held = (self._links("entity", len(self.names)) + self.incidence @ self.relation_stated).T.tocsr()
         held.data[:] = 1.0
         return _sorted(held)

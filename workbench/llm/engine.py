@@ -81,7 +81,7 @@ def by_rule(step: Step, inputs: Sequence[Any]) -> list[Result]:
     """The whole batch at once; where that fails, one by one, so that a bad input fails alone."""
     rule = rule_for(step)
     if rule is None:
-        why = f"the Step {step.name!r} has no rule body: ask a model, or add one with workbench.rules.register"
+        why = f"the Step {step.name!r} has no rule body: ask a model, or add one with wb.register(STEP, rule=…)"
         return [Result(None, failure=f"SettingError: {why}", usage=Usage(calls=1, failed=1)) for _ in inputs]
     try:
         outputs = list(rule(inputs))

@@ -18,6 +18,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from workbench.errors import SettingError
 from workbench.layouts import ket_rag as layout
 from workbench.methods.base import Method
 from workbench.methods.ket_rag import entity, keyword
@@ -25,7 +26,7 @@ from workbench.methods.ket_rag.bridges import Bridges
 from workbench.methods.ket_rag.rows import Rows, head_tokens, leading, reports_tokens, stub_tokens
 from workbench.ranking.similarity import top
 from workbench.records import ContextGraph, Entity, Evidence, Passage, Scored, Triple, Unit, ranked
-from workbench.settings import Natural, Number, Positive, Share, validated
+from workbench.settings import Natural, Number, Positive, Share, Tokens, validated
 from workbench.trace import Trace
 
 CLOSEST = 1000  # pieces of a text channel
@@ -82,7 +83,7 @@ class KETRAG(Method):
         titles          whether a piece from inside a passage is shown with the title of the passage"""
 
         profile: str = "workbench"
-        tokens: Annotated[int, Field(ge=stub_tokens() + reports_tokens(), title="number of tokens")] = 12_000
+        tokens: Tokens = 12_000
         theta: Share = 0.5
         strategy: Literal["keyword", "text", "skeleton", "three"] = "keyword"
         entities: Positive = 20
@@ -95,6 +96,10 @@ class KETRAG(Method):
         repeat_sources: bool = False
         titles: bool = True
         empty_reports: bool = False
+
+        def __post_init__(self):
+            if self.tokens < (least := stub_tokens() + reports_tokens()):
+                raise SettingError(f"tokens={self.tokens}; it should be a number of tokens from {least} on")
 
     def prepare(self) -> None:
         self._pieces, self._keywords, self._skeleton = self.index.pieces, self.index.keywords, self.index.skeleton
