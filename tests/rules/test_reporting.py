@@ -51,7 +51,7 @@ _text = st.text(max_size=20)
 
 
 @given(st.lists(st.tuples(_text, _text), max_size=5), st.lists(st.tuples(_text, _text, _text), max_size=8),
-       st.lists(st.tuples(_text, _text), max_size=8), st.floats())  # fmt: skip
+       st.lists(st.tuples(_text, _text), max_size=8), st.floats(allow_nan=False))  # fmt: skip
 def test_any_records_make_a_report(entities, relationships, reports, share):
     value = community_report.Input("", tuple(entities), tuple(relationships), tuple(reports), share)
     (made,) = rule_for(community_report.STEP)([value])
