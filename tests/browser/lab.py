@@ -97,10 +97,14 @@ class Notebook:
         body = self.page.locator(f'body[data-jp-theme-light="{light}"][data-jp-theme-name="{THEMES[theme]}"]')
         body.wait_for(state="attached")
 
-    def screenshot(self, name: str, part: Locator | None = None) -> Path:
-        """Write `build/screenshots/<name>.png`: one part of the notebook, or all of it, however long."""
+    def screenshot(self, name: str, part: Locator | None = None, *, all_of_it: bool = True) -> Path:
+        """Write `build/screenshots/<name>.png`: one part of the notebook, or all of it, however long; else what the
+        window shows."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         target = SCREENSHOTS / f"{name}.png"
+        if not all_of_it:
+            self.page.screenshot(path=str(target))
+            return target
         cells = self.panel.locator(".jp-WindowedPanel-outer")
         hidden = cells.evaluate("e => e.scrollHeight - e.clientHeight")
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT + hidden})
