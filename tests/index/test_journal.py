@@ -167,6 +167,14 @@ def test_bytes_that_a_crash_left_behind_are_cut_off(tmp_path, whole, tail):
     assert len(model.asked) == 3 and settled(tmp_path) == whole
 
 
+def test_what_is_written_behind_a_torn_line_is_whole_when_the_build_stops_again(tmp_path, whole):
+    stopped(tmp_path, Model(stop_at=1))
+    part(tmp_path).write_bytes(part(tmp_path).read_bytes()[:-9])
+    assert list(stopped(tmp_path, Model(stop_at=1)).known) == ["k0", "k1", "k2"]
+    filled(tmp_path, model := Model())
+    assert model.asked == list(INPUTS.values())[3:] and settled(tmp_path) == whole
+
+
 def test_a_build_stopped_once_the_file_was_settled_asks_for_nothing(tmp_path, whole):
     filled(tmp_path / "whole", model := Model())
     assert model.asked == [] and settled(tmp_path / "whole") == whole

@@ -8,6 +8,7 @@ from walk_graphs import QUESTION, graphs, path, questions
 from workbench import layouts, tokens
 from workbench.errors import DataError, SettingError
 from workbench.reading.compression import GraphWalk, compressor, published, top, truncate
+from workbench.reading.compression.texts import families, weight, words
 from workbench.records import ContextEntity, ContextGraph, ContextRelation, Unit
 
 # -- the published walk -----------------------------------------------------------------------------------------------
@@ -318,3 +319,10 @@ def test_peers():
     assert top(graph, 10**6).count("[chunk_") == 6 and "ORSBY" not in top(graph, 10**6)
     assert top(graph, 18) == "  [chunk_1] Nora Whitlock grew up by the sea."
     assert "A report" in top(ContextGraph(sources=graph.sources), 100) and top("", 5) == ""
+
+
+def test_a_weight_does_not_depend_on_the_order_of_a_set():
+    """A running sum does: 1e16 + 1 is 1e16. The order of a set of words is another one in each process."""
+    text = "whale zebra " + " ".join(f"orsby{at}" for at in range(10))
+    whale, zebra, *others = families(words(text))
+    assert weight(text, {whale: 1e16, zebra: -1e16, **dict.fromkeys(others, 1.0)}) == 10

@@ -79,8 +79,8 @@ def seeds(question: str, names: dict[str, str], texts: Texts, share: float) -> l
     found = []
     for key, name in names.items():
         parts = set(families(key.split()))
-        shared = sum(asked[family] for family in parts & asked.keys())
-        if shared and (f" {key} " in spaced or shared >= share * sum(map(texts.rarity, parts))):
+        shared = weight(key, asked)
+        if shared and (f" {key} " in spaced or shared >= share * math.fsum(map(texts.rarity, parts))):
             found.append(name)
     return found
 

@@ -144,8 +144,9 @@ class Texts:
 
 
 def weight(text: str, asked: dict[str, float]) -> float:
-    """The rarities of the words asked for that a text holds."""
-    return sum(asked[family] for family in set(families(words(text))) & asked.keys())
+    """The sum of the rarities of the words asked for that a text holds, rounded once: the order of a set, by which the
+    last bits of a running sum differ, is another one in each process."""
+    return math.fsum(asked[family] for family in set(families(words(text))) & asked.keys())
 
 
 def _found(text_words: Sequence[str], starts: dict[str, list[tuple[list[str], str]]]) -> Iterable[str]:
