@@ -126,6 +126,8 @@ def test_what_has_no_room_is_counted():
     drawn = proof_drawing(WHOLE, many)
     assert len(drawn.nodes) == 4 + AROUND and drawn.left_out == 3
     assert "3 more had no room" in text(drawn)
+    in_lines = proof_drawing(replace(WHOLE, query="SELECT ?x\nWHERE {\n  ?x ?y ?z .\n}"))
+    assert text(in_lines).startswith("Drawing of 'SELECT ?x WHERE { ?x ?y ?z . }'")
     assert len({(node.x, node.y) for node in drawn.nodes}) == len(drawn.nodes)
 
 

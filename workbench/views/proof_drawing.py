@@ -50,7 +50,7 @@ def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), binding: int = 0) 
     for fact in around:
         edges.setdefault(_pair(fact, at), _edge(fact, at, OTHER, text(fact)))
     return Drawing(
-        proof.query,
+        " ".join(proof.query.split()),  # on one line
         tuple(_node(position, end) for position, end in enumerate(ends)),
         tuple(edges.values()),
         (NAMED, BOUND, UNMATCHED),
