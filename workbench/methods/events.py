@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from workbench.errors import DataError
 from workbench.records import Record
 from workbench.trace import Event, Span, Trace
 
@@ -74,6 +75,16 @@ def read_record(kind: type[T], stored: Mapping[str, Any]) -> T:
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+@contextmanager
+def read_as_written(step: str, writer: str) -> Iterator[None]:
+    """Read a trace of `step` in this block: raises DataError where its events are not as `writer` writes them."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise DataError(f"the trace of {step} is not as {writer} writes it ({why}); record it again") from error
 
 
 @cache

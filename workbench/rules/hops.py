@@ -252,17 +252,6 @@ def _fit(hop: Hop, span: Span, sentence: Sentence, pages: Pages) -> float:
     return fit
 
 
-def _row_fit(head: str, span: Span, sentence: Sentence) -> float:
-    """In "Oslo, Norway" the country is the last and whatever else is asked for the first."""
-    doc = sentence.tokens.doc
-    places = ("GPE", "LOC", "FAC")
-    follows = any(o.start == span.end + 1 and o.label in places and doc[span.end].text == "," for o in sentence.spans)
-    after = any(o.end == span.start - 1 and o.label in places and doc[o.end].text == "," for o in sentence.spans)
-    if head in ("country", "nation", "state"):
-        return 0.6 if follows else 1.0
-    return 0.7 if after else 1.0
-
-
 def _head_fit(head: str, span: Span, sentence: Sentence, pages: Pages) -> float:
     """Is the span called what the question calls it: in its name, beside its name, or where its page begins?"""
     asked = stem(head)

@@ -35,6 +35,7 @@ from workbench.methods.dotrag.events import (
     Selection,
     Verdicts,
 )
+from workbench.methods.events import read_as_written
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
 
@@ -259,12 +260,8 @@ def dots(source: Trace | Evidence, gold: Sequence[str] = ()) -> Dots:
     if trace is None:
         raise SettingError(f"the evidence of {source.method} has no trace; retrieve with trace='full'")
     root = _root(trace)
-    try:
+    with read_as_written(root.step, "dotrag"):
         return _dots(trace, root, tuple(gold))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(
-            f"the trace of {root.step} is not as dotrag writes it ({type(error).__name__}: {error}); record it again"
-        ) from error
 
 
 def _root(trace: Trace) -> Event:

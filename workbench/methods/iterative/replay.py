@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from workbench.errors import DataError
+from workbench.methods.events import read_as_written
 from workbench.methods.iterative.events import (
     Chain,
     Cut,
@@ -119,13 +120,8 @@ def replay(trace: Trace, gold: Sequence[str] = ()) -> Replay:
 
     Raises DataError for a trace without rounds, and for one whose events are not as the methods write them."""
     root = _root(trace)
-    try:
+    with read_as_written(root.step, "an iterative method"):
         return _replay(trace, root, tuple(gold))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(
-            f"the trace of {root.step} is not as an iterative method writes it ({type(error).__name__}: {error}); "
-            "record it again"
-        ) from error
 
 
 def _root(trace: Trace) -> Event:
