@@ -24,7 +24,7 @@ from workbench.reading.compression import Compressor, compressor, top, truncate
 from workbench.reading.compression.base import joined, written
 from workbench.records import Compressed, ContextGraph, Evidence, Question
 
-SPECS = ("graph-walk", "graph-walk[profile=companion]", "graph-walk[profile=thesis]", "similarity")
+SPECS = ("graph-walk", "graph-walk[profile=released]", "graph-walk[profile=thesis]", "similarity")
 SWEEP = {
     "budget": (1000, 2000, 3000, 4000, 6000, 8000),
     "walk": (0, 0.25, 0.5, 1),

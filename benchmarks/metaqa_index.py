@@ -29,7 +29,7 @@ import workbench as wb
 started = time.perf_counter()
 index = wb.Index.open(sys.argv[1])
 typed = index.typed
-typed.adjacency, typed.held, typed.entities, index.passages.vectors, typed.relation_vectors
+typed.adjacency, typed.represented, typed.entities, index.passages.vectors, typed.relation_vectors
 print(time.perf_counter() - started)
 """
 

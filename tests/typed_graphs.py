@@ -29,7 +29,7 @@ class TypedGraph(TypedLayer):
         self.sources = np.array([self.row[source] for source, _, _ in triples], dtype=np.int32)
         self.targets = np.array([self.row[target] for _, _, target in triples], dtype=np.int32)
         self.labels = [label for _, label, _ in triples]
-        self.told = [f"{source} {label} {target}." if told else "" for source, label, target in triples]
+        self.relation_descriptions = [" ".join(triple) + "." if told else "" for triple in triples]
         self.keywords = [label.split() for label in self.labels]
         self.weights = np.ones(len(triples), dtype=np.float32)
         self.type_counts = dict(Counter(self.types).most_common())

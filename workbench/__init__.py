@@ -22,7 +22,7 @@ _DEFINED_IN = {
     "experiments.runs": ("between", "runs"),
     "experiments.tables": ("compare", "tables"),
     "graph.neighbourhood": ("complete", "neighbourhood"),
-    "graph.node_details": ("card",),
+    "graph.node_details": ("node_details",),
     "index": ("Index",),
     "llm": ("engine",),
     "methods": ("method",),

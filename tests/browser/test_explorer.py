@@ -53,7 +53,7 @@ def test_a_walk_through_the_graph(lab, page):
     said = panel.get_by_text(SAID)
     expect(said).to_contain_text("'lanthorn bridge'")
 
-    # Typing brings proposals; choosing one shows its neighbourhood and its card.
+    # Typing brings proposals; choosing one shows its neighbourhood and its details.
     search = panel.get_by_placeholder("type, then choose")
     search.fill("")
     search.press_sequentially("venn")

@@ -159,7 +159,7 @@ def test_the_reader_and_the_model_make_the_row(ask, reader, row, model):
 
 
 def test_what_differs_is_named_and_rules_are_no_model(ask):
-    run = ask("sparql[compress=graph-walk[budget=4000,profile=companion],extraction=thesis]", engine="rules",
+    run = ask("sparql[compress=graph-walk[budget=4000,profile=released],extraction=thesis]", engine="rules",
               settings=KET_RAG | {"theta": 0.4})  # fmt: skip
     cells = [cell for cell in compare(run, "reasoning").cells if cell.method != "context"]
     assert {cell.verdict for cell in cells} == {NOT_COMPARABLE} and {cell.method for cell in cells} == {"SPARQL+GW, 8B"}

@@ -219,8 +219,8 @@ def test_strengths_of_profiles_come_before_counts(tmp_path, weights, weight):
 def test_the_tiny_corpus(tiny_index):
     layer = tiny_index.ensure(["communities"], progress=False).communities
     assert [entity.name for entity in layer.entities] == tiny_index.facts.phrases
-    assert layer.said["made_by"] == ["rules (community_report v1)"]
-    assert layer.said["reports"] == len(layer.reports) == len(layer.report_vectors) > 0
+    assert layer.metadata["made_by"] == ["rules (community_report v1)"]
+    assert layer.metadata["reports"] == len(layer.reports) == len(layer.report_vectors) > 0
     assert sorted(row for c in layer.communities if c.level == 0 for row in c.members) == list(range(10))
     assert all(len(layer.communities[id].members) >= 3 for id in layer.reports)
     assert "communities" in repr(layer) and "communities" in layer._repr_html_()
@@ -230,10 +230,10 @@ def test_the_tiny_corpus(tiny_index):
 def test_no_fact_one_entity_one_pair(tmp_path, stated):
     index = built(tmp_path, stated)
     layer = index.communities
-    assert layer.reports == {} and layer.failures == {} and layer.said["made_by"] == []
+    assert layer.reports == {} and layer.failures == {} and layer.metadata["made_by"] == []
     assert len(layer.entity_vectors) == len(layer.entities) == len(index.facts.phrases)
     assert layer.rolled_up(2) == list(range(len(layer.communities)))
-    assert reported(tmp_path, min_members=1).communities.said["reports"] == len(layer.communities)
+    assert reported(tmp_path, min_members=1).communities.metadata["reports"] == len(layer.communities)
 
 
 def test_the_order_of_facts_and_passages_does_not_matter(tmp_path):
@@ -386,12 +386,12 @@ def test_a_build_that_was_stopped_loses_no_paid_report(tmp_path):
 def test_a_failed_report_is_counted_never_invented_and_asked_for_again(tmp_path):
     index = built(tmp_path, MANY, Reporter(fails_on="name7 0"))
     layer = index.communities
-    assert (layer.said["reports"], layer.said["failures"]) == (69, 1)
+    assert (layer.metadata["reports"], layer.metadata["failures"]) == (69, 1)
     assert list(layer.failures.values()) == ["told to fail"]
     assert not layer.failures.keys() & layer.reports.keys()
     again = index.insert([Passage("new", "new", "Text.")], engine := Reporter(),
                          extractions=[Extraction("new", (), (), "by hand")], progress=False)  # fmt: skip
-    assert again.communities.said["failures"] == 0
+    assert again.communities.metadata["failures"] == 0
     assert len(engine.contexts) == 1 and "name7 0" in engine.contexts[0]
 
 
@@ -413,7 +413,7 @@ def test_vectors_of_a_stopped_build_fit_the_reports_of_the_next(tmp_path, monkey
 
 def test_all_reports_may_fail(tmp_path):
     layer = built(tmp_path, {"p": clique("a", 4)}, Reporter(fails_on="")).communities
-    assert layer.said["failures"] == 0 and layer.reports  # an empty word is none
+    assert layer.metadata["failures"] == 0 and layer.reports  # an empty word is none
     layer = built(tmp_path / "b", {"p": clique("a", 4)}, Reporter(fails_on="a0")).communities
     assert layer.reports == {} and layer.report_vectors.shape == (0, 64)
 
@@ -430,7 +430,7 @@ def test_without_a_model_what_a_model_wrote_is_kept_as_far_as_it_fits(tmp_path, 
     index = built(tmp_path, MANY, Reporter())
     fact = Extraction("new", (), tuple(clique("other ", 4)), "by hand")
     again = index.insert([Passage("new", "new", "Text.")], engine, extractions=[fact], progress=False)
-    assert again.communities.said["made_by"] == [
+    assert again.communities.metadata["made_by"] == [
         "openai:reporter (community_report v1)", "rules (community_report v1)"
     ]  # fmt: skip
     assert sum(report.title.startswith("About") for report in again.communities.reports.values()) == 70
@@ -440,9 +440,11 @@ def test_without_a_model_what_a_model_wrote_is_kept_as_far_as_it_fits(tmp_path, 
 
 def test_what_the_rules_wrote_makes_room_for_a_model(tmp_path):
     index = built(tmp_path, MANY)
-    assert index.communities.said["made_by"] == ["rules (community_report v1)"]
+    assert index.communities.metadata["made_by"] == ["rules (community_report v1)"]
     again = reported(tmp_path, engine := Reporter())
-    assert len(engine.contexts) == 70 and again.communities.said["made_by"] == ["openai:reporter (community_report v1)"]
+    assert len(engine.contexts) == 70 and again.communities.metadata["made_by"] == [
+        "openai:reporter (community_report v1)"
+    ]
 
 
 def test_a_damaged_layer_is_named(tmp_path):

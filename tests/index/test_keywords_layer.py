@@ -25,7 +25,7 @@ def vector(layer, word: str) -> np.ndarray:
 
 
 def pieces(layer, word: str) -> list[int]:
-    return layer.held[[layer.words.index(word)]].indices.tolist()
+    return layer.incidence[[layer.words.index(word)]].indices.tolist()
 
 
 def test_a_keyword_is_a_word_as_it_is_written(tmp_path):
@@ -41,7 +41,7 @@ def test_a_vector_is_the_mean_of_the_sentences_of_all_occurrences(tmp_path):
     assert np.allclose(vector(layer, "Fog"), (2 * hides + lifts) / 3)
     assert np.linalg.norm(vector(layer, "Fog")) < 0.99  # not normalised
     assert pieces(layer, "Fog") == [0, 1] and pieces(layer, "Boats") == [0] and pieces(layer, "lifts") == [1]
-    assert set(layer.held.data) == {1.0}
+    assert set(layer.incidence.data) == {1.0}
 
 
 def test_a_word_that_occurs_twice_in_a_sentence_counts_it_twice(tmp_path):
@@ -80,13 +80,13 @@ def test_a_very_long_sentence_is_cut(monkeypatch):
 @pytest.mark.parametrize("text", ["", " \n ", "the of", "., ;", "\x00\x01", "<b>&amp;</b>", "x" * 50_000, "東京 は"])
 def test_hostile_texts_do_no_harm(tmp_path, text):
     layer = build(tmp_path, corpus(text, "Fog.")).keywords
-    assert layer.held.shape == (len(layer.words), len(Index.open(tmp_path).pieces.pieces))
+    assert layer.incidence.shape == (len(layer.words), len(Index.open(tmp_path).pieces.pieces))
     assert np.isfinite(layer.vectors).all() and "Fog" in layer.words and "<b>" not in layer._repr_html_()
 
 
 def test_a_corpus_without_a_keyword_has_none(tmp_path):
     layer = build(tmp_path, corpus("the of and")).keywords
-    assert layer.words == [] and len(layer.vectors) == 0 and layer.held.shape == (0, 1)
+    assert layer.words == [] and len(layer.vectors) == 0 and layer.incidence.shape == (0, 1)
 
 
 def test_a_sentence_is_encoded_once_whatever_changes(tmp_path):
@@ -98,7 +98,9 @@ def test_a_sentence_is_encoded_once_whatever_changes(tmp_path):
     assert encoder.texts.count("Rain .") == 1 and "Boats sink ." not in encoder.texts
     index = index.delete(["p0"], progress=False)
     fresh = build(tmp_path / "fresh", Dataset("made", tuple(index.passages.passages))).keywords
-    assert fresh.words == index.keywords.words and np.array_equal(fresh.held.toarray(), index.keywords.held.toarray())
+    assert fresh.words == index.keywords.words and np.array_equal(
+        fresh.incidence.toarray(), index.keywords.incidence.toarray()
+    )
     assert np.allclose(fresh.vectors, index.keywords.vectors, atol=1e-6)
     index.delete(["n"], progress=False)
     assert not any(b"sink" in raw for raw in files(tmp_path / "changed").values())

@@ -63,7 +63,7 @@ def test_without_profiles_there_is_no_layer_and_the_rules_write_one(tiny_index):
     with pytest.raises(IndexFault, match=r"has no layer 'profiles'"):
         _ = tiny_index.profiles
     written = tiny_index.ensure(["profiles"], progress=False).profiles
-    assert written.entities and not written.given and "rules" in written.said["made_by"][0]
+    assert written.entities and not written.given and "rules" in written.metadata["made_by"][0]
 
 
 def test_an_index_without_facts_gets_no_profiles(tiny, tmp_path):

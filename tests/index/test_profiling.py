@@ -467,7 +467,10 @@ def test_any_way_to_a_list_of_passages_gives_one_index_with_the_rules(tmp_path_f
     kept = tuple(passage for passage in passages if passage.id not in gone)
     fresh = build(folder / "fresh", rules, Dataset("any", kept), ("typed",), **chosen)
     assert index.profiles.profiles == fresh.profiles.profiles and index.profiles.schema == fresh.profiles.schema
-    assert index.typed.names == fresh.typed.names and index.typed.told == fresh.typed.told
+    assert (
+        index.typed.names == fresh.typed.names
+        and index.typed.relation_descriptions == fresh.typed.relation_descriptions
+    )
     shutil.rmtree(folder)
 
 

@@ -289,7 +289,7 @@ def test_two_chunks_worked_out_by_hand(tmp_path):
     assert layer.entity_units.toarray().tolist() == [[1] * 5, [1] * 5, [1, 1, 0, 0, 0]]
     assert layer.relation_units.toarray().tolist() == [[1] * 5, [1, 1, 0, 0, 0]]
     counts = {"failures": 0, "extracted": 3, "fused": 1, "core": 3, "chunks": 3, "entities": 3, "relations": 2}
-    assert counts.items() <= layer.said.items()
+    assert counts.items() <= layer.metadata.items()
     assert Index.open(tmp_path).skeleton.relations == layer.relations
 
 
@@ -359,7 +359,7 @@ def test_a_relation_is_stated_where_its_ends_are_named(tmp_path):
 def test_what_cannot_be_read_is_a_failure_of_its_chunk(tmp_path, reply):
     data = corpus("fog over Orsby", "rain on Quell")
     index = build(tmp_path, Model(says={"fog": reply}), data, beta=1, merge_tokens=1)
-    assert index.skeleton.said["failures"] == 1
+    assert index.skeleton.metadata["failures"] == 1
     assert [entity.name for entity in index.skeleton.entities] == ["RAIN ON QUELL", "MERIDIAN"]
 
 
@@ -412,10 +412,10 @@ def test_a_torn_last_line_costs_one_chunk(tmp_path, monkeypatch, cut):
 def test_what_failed_is_asked_for_again_and_what_succeeded_is_kept(tmp_path):
     chosen = {"beta": 1, "merge_tokens": 20}
     first = build(tmp_path, Model(fails_on=["Quell"]), **chosen)
-    assert first.skeleton.said["failures"] > 0
+    assert first.skeleton.metadata["failures"] > 0
     model = Model()
     second = build(tmp_path, model, **chosen)
-    assert model.asked and all("Quell" in text for text in model.asked) and second.skeleton.said["failures"] == 0
+    assert model.asked and all("Quell" in text for text in model.asked) and second.skeleton.metadata["failures"] == 0
     build(tmp_path / "fresh", Model(), **chosen)
     assert second.skeleton.relations == Index.open(tmp_path / "fresh").skeleton.relations
 
@@ -424,7 +424,7 @@ def test_a_description_that_cannot_be_fused_keeps_its_fragments(tmp_path):
     says = {"fog": said(entity("X", "geo", "One.")), "rain": said(entity("X", "geo", "Another."))}
     data, chosen = corpus("fog", "rain"), {"beta": 1, "merge_tokens": 1}
     layer = build(tmp_path, Model(says=says, fails_on=["X"]), data, **chosen).skeleton
-    assert layer.entities[0].description == "Another.\nOne." and layer.said["failures"] == 1
+    assert layer.entities[0].description == "Another.\nOne." and layer.metadata["failures"] == 1
     assert build(tmp_path, Model(says=says), data, **chosen).skeleton.entities[0].description == "2 of X"
 
 
@@ -446,8 +446,8 @@ NEW = Passage("p9", "Skarne", "Skarne is a port on Lake Mira.")
 def test_without_an_engine_the_rules_write_what_is_new(tmp_path):
     index = build(tmp_path, Model(), beta=1, merge_tokens=20)
     more = index.insert([NEW], progress=False)
-    assert {"openai:one (graph_records v1)", "rules (graph_records v1)"} <= set(more.skeleton.said["made_by"])
-    assert "SKARNE" in more.skeleton.row and more.skeleton.said["failures"] == 0
+    assert {"openai:one (graph_records v1)", "rules (graph_records v1)"} <= set(more.skeleton.metadata["made_by"])
+    assert "SKARNE" in more.skeleton.row and more.skeleton.metadata["failures"] == 0
     assert more.delete(["p9"], progress=False).skeleton.relations == index.skeleton.relations
 
 

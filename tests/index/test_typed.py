@@ -93,7 +93,7 @@ def test_opened_again_it_is_the_same_and_nothing_is_encoded_twice(tmp_path):
     before = files(tmp_path)
     assert files(build(tmp_path).folder) == before
     smaller = index.delete(["a2"], progress=False)
-    assert "drama" in index.typed.row and index.typed.labels.count("is") == 1 and index.typed.held.shape[0] == 3
+    assert "drama" in index.typed.row and index.typed.labels.count("is") == 1 and index.typed.represented.shape[0] == 3
     assert index.profiles.profiles.relations  # an opened index goes on showing its state
     assert smaller.manifest["layers"]["typed"]["encoded"] == 1  # The Weir: it has lost a description
     assert "drama" not in smaller.typed.row and smaller.typed.schema.description == "Films."
@@ -102,11 +102,11 @@ def test_opened_again_it_is_the_same_and_nothing_is_encoded_twice(tmp_path):
 
 def test_an_empty_graph_is_one(tmp_path):
     graph = build(tmp_path, Dataset("none", PASSAGES, profiles=Profiles())).typed
-    assert graph.names == [] and graph.adjacency.shape == (0, 0) and graph.held.shape == (3, 0)
+    assert graph.names == [] and graph.adjacency.shape == (0, 0) and graph.represented.shape == (3, 0)
     assert graph.between(0, 0) == [] and graph._repr_html_()
 
 
 def test_relations_without_an_end_are_left_out(tmp_path):
     profiles = Profiles((EntityProfile("", "x"),), (RelationProfile("", "b", "none"), RelationProfile("a", "b", "one")))
     graph = build(tmp_path, Dataset("none", PASSAGES, profiles=profiles)).typed
-    assert graph.names == ["a", "b"] and graph.told == ["one"]
+    assert graph.names == ["a", "b"] and graph.relation_descriptions == ["one"]

@@ -10,7 +10,7 @@ from dot_traces import NEXT, QUESTION, dot_trace, nothing_trace
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
-from workbench.methods.dotrag.dots import Beside, Candidate, Found, dots
+from workbench.methods.dotrag.dots import Candidate, Comparison, MethodResult, dots
 from workbench.methods.dotrag.events import Anchor, Concept, Region
 from workbench.records import Evidence
 from workbench.trace import Event, Trace
@@ -110,15 +110,19 @@ def test_what_another_setting_changes():
 
 
 def test_methods_beside_one_another():
-    beside = Beside(
+    beside = Comparison(
         QUESTION,
-        (Found("a", ("p1", "p2"), ("x", "y", "x"), (("x", "y"),)), Found("b", ("p2",), ("y", "z")), Found("c", (), ())),
+        (
+            MethodResult("a", ("p1", "p2"), ("x", "y", "x"), (("x", "y"),)),
+            MethodResult("b", ("p2",), ("y", "z")),
+            MethodResult("c", (), ()),
+        ),
         gold=("z", "w"),
     )
     assert beside.common == {"y"}
     frame = beside.frame()
     assert frame.loc["a"].tolist() == [2, 3, 1, 1, 0] and frame.loc["b"].tolist() == [1, 2, 0, 1, 1]
-    assert Beside(QUESTION, ()).frame().empty
+    assert Comparison(QUESTION, ()).frame().empty
 
 
 def test_a_question_for_which_nothing_was_kept():

@@ -193,7 +193,7 @@ def test_the_trace_tells_every_round_and_every_action(index):
 
 
 def test_without_a_tail_only_what_was_used_is_ranked(index):
-    assert "nothing" not in dict(walk(index, Told(*WALK), tail=False).ranking)
+    assert "nothing" not in dict(walk(index, Told(*WALK), dense_fill=False).ranking)
 
 
 def test_a_passage_counts_once(index):

@@ -107,7 +107,7 @@ def test_scores_stay_between_0_and_1(tmp_path):
 
 
 def test_the_tail_can_be_left_out(index):
-    assert len(wb.method("graphrag[tail=false]", index).retrieve("?", k=6).passages) == 4
+    assert len(wb.method("graphrag[dense_fill=false]", index).retrieve("?", k=6).passages) == 4
 
 
 def official(index: Index, method: GraphRAG) -> list[str]:
@@ -131,7 +131,7 @@ def official(index: Index, method: GraphRAG) -> list[str]:
 @given(stated=stated)
 def test_the_order_is_that_of_local_search(stated):
     with tempfile.TemporaryDirectory() as folder:
-        method = wb.method("graphrag[tail=false]", index_of(folder, stated))
+        method = wb.method("graphrag[dense_fill=false]", index_of(folder, stated))
         found = method.retrieve("which name knows name3", k=6)
         if method.index.facts.facts:
             assert [name for name, _ in found.ranking] == official(method.index, method)

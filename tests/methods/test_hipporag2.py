@@ -101,10 +101,10 @@ def test_a_filter_that_keeps_facts_leads_to_a_walk(tiny_index, kept):
     assert (found.fallback, found.scale) == (None, "ppr")
     assert [triple.members for triple, _ in found.facts] == facts
     assert found.nodes
-    spread = method.spread(QUESTION)
-    assert spread.mass is not None and not spread.fallback
-    assert [row for row, _ in spread.facts] == candidates[:kept]
-    assert sum(spread.mass.p) == pytest.approx(1)
+    walk = method.walk_distribution(QUESTION)
+    assert walk.pagerank is not None and not walk.fallback
+    assert [row for row, _ in walk.facts] == candidates[:kept]
+    assert sum(walk.pagerank.p) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_a_filter_that_keeps_facts_leads_to_a_walk(tiny_index, kept):
 @pytest.mark.parametrize("spec", ["hipporag2", "hipporag2[profile=paper]", "hipporag2[filter=identity]"])
 def test_what_a_spread_says_of_passages_is_what_retrieve_returns(tiny_index, spec, engine):
     method = wb.method(spec, tiny_index, engine)
-    spread, found = method.spread(QUESTION), method.retrieve(QUESTION, k=8)
-    scores = spread.dense if spread.mass is None else spread.on_passages
+    walk, found = method.walk_distribution(QUESTION), method.retrieve(QUESTION, k=8)
+    scores = walk.dense if walk.pagerank is None else walk.on_passages
     assert dict(found.ranking) == {p.id: scores[row] for row, p in enumerate(tiny_index.passages.passages)}
-    assert found.fallback == (f"dense ranking, because {spread.fallback}" if spread.mass is None else None)
-    assert (spread.mass is None) == bool(spread.fallback)
-    assert method.rank(spread, 8) == found
+    assert found.fallback == (f"dense ranking, because {walk.fallback}" if walk.pagerank is None else None)
+    assert (walk.pagerank is None) == bool(walk.fallback)
+    assert method.rank(walk, 8) == found
     assert [entity.name for entity, _ in found.entities] == (
-        [tiny_index.facts.phrases[row] for row, _ in spread.seeds] if spread.mass else []
+        [tiny_index.facts.phrases[row] for row, _ in walk.seeds] if walk.pagerank else []
     )
 
 

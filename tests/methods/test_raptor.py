@@ -76,11 +76,11 @@ def ranking(index: Index, spec: str, k: int = 10) -> list[tuple[str, float]]:
         ("mode=leaves", [("a", 0.5), ("b", 0.2), ("d", 0.1), ("c", 0.0)]),
         # T1, then S1 are kept: a and b are reached, and lent 0.729. The others come last, by their own cosines.
         ("mode=traversal,width=1", [("a", 0.729), ("b", 0.729), ("d", 0.1), ("c", 0.0)]),
-        ("mode=traversal,width=1,tail=false", [("a", 0.729), ("b", 0.729)]),
-        ("mode=traversal,width=1,gamma=0,tail=false", [("a", 0.5), ("b", 0.2)]),
+        ("mode=traversal,width=1,dense_fill=false", [("a", 0.729), ("b", 0.729)]),
+        ("mode=traversal,width=1,gamma=0,dense_fill=false", [("a", 0.5), ("b", 0.2)]),
         # T1 and T2, then S1 and S2: d is below a summary that was not kept.
         ("mode=traversal,width=2,gamma=0.5", [("a", 0.5), ("b", 0.4), ("c", 0.3), ("d", 0.1)]),
-        ("mode=traversal,width=9,tail=false", [("a", 0.729), ("b", 0.729), ("c", 0.729), ("d", 0.1)]),
+        ("mode=traversal,width=9,dense_fill=false", [("a", 0.729), ("b", 0.729), ("c", 0.729), ("d", 0.1)]),
     ],
 )
 def test_scores_worked_out_by_hand(tree, settings, expected):
@@ -124,7 +124,7 @@ def test_what_a_failed_summary_leaves_behind_is_still_reached(tree):
     assert [node.text for node in index.summaries.nodes] == ["S2", "S3"]
     expected = [("b", 0.54), ("c", 0.54), ("a", 0.5), ("d", 0.1)]
     assert ranking(index, "raptor") == expected
-    assert ranking(index, "raptor[mode=traversal,width=1,tail=false]") == expected[:3]
+    assert ranking(index, "raptor[mode=traversal,width=1,dense_fill=false]") == expected[:3]
 
 
 # -- beside the formula, and beside dense -----------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_one_or_two_passages(tmp_path, passages):
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [("mode", "tree"), ("tail", "dense"), ("gamma", 1.5), ("gamma", -1), ("nodes", 0), ("width", 2.5),
+    [("mode", "tree"), ("dense_fill", "dense"), ("gamma", 1.5), ("gamma", -1), ("nodes", 0), ("width", 2.5),
      ("report_tokens", -1)],
 )  # fmt: skip
 def test_a_senseless_setting_is_refused(tiny_index, setting, value):

@@ -57,13 +57,13 @@ def test_expansion_adds_names_of_the_table_one_hop_further_and_once():
     graph = path()
     chunks = (*graph.chunks, Unit("chunk_7", "Tarn Valley and Far Peak."))
     graph = ContextGraph((*graph.entities, ContextEntity("FAR PEAK")), graph.relations, graph.sources, chunks)
-    hops = dict(GraphWalk(profile="companion").compress(QUESTION, graph).hops)
+    hops = dict(GraphWalk(profile="released").compress(QUESTION, graph).hops)
     assert hops["TARN VALLEY"] == 4  # beside IDA HOLM in chunk 3; the largest hop before is 3
     assert "FAR PEAK" not in hops  # only beside a name that was added itself
 
 
-def test_companion_text_by_hand():
-    result = GraphWalk(profile="companion").compress(QUESTION, path())
+def test_released_text_by_hand():
+    result = GraphWalk(profile="released").compress(QUESTION, path())
     assert result.seeds == ("NORA WHITLOCK",)
     assert result.text == "\n\n".join(
         [
@@ -94,25 +94,25 @@ def test_thesis_writes_all_lines_first():
     assert places == sorted(places)  # chunk 2 mentions two names, chunk 1 one
 
 
-def test_companion_prints_a_block_that_is_too_long_without_its_chunks_and_goes_on():
+def test_released_prints_a_block_that_is_too_long_without_its_chunks_and_goes_on():
     graph = path()
     long = ContextEntity("NORA WHITLOCK", "word " * 60)
     graph = ContextGraph((long, *graph.entities[1:]), graph.relations, (), graph.chunks)
-    text = GraphWalk(profile="companion", budget=60).compress(QUESTION, graph).text  # 46 words
+    text = GraphWalk(profile="released", budget=60).compress(QUESTION, graph).text  # 46 words
     assert text.count("word") == 60 and "Step 4" in text and "[chunk_" not in text
 
 
-def test_companion_passes_over_a_chunk_that_is_too_long_and_tries_the_next():
+def test_released_passes_over_a_chunk_that_is_too_long_and_tries_the_next():
     graph = path()
     long = Unit("chunk_1", "Nora Whitlock and Kestrel Radio " + "word " * 90)
     chunks = (long, *graph.chunks[1:], Unit("chunk_9", "Nora Whitlock sings."))
-    result = GraphWalk(profile="companion", budget=120).compress(
+    result = GraphWalk(profile="released", budget=120).compress(
         QUESTION, ContextGraph(graph.entities, graph.relations, (), chunks)
     )
     assert "[chunk_1]" not in result.text and "[chunk_9]" in result.text
 
 
-@pytest.mark.parametrize("profile", ["companion", "thesis"])
+@pytest.mark.parametrize("profile", ["released", "thesis"])
 @pytest.mark.parametrize(
     ("question", "context"),
     [
@@ -130,21 +130,21 @@ def test_published_walk_without_seeds_leaves_the_context_as_it_is(profile, quest
     assert result.tokens == result.tokens_before and not result.hops
 
 
-def test_companion_loses_all_but_one_chunk_of_lightrag_without_references():
+def test_released_loses_all_but_one_chunk_of_lightrag_without_references():
     graph = path()
     text = layouts.lightrag.write(ContextGraph(graph.entities, graph.relations, (), graph.chunks))
-    published = GraphWalk(profile="companion").compress(QUESTION, text)
+    published = GraphWalk(profile="released").compress(QUESTION, text)
     assert len(published.before.chunks) == 1  # all have the same empty reference, so the last replaces the others
     assert len(GraphWalk().compress(QUESTION, text).graph.chunks) >= 5
 
 
-def test_companion_gives_lightrag_the_chunks_of_a_long_block():
+def test_released_gives_lightrag_the_chunks_of_a_long_block():
     graph = path()
     long = ContextEntity("NORA WHITLOCK", "word " * 20)
     graph = ContextGraph((long, *graph.entities[1:]), (), (), graph.chunks[:1])
-    walk = GraphWalk(profile="companion", budget=33)  # 25 words; the block has 27
+    walk = GraphWalk(profile="released", budget=33)  # 25 words; the block has 27
     assert "[chunk_1]" not in walk.compress(QUESTION, graph).text
-    walk = GraphWalk(profile="companion", budget=60)
+    walk = GraphWalk(profile="released", budget=60)
     assert "by the sea" in walk.compress(QUESTION, layouts.lightrag.write(graph)).text
 
 
@@ -256,7 +256,7 @@ def test_budget_holds_and_nothing_is_invented(question, graph, budget, shorten):
 
 
 @settings(max_examples=60, deadline=None)
-@given(questions, graphs, st.sampled_from(["workbench", "companion", "thesis"]))
+@given(questions, graphs, st.sampled_from(["workbench", "released", "thesis"]))
 def test_the_same_twice(question, graph, profile):
     walk = GraphWalk(profile=profile, budget=80)
     assert walk.compress(question, graph) == walk.compress(question, graph)
@@ -300,7 +300,7 @@ def test_label_says_what_was_changed_and_builds_it_again():
         ("graph-walk[walk=-1]", "walk=-1"),
         ("graph-walk[shorten=3]", "shorten=3"),
         ("graph-walk[width=many]", "width='many'"),
-        ("graph-walk[profile=companion,lines=0.2]", "lines has no effect"),
+        ("graph-walk[profile=released,lines=0.2]", "lines has no effect"),
         ("graph-walk[hops=3]", "no setting 'hops'"),
         ("zip", "no compressor is called 'zip'"),
         (7, "7 is no compressor"),

@@ -21,7 +21,7 @@ from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
 from workbench.methods.base import Method
-from workbench.methods.dotrag.dots import Beside, Dots, Found, dots, whole_region
+from workbench.methods.dotrag.dots import Comparison, Dots, MethodResult, dots, whole_region
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
 from workbench.trace import Trace
 from workbench.views.dot_drawing import COLUMN, dot_drawing, path_drawing, type_styles
@@ -77,7 +77,9 @@ def things(text: str) -> list:
     """One of each, with the text in every field that takes one."""
     shown = replace(dots(swapped(text)), fallback=text, failure=text, gold=(text,))
     dot = replace(shown.dots[0], failure=text, reason=text)
-    beside = Beside(text, (Found(text, (text,), (text,), ((text, text),)), Found(text, (text,), (text,))), (text,))
+    beside = Comparison(
+        text, (MethodResult(text, (text,), (text,), ((text, text),)), MethodResult(text, (text,), (text,))), (text,)
+    )
     other = replace(shown, method=text, dots=(replace(dot, anchors=(), concept=text),), final=())
     return [shown, dot, dot.iterations[1], replace(dot.iterations[0], failure=text), shown.final[0],
             shown.diff(other), other.diff(shown), shown.diff(shown), beside]  # fmt: skip
@@ -129,8 +131,11 @@ def test_records_in_a_terminal():
 
 
 def test_methods_side_by_side():
-    found = (Found("dotrag", ("p1", "p2"), ("x", "y"), (("x", "y"),)), Found("pathrag", ("p2",), ("y", "z")))
-    beside = Beside(QUESTION, found, gold=("z",))
+    found = (
+        MethodResult("dotrag", ("p1", "p2"), ("x", "y"), (("x", "y"),)),
+        MethodResult("pathrag", ("p2",), ("y", "z")),
+    )
+    beside = Comparison(QUESTION, found, gold=("z",))
     html = beside._repr_html_()
     assert "<b>y</b>" in html and "<b>p2</b>" in html and "<b>x</b>" not in html and "<b>p1</b>" not in html
     assert "z gold" in said(beside) and "dotrag: 2 passages, 2 nodes (1 shared), 1 paths" in repr(beside)

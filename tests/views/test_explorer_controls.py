@@ -27,13 +27,21 @@ def state(explorer) -> tuple:
     controls = {name: control.value for name, control in explorer._settings.items()}
     kinds = {kind: box.value for kind, box in explorer._edges.items()}
     picture = explorer._picture.children[0]
-    return explorer.subgraph, explorer.card, controls, kinds, explorer._search.value, picture, explorer._summary.value
+    return (
+        explorer.subgraph,
+        explorer.details,
+        controls,
+        kinds,
+        explorer._search.value,
+        picture,
+        explorer._summary.value,
+    )
 
 
 def test_it_starts_at_the_strongest_hub(tiny_index):
     explorer = wb.explore(tiny_index)
     assert explorer.subgraph == wb.neighbourhood(tiny_index, "orsby", similarity=0.8)
-    assert explorer.card == wb.card(tiny_index, "orsby")
+    assert explorer.details == wb.node_details(tiny_index, "orsby")
     assert repr(explorer) == f"Explorer of 'tiny': {explorer.subgraph!r}"
 
 
@@ -41,10 +49,10 @@ def test_look_moves_the_controls_and_leaves_the_others(explorer, tiny_index):
     found = explorer.look("p3", hops=2, kinds=["context"], limit=7)
     assert found == explorer.subgraph
     assert found == wb.neighbourhood(tiny_index, "p3", hops=2, kinds=["context"], limit=7, similarity=0.8)
-    _, card, controls, kinds, typed, *_ = state(explorer)
+    _, details, controls, kinds, typed, *_ = state(explorer)
     assert controls == {"hops": 2, "limit": 7, "facts": 1, "similarity": 0.8}
     assert kinds == {"relation": False, "synonym": False, "context": True}
-    assert (typed, card) == ("p3", wb.card(tiny_index, "p3"))
+    assert (typed, details) == ("p3", wb.node_details(tiny_index, "p3"))
     assert explorer.look(facts=2) == explorer.subgraph
     assert explorer.subgraph.nodes[0].name == "p3" and explorer._settings["hops"].value == 2
 
@@ -72,9 +80,9 @@ def test_typing_proposes_until_it_is_a_name(explorer):
     assert explorer._search.options == ("lake mira", "Lake Mira (p3)")
     assert explorer.subgraph.nodes[0].name == "orsby"
     explorer._search.value = "Lake Mira (p3)"
-    assert explorer.card == wb.card(explorer.index, "p3")
+    assert explorer.details == wb.node_details(explorer.index, "p3")
     explorer._search.value = "lake mira"
-    assert explorer.subgraph.nodes[0].name == explorer.card.name == "lake mira"
+    assert explorer.subgraph.nodes[0].name == explorer.details.name == "lake mira"
     for nothing in ("", "no such name", "<script>", "\x00\ud800"):
         explorer._search.value = nothing
         assert explorer._search.options == ()
@@ -96,18 +104,18 @@ def test_an_error_leaves_everything_as_it_was(explorer, wrong):
     assert explorer.look() == before[0]
 
 
-def test_a_click_shows_a_card_and_one_may_go_on_from_it(explorer, tiny_index):
+def test_a_click_shows_details_and_one_may_go_on_from_it(explorer, tiny_index):
     subgraph = explorer.subgraph
     explorer._picture.frame.picked = 12
-    assert explorer.card == wb.card(tiny_index, "p3")
+    assert explorer.details == wb.node_details(tiny_index, "p3")
     assert explorer.subgraph is subgraph
-    assert "Quell Town Hall overlooks it" in explorer._card.value
+    assert "Quell Town Hall overlooks it" in explorer._details.value
     explorer._walk.click()
     assert explorer.subgraph.nodes[0].name == "p3"
     explorer._picture.frame.picked = 12  # the same node may be clicked in the next picture
     with pytest.raises(SettingError):
         explorer.pick("nowhere")
-    assert explorer.card.name == "p3"
+    assert explorer.details.name == "p3"
 
 
 def test_one_goes_on_from_a_passage_that_has_a_phrases_name(star):
@@ -126,7 +134,7 @@ def test_large_pictures_are_webgl_and_small_ones_a_frame_again(star):
     (large,) = explorer._picture.children
     assert isinstance(large, WebGL) and len(large.graph) == len(explorer.subgraph) == 252
     large.selected_node = str(star.facts.phrase_row["spoke7 tip7"])
-    assert explorer.card.name == "spoke7 tip7"
+    assert explorer.details.name == "spoke7 tip7"
     explorer.look(limit=60)
     assert explorer._picture.children == small
     assert len(explorer.subgraph) == 60
@@ -146,7 +154,7 @@ def test_values_beyond_a_control_widen_it(explorer):
 def test_an_index_without_facts_shows_its_first_passage(tmp_path):
     explorer = wb.explore(index_of(tmp_path, {"a": []}))
     assert [node.name for node in explorer.subgraph.nodes] == ["a"]
-    assert explorer.card.kind == "passage"
+    assert explorer.details.kind == "passage"
     explorer._settings["hops"].value = 3
     assert len(explorer.subgraph) == 1
     explorer._search.value = "b"

@@ -55,11 +55,11 @@ def index(tmp_path_factory) -> wb.Index:
 def figures(index: wb.Index, text: str) -> list:
     passages = index.passages.passages
     found = Evidence(text, text, text, ranked(passages, range(len(passages), 0, -1)))
-    spread = wb.method("hipporag2[filter=identity]", index).spread(text)
-    none = wb.method("hipporag2[linking_top_k=1]", index, Silent()).spread(text)
+    walk = wb.method("hipporag2[filter=identity]", index).walk_distribution(text)
+    none = wb.method("hipporag2[linking_top_k=1]", index, Silent()).walk_distribution(text)
     return [
         graph_figure(subgraph_of(text, 5)),
-        walk_figure(spread, gold=("1",)),
+        walk_figure(walk, gold=("1",)),
         walk_figure(none),
         ranking_figure(found, found, gold=("1",)),
         recall_figure({text: {1: 0.5, 5: 1.0}, "other": {}}),
@@ -118,14 +118,16 @@ def test_a_graph_figure_shows_each_node_and_edge_once(tiny_index):
 
 
 def test_a_walk_figure_has_a_bar_for_each_passage_best_first(tiny_index):
-    spread = wb.method("hipporag2[filter=identity]", tiny_index).spread("Which lake does the River Aldra flow into?")
-    left, right = walk_figure(spread, gold=("p2",), k=3).figure.axes
-    best = sorted(range(8), key=lambda row: (-spread.on_passages[row], row))[:3]
+    walk = wb.method("hipporag2[filter=identity]", tiny_index).walk_distribution(
+        "Which lake does the River Aldra flow into?"
+    )
+    left, right = walk_figure(walk, gold=("p2",), k=3).figure.axes
+    best = sorted(range(8), key=lambda row: (-walk.on_passages[row], row))[:3]
     titles = [tiny_index.passages.passages[row].title for row in best]
     assert [label.get_text() for label in left.get_yticklabels()] == titles
-    assert [bar.get_width() for bar in left.patches] == pytest.approx([spread.on_passages[row] for row in best])
-    assert [bar.get_width() for bar in right.patches] == pytest.approx([spread.dense[row] for row in best])
-    dense = sorted(range(8), key=lambda row: (-spread.dense[row], row))
+    assert [bar.get_width() for bar in left.patches] == pytest.approx([walk.on_passages[row] for row in best])
+    assert [bar.get_width() for bar in right.patches] == pytest.approx([walk.dense[row] for row in best])
+    dense = sorted(range(8), key=lambda row: (-walk.dense[row], row))
     assert [text.get_text().strip() for text in right.texts] == [str(dense.index(row) + 1) for row in best]
     assert [bool(bar.get_hatch()) for bar in left.patches] == [
         tiny_index.passages.passages[row].id == "p2" for row in best

@@ -113,33 +113,33 @@ def hostile_index(tmp_path_factory):
     )  # fmt: skip
 
 
-def test_cards_check_ups_and_spreads_of_a_hostile_index_act_upon_nothing(hostile_index):
-    shown = [wb.card(hostile_index, row) for row in range(hostile_index.graph.nodes)]
+def test_details_check_ups_and_walks_of_a_hostile_index_act_upon_nothing(hostile_index):
+    shown = [wb.node_details(hostile_index, row) for row in range(hostile_index.graph.nodes)]
     shown += [wb.checkup(hostile_index), Profiles()]
     for text in HOSTILE:
         for spec in ("hipporag2[filter=identity]", "hipporag2"):
-            shown.append(wb.method(spec, hostile_index).spread(text))
+            shown.append(wb.method(spec, hostile_index).walk_distribution(text))
     for thing in shown:
         Checked(thing._repr_html_())
         assert not UNSHOWABLE.search(repr(thing) + thing._repr_html_())
 
 
 def test_a_spread_without_a_walk_says_why(tiny_index):
-    spread = wb.method("hipporag2[filter=identity]", tiny_index).spread("Where is Orsby?")
-    assert "seed weight" in html(spread) and "super hubs hold" in repr(spread)
-    none = type(spread)(tiny_index, "<b>", "<i>", [], [], np.zeros(8), None, "the <reason>")
+    walk = wb.method("hipporag2[filter=identity]", tiny_index).walk_distribution("Where is Orsby?")
+    assert "seed weight" in html(walk) and "super hubs hold" in repr(walk)
+    none = type(walk)(tiny_index, "<b>", "<i>", [], [], np.zeros(8), None, "the <reason>")
     assert "no walk: the &lt;reason&gt;" in html(none)
     assert "no walk, the <reason>" in repr(none)
     Checked(html(none))
 
 
-def test_a_card_says_what_is_left_out(tiny_index):
-    card = wb.card(tiny_index, "orsby", limit=1)
-    shown = " ".join(Checked(html(card)).shown)
+def test_details_say_what_is_left_out(tiny_index):
+    details = wb.node_details(tiny_index, "orsby", limit=1)
+    shown = " ".join(Checked(html(details)).shown)
     for words in ("7 neighbours", "4 passages, the first 1", "4 facts, the first 1", "nora whitlock — ", "born in"):
         assert words in shown
     assert "synonyms" not in shown  # it has none
-    assert repr(card) == "NodeDetails of phrase 'orsby': 7 neighbours, 4 facts, 0 synonyms, 4 passages"
+    assert repr(details) == "NodeDetails of phrase 'orsby': 7 neighbours, 4 facts, 0 synonyms, 4 passages"
 
 
 def test_a_check_up_shows_counts_shares_and_warnings(tiny_index):

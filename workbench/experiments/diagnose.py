@@ -259,30 +259,30 @@ class Look:
         return "" if row is None else self.index.passages.passages[row].content
 
 
-Found = tuple[str, int | None, str, str]  # cause, hop, explanation, what it rests on
+Likely = tuple[str, int | None, str, str]  # cause, hop, explanation, what it rests on
 
 
-def _cause(look: Look) -> Found:
+def _cause(look: Look) -> Likely:
     for asked_of in (_broke, _unanswerable, _not_retrieved, _cut, _no_line, _chain, _abstained, _span):
         if found := asked_of(look):
             return found
     return "unexplained", None, "The evidence was read, and another answer was given.", "the context and the answer"
 
 
-def _broke(look: Look) -> Found | None:
+def _broke(look: Look) -> Likely | None:
     if failure := look.row["failure"]:
         return "failure", None, failure, "the row"
     return None
 
 
-def _unanswerable(look: Look) -> Found | None:
+def _unanswerable(look: Look) -> Likely | None:
     if look.question.answers:
         return None
     said = f"The corpus does not hold an answer, and {look.row['answer']!r} was given."
     return "should have abstained", None, said, "the gold"
 
 
-def _not_retrieved(look: Look) -> Found | None:
+def _not_retrieved(look: Look) -> Likely | None:
     if look.retrieved is None:
         return None
     if (missing := look.missing(look.retrieved)) is not None:
@@ -299,7 +299,7 @@ def _not_retrieved(look: Look) -> Found | None:
     return None
 
 
-def _cut(look: Look) -> Found | None:
+def _cut(look: Look) -> Likely | None:
     if look.retrieved is None or look.read is None or (missing := look.missing(look.read)) is None:
         return None
     hop, names, _ = missing
@@ -308,13 +308,13 @@ def _cut(look: Look) -> Found | None:
     return "cut by compression", hop, said, "the words of the context before and after"
 
 
-def _no_line(look: Look) -> Found | None:
+def _no_line(look: Look) -> Likely | None:
     if flaw := (look.row["reading"] or {}).get("flaw"):
         return "no answer line", None, f"No answer could be read off the reply: {flaw}.", "the reply"
     return None
 
 
-def _chain(look: Look) -> Found | None:
+def _chain(look: Look) -> Likely | None:
     proof, answer = look.row["proof"] or {}, words(look.row["answer"] or "")
     if broken := proof.get("broken"):
         said = f"The facts of the evidence match {broken - 1} patterns of the query, and none matches the next."
@@ -333,13 +333,13 @@ def _chain(look: Look) -> Found | None:
     return "chain broken", hop, said, "the words of the thought"
 
 
-def _abstained(look: Look) -> Found | None:
+def _abstained(look: Look) -> Likely | None:
     if look.row["abstained"] or is_abstention(look.row["answer"]):
         return "abstained", None, "What is needed was in the context, and the reader abstained.", "the context"
     return None
 
 
-def _span(look: Look) -> Found | None:
+def _span(look: Look) -> Likely | None:
     answer, gold = look.row["answer"] or "", look.question.answers
     if f1(answer, gold) > 0:
         return "wrong span", None, "The answer has words in common with a gold answer.", "the answer"

@@ -24,7 +24,7 @@ def near(index: Index, name: str, k: int = 1) -> list[Link]:
     facts = index.facts
     if not facts.phrases:
         return []
-    phrase = PHRASE_RULES[facts.said["settings"]["normalise"]](name)
+    phrase = PHRASE_RULES[facts.metadata["settings"]["normalise"]](name)
     same = facts.phrase_row.get(phrase) if phrase else None
     if same is not None and k == 1:
         return [Link(name, same, 1.0)]

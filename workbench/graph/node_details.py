@@ -27,8 +27,8 @@ class NodeDetails(Record):
     counts: tuple[int, int, int]  # facts, synonyms, passages
 
 
-def card(index: Index, node: str | int, limit: int = 50) -> NodeDetails:
-    """The card of a phrase, of the passage with an id, or of a row of the graph, with `limit` items of each list."""
+def node_details(index: Index, node: str | int, limit: int = 50) -> NodeDetails:
+    """The details of a phrase, of the passage with an id, or of a row of the graph, with `limit` items of each list."""
     row, n = row_of(index, node), index.graph.phrases
     passage_rows, fact_rows = index.facts.stated
     if row >= n:

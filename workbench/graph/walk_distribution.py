@@ -22,7 +22,7 @@ class WalkDistribution(Record):
     seeds      [(phrase row, reset weight)], best first; empty where no fact was kept
     facts      [(fact row, score)] that the seeds come from
     dense      float64 (n_p,): cosines of the passages, min-max scaled
-    mass       the probability on phrases, then passages; None where there was no walk, and `fallback` says why
+    pagerank   the probability on phrases, then passages; None where there was no walk, and `fallback` says why
     """
 
     index: Index
@@ -31,19 +31,19 @@ class WalkDistribution(Record):
     seeds: list[tuple[int, float]]
     facts: list[tuple[int, float]]
     dense: np.ndarray
-    mass: PageRankResult | None
+    pagerank: PageRankResult | None
     fallback: str = ""
 
     @property
     def on_phrases(self) -> np.ndarray:
         """Probability per phrase, float64 (n_e,); zeros where there was no walk."""
         n = self.index.graph.phrases
-        return self.mass.p[:n] if self.mass else np.zeros(n)
+        return self.pagerank.p[:n] if self.pagerank else np.zeros(n)
 
     @property
     def on_passages(self) -> np.ndarray:
         """Probability per passage, float64 (n_p,); zeros where there was no walk."""
-        return self.mass.p[self.index.graph.phrases :] if self.mass else np.zeros(self.index.graph.passages)
+        return self.pagerank.p[self.index.graph.phrases :] if self.pagerank else np.zeros(self.index.graph.passages)
 
     @property
     def hubs(self) -> HubBias:
@@ -56,10 +56,10 @@ def walk_subgraph(walk: WalkDistribution, limit: int = 40) -> Subgraph:
     for a seed and 1 for the others. Phrases and passages share the limit equally, since passages have far less each."""
     if not (isinstance(limit, int) and limit >= 1):
         raise SettingError(f"limit={limit!r}; it should be a whole number of nodes from 1 on")
-    if walk.mass is None:
+    if walk.pagerank is None:
         return among(walk.index, {}, name=walk.question)
     seeds = [row for row, _ in walk.seeds]
     passages = (walk.index.graph.phrases + top(walk.on_passages, limit)[: limit // 2]).tolist()
     phrases = list(dict.fromkeys(seeds + top(walk.on_phrases, limit).tolist()))[: limit - len(passages)]
     hops = {row: int(row not in seeds) for row in phrases + passages}
-    return among(walk.index, hops, name=walk.question, values=walk.mass.p)
+    return among(walk.index, hops, name=walk.question, values=walk.pagerank.p)

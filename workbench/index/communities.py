@@ -161,7 +161,7 @@ class CommunitiesLayer(Layer):
         shares = _shares(communities, facts, build.layers["passages"])
         reports = _write_reports(folder, contexts, shares, build, old)
         good = [row.report for row in reports if row.report is not None]
-        same_encoder = old is not None and old.said["encoder"] == build.encoder.name
+        same_encoder = old is not None and old.metadata["encoder"] == build.encoder.name
         known = Known([*map(entity_text, old.entities), *old.report_texts], old.vectors) if same_encoder else Known()
         for label, texts in (
             ("entities", list(map(entity_text, entities))),
@@ -214,7 +214,7 @@ class CommunitiesLayer(Layer):
 
     @property
     def levels(self) -> int:
-        return len(self.said["levels"])
+        return len(self.metadata["levels"])
 
     @property
     def report_texts(self) -> list[str]:

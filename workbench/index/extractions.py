@@ -100,7 +100,7 @@ class ExtractionsLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != self.said["content"]:
+        if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != self.metadata["content"]:
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
         table = read(folder / "table.jsonl", Extracted.of_row)
         self.records = [extracted.record for extracted in table]

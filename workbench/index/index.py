@@ -374,7 +374,7 @@ class Index(Record):
             counts |= {"keywords": len(self.keywords.words)}
         if "skeleton" in self._layers:
             counts |= {
-                f"skeleton {what}": self.skeleton.said[what] for what in ("core", "chunks", "entities", "relations")
+                f"skeleton {what}": self.skeleton.metadata[what] for what in ("core", "chunks", "entities", "relations")
             }
         return counts
 
@@ -424,7 +424,7 @@ def _write(
             key = _key(kind, build, settings)
             key = _made(store, manifest, kind, key, build, settings, kind in asked)
         build.layers[kind] = _open(store, kind, key)
-        written[kind] = {"key": key, **build.layers[kind].said}
+        written[kind] = {"key": key, **build.layers[kind].metadata}
         build.keys[kind] = _content(written[kind])
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
@@ -463,7 +463,7 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
         _make(store, kind, following, build, settings, _old(store, manifest, kind, build, _plain(settings)))
         return following
     before = _open(store, kind, stands)
-    if not (asked and before.said.get("failures") and _may_succeed(build.engine)):
+    if not (asked and before.metadata.get("failures") and _may_succeed(build.engine)):
         return stands
     _make(store, kind, following, build, settings, before)
     return stands if _same(store.path(kind, stands), store.path(kind, following)) else following
@@ -502,7 +502,7 @@ def _unchanged(store: Store, manifest: dict, kind: str, build: Build, settings: 
     layers = manifest["layers"]
     if kind not in MADE_OF or kind not in layers or getattr(build.data, kind, None) is not None:
         return False  # what the data bring may be other than before
-    standing = {below: build.layers[below].said for below in build.layers}
+    standing = {below: build.layers[below].metadata for below in build.layers}
     before, now = (
         {below: _content(said[below]) for below in MADE_OF[kind] if below in said and _counts(below, said[below])}
         for said in (layers, {below: {**said, "key": build.keys[below]} for below, said in standing.items()})

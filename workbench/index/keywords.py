@@ -74,13 +74,13 @@ class KeywordsLayer(Layer):
         super().__init__(folder)
         self.words: list[str] = read_table(folder / "words.parquet", strings=("word",))["word"]
         self.vectors = map_vectors(folder / "vectors.npy")
-        self.held = sp.csr_array(sp.load_npz(folder / "held.npz"))
+        self.incidence = sp.csr_array(sp.load_npz(folder / "held.npz"))
 
     def _sentences(self) -> list[str]:
         return read_table(self.folder / "sentences.parquet", strings=("text",))["text"]
 
     def __repr__(self) -> str:
-        return f"KeywordsLayer({len(self.words):,} keywords, {self.held.nnz:,} edges)"
+        return f"KeywordsLayer({len(self.words):,} keywords, {self.incidence.nnz:,} edges)"
 
 
 def is_keyword(token: str) -> bool:

@@ -64,7 +64,7 @@ class Layer(Record):
     def __init__(self, folder: Path):
         self.folder = folder
         # The settings, and what `build` said.
-        self.said: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))
+        self.metadata: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))
 
     @cached_property
     def hash(self) -> str:

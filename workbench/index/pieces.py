@@ -92,13 +92,13 @@ class PiecesLayer(Layer):
     @property
     def whole(self) -> bool:
         """Whether pieces are whole chunks; the source then merges none of them."""
-        return self.said["settings"]["piece_tokens"] >= self.said["settings"]["chunk_tokens"]
+        return self.metadata["settings"]["piece_tokens"] >= self.metadata["settings"]["chunk_tokens"]
 
     @cached_property
     def of_passage(self) -> sp.csr_array:
         """(passages, n): 1 where a piece is cut from a passage."""
-        n, starts = len(self.pieces), np.searchsorted(self.passage, np.arange(self.said["passages"] + 1))
-        shape = (self.said["passages"], n)
+        n, starts = len(self.pieces), np.searchsorted(self.passage, np.arange(self.metadata["passages"] + 1))
+        shape = (self.metadata["passages"], n)
         return sp.csr_array((np.ones(n, np.float32), np.arange(n, dtype=np.int32), starts), shape=shape)
 
     def __repr__(self) -> str:

@@ -91,7 +91,7 @@ class ProfilesLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.given = bool(self.said.get("given"))
+        self.given = bool(self.metadata.get("given"))
         self.schema: Schema = read_schema(folder / "schema.json")
         # Read at once, because a later build takes the files away; made into records when they are looked at.
         self._entities = pq.read_table(folder / "entities.parquet", columns=list(_ENTITY))
@@ -109,10 +109,10 @@ class ProfilesLayer(Layer):
     @property
     def profiles(self) -> Profiles:
         """All of them, as a data set brings them."""
-        return Profiles(tuple(self.entities), tuple(self.relations), tuple(self.said.get("made_by", ())))
+        return Profiles(tuple(self.entities), tuple(self.relations), tuple(self.metadata.get("made_by", ())))
 
     def __repr__(self) -> str:
-        return f"ProfilesLayer({self.said['entities']:,} entities, {self.said['relations']:,} relations)"
+        return f"ProfilesLayer({self.metadata['entities']:,} entities, {self.metadata['relations']:,} relations)"
 
 
 class Phrased:
@@ -139,7 +139,7 @@ class Phrased:
 def phrased(facts: FactsLayer, layer: ProfilesLayer | None) -> Phrased | None:
     """The profiles that the data brought, by the phrases of the facts layer; None without any. What an engine wrote for
     the layer `typed` is left to it, so that adding that layer leaves others as they are."""
-    return Phrased(layer, facts.said["settings"]["normalise"]) if layer is not None and layer.given else None
+    return Phrased(layer, facts.metadata["settings"]["normalise"]) if layer is not None and layer.given else None
 
 
 def _rows(profiles: Profiles) -> tuple[list[tuple], list[tuple]]:

@@ -120,7 +120,7 @@ class SummariesLayer(Layer):
         passages: PassagesLayer = build.layers["passages"]
         # Summaries that stood are good whatever the settings; their vectors only if the same encoder made them.
         writer = _Writer(folder, build, settings, [cluster.summary for cluster in old.clusters] if old else [])
-        same = old is not None and old.said["encoder"] == build.encoder.name
+        same = old is not None and old.metadata["encoder"] == build.encoder.name
         encoded = Known([node.text for node in old.nodes], old.vectors) if same else Known()
 
         texts, vectors = [_on_one_line(passage) for passage in passages.passages], np.asarray(passages.vectors)
@@ -175,7 +175,7 @@ class SummariesLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        if text_hash((folder / "clusters.jsonl").read_text(encoding="ascii")) != self.said["content"]:
+        if text_hash((folder / "clusters.jsonl").read_text(encoding="ascii")) != self.metadata["content"]:
             raise ValueError("clusters.jsonl does not hold what was written")  # each line that is left would look right
         self.clusters = read(folder / "clusters.jsonl", Cluster.of_row)
         self.nodes = list(_nodes(self.clusters))
@@ -186,7 +186,7 @@ class SummariesLayer(Layer):
     @cached_property
     def leaves(self) -> sp.csr_array:
         """Which passages (columns) stand below which node (rows): bool, shape (len(nodes), passages)."""
-        passages, below = self.said["passages"], []
+        passages, below = self.metadata["passages"], []
         for node in self.nodes:  # children stand before their parents
             parts = [[child] if child < passages else below[child - passages] for child in node.children]
             below.append(np.unique(np.concatenate(parts)))
@@ -195,7 +195,7 @@ class SummariesLayer(Layer):
         return sp.csr_array((np.ones(len(columns), bool), columns, ends), shape=(len(below), passages))
 
     def __repr__(self) -> str:
-        return f"SummariesLayer({len(self.nodes):,} summaries on {len(self.said['levels'])} levels)"
+        return f"SummariesLayer({len(self.nodes):,} summaries on {len(self.metadata['levels'])} levels)"
 
 
 def _expected_levels(nodes: int, share: float, settings: Settings, least: int) -> list[int]:

@@ -46,7 +46,8 @@ class TypedLayer(Layer):
 
     names, types, descriptions        list[str] (n); `row` name → row
     sources, targets                  int32 (m), rows of entities, in the direction in which the relation is stated
-    labels, told, keywords, weights   of each relation: its name, "" for none; its description; list[str]; float32
+    labels, relation_descriptions     list[str] (m); "" for none
+    keywords, weights                 of each relation: list[str]; float32
     entity_vectors, relation_vectors  float32 (n, d), (m, d), unit rows
     """
 
@@ -108,7 +109,7 @@ class TypedLayer(Layer):
         return self._relations["label"].to_pylist()
 
     @cached_property
-    def told(self) -> list[str]:
+    def relation_descriptions(self) -> list[str]:
         return self._relations["description"].to_pylist()
 
     @cached_property
@@ -208,7 +209,7 @@ class TypedLayer(Layer):
         return self._links("relation", len(self.sources))
 
     @cached_property
-    def held(self) -> sp.csr_array:
+    def represented(self) -> sp.csr_array:
         """(passages, n): the nodes that a passage stands for, as in DotRAG's evaluation on MetaQA: what is described
         from it, and both ends of what it states."""
         held = (self._links("entity", len(self.names)) + self.incidence @ self.relation_stated).T.tocsr()
@@ -217,12 +218,12 @@ class TypedLayer(Layer):
 
     def nodes_of(self, passages: Iterable[int]) -> list[int]:
         """Rows of the entities that some passages (rows) stand for, ascending."""
-        rows = [self.held.indices[self.held.indptr[p] : self.held.indptr[p + 1]] for p in passages]
+        rows = [self.represented.indices[self.represented.indptr[p] : self.represented.indptr[p + 1]] for p in passages]
         return np.unique(np.concatenate(rows)).tolist() if rows else []
 
     def _links(self, what: str, rows: int) -> sp.csr_array:
         links = self._linked[what]
-        return _ones(links[what], links["passage"], (rows, int(self.said["passages"])))
+        return _ones(links[what], links["passage"], (rows, int(self.metadata["passages"])))
 
     # -- files --------------------------------------------------------------------------------------------------------
 
@@ -231,7 +232,7 @@ class TypedLayer(Layer):
         if part == "entities":
             return [_entity_text(entity) for entity in self.entities], self.entity_vectors
         ends = ([self.names[row] for row in rows.tolist()] for rows in (self.sources, self.targets))
-        rows = zip(*ends, self.told, self.keywords)
+        rows = zip(*ends, self.relation_descriptions, self.keywords)
         return [_relation_text(RelationProfile(*row)) for row in rows], self.relation_vectors
 
     def __repr__(self) -> str:

@@ -3,8 +3,9 @@
     node_recall = |R ∩ G| / |G|
 
 R: the names of the nodes that the method returned, and of those that its passages represent: per passage, the entity
-that it is about and the neighbours of it that it mentions (`index.typed.held`). G: the start entity of the question,
-and its answers. The paper does not state whether the start counts, so every measure of nodes has three readings:
+that it is about and the neighbours of it that it mentions (`index.typed.represented`). G: the start entity of the
+question, and its answers. The paper does not state whether the start counts, so every measure of nodes has three
+readings:
 
 * `node_recall`: as above; the main figure;
 * `node_recall:answers`: G without the start;

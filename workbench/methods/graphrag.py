@@ -48,7 +48,8 @@ class GraphRAG(Method):
         """`entities` are matched for the local context (the code's 10, which its oversampling doubles),
         and twice as many, and again, up to `entities_max`, until k passages mention one. `level`: the finest of the
         communities whose reports are shown. `tokens` of a local context, of which `report_share` goes to reports and
-        `relation_share` to relationships. `tail`: whether passages that no entity reaches follow, in dense order."""
+        `relation_share` to relationships. `dense_fill`: whether passages that no entity reaches follow, in dense
+        order."""
 
         entities: Positive = 20
         entities_max: Positive = 200
@@ -59,7 +60,7 @@ class GraphRAG(Method):
         tokens: Positive = 12_000
         report_share: Share = 0.15
         relation_share: Share = 0.35
-        tail: bool = True
+        dense_fill: bool = True
 
         def __post_init__(self):
             if self.entities_max < self.entities:
@@ -216,7 +217,7 @@ class GraphRAG(Method):
 
     def _filled(self, rows: np.ndarray, scores: np.ndarray, dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The passages that no entity reaches behind the others, by their cosine, which is scaled to end below."""
-        if not self.settings.tail:
+        if not self.settings.dense_fill:
             return rows, scores
         rest = np.setdiff1d(np.arange(len(dense)), rows)
         rest = rest[np.argsort(-dense[rest], kind="stable")]

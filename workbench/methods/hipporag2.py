@@ -85,9 +85,9 @@ class HippoRAG2(Method):
         self._walk = Walk(graph.weights(self.settings.merge))
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        return self.rank(self.spread(question, trace), k)
+        return self.rank(self.walk_distribution(question, trace), k)
 
-    def spread(self, question: str, trace: Trace | None = None) -> WalkDistribution:
+    def walk_distribution(self, question: str, trace: Trace | None = None) -> WalkDistribution:
         """Steps 1 to 6: where the probability of the walk goes, before passages are ranked by it."""
         trace = trace or Trace("off")
         candidates = self.link_facts(question, trace)
@@ -194,7 +194,7 @@ class HippoRAG2(Method):
 
         Step 3: where no fact was kept, the dense ranking answers, on its own scale."""
         passages = self._passages.passages
-        if walk.mass is None:
+        if walk.pagerank is None:
             best = top(walk.dense, k)
             found = ranked([passages[row] for row in best], walk.dense[best])
             fallback = f"dense ranking, because {walk.fallback}"

@@ -47,14 +47,14 @@ class RAPTOR(Method):
     class Settings:
         """`mode`: `collapsed` finds the summaries among the `nodes` nodes of the whole tree closest to the question;
         `traversal` goes down from the roots, keeping the closest `width` nodes of each level, and reaches the passages
-        below the last; `leaves` finds none. `tail`: whether the passages that a walk did not reach come last, by their
-        own cosines, instead of not at all. `report_tokens` bounds the reports."""
+        below the last; `leaves` finds none. `dense_fill`: whether the passages that a walk did not reach come last, by
+        their own cosines, instead of not at all. `report_tokens` bounds the reports."""
 
         mode: Literal["collapsed", "traversal", "leaves"] = "collapsed"
         gamma: Annotated[Number, Field(ge=0, le=1, title="share of a score that is left per level")] = 0.9
         nodes: Positive = 50
         width: Positive = 5
-        tail: bool = True
+        dense_fill: bool = True
         report_tokens: Tokens = 3500
 
     def prepare(self) -> None:
@@ -137,7 +137,7 @@ class RAPTOR(Method):
             best = _ordered(np.flatnonzero(found.reached), scores, own)
             rest = _ordered(np.flatnonzero(~found.reached), scores, own)
             scores[rest] = np.minimum(scores[rest], scores[best[-1:]].min(initial=1))
-            order = (np.concatenate([best, rest]) if self.settings.tail else best)[:k]
+            order = (np.concatenate([best, rest]) if self.settings.dense_fill else best)[:k]
             if trace:
                 through = {row: self._ids[len(own) + lender[row]] for row in order[:TRACED] if lender[row] >= 0}
                 span.set(through={self._ids[row]: summary for row, summary in through.items()})

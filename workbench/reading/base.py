@@ -28,7 +28,7 @@ from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
 from workbench.settings import Number, changed, settle, validated
 from workbench.spec import spec_of
 from workbench.steps.answer import Input
-from workbench.steps.final_answer import EXTRACTIONS, Said
+from workbench.steps.final_answer import EXTRACTIONS, Extracted
 from workbench.trace import Trace
 
 if TYPE_CHECKING:
@@ -172,12 +172,12 @@ class ContextReader(Record):
             return other(prompt) if self.settings.route else None
         return self.settings.retry
 
-    def _ask(self, prompt: str, given: Input, trace: Trace) -> Said:
+    def _ask(self, prompt: str, given: Input, trace: Trace) -> Extracted:
         chosen = PROMPTS[prompt]
         step = replace(chosen.step, temperature=self.settings.temperature)
         (result,) = self.engine.run(step, [chosen.input_of(given)], trace=trace)
         if result.failure:
-            return Said(failure=result.failure, reply=result.text)
+            return Extracted(failure=result.failure, reply=result.text)
         return chosen.extract(result, self.settings.extraction)
 
     def _compressed(self, evidence: Evidence, context: Context) -> Context:
@@ -224,7 +224,7 @@ class ContextReader(Record):
         return f"{self.label} with engine {self.engine.name}"
 
 
-def answer_of(question: str, extracted: Said, reading: Reading) -> Answer:
+def answer_of(question: str, extracted: Extracted, reading: Reading) -> Answer:
     """The answer that was read off a reply."""
     text, abstained, thought, _, failure, reply = extracted
     return Answer(question, text, abstained, thought, failure=failure, reading=reading, reply=reply)

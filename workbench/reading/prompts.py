@@ -8,24 +8,24 @@ from typing import Any, NamedTuple
 
 from workbench.llm.step import Result, Step
 from workbench.steps import answer, answer_briefly, sparql_answer, stepwise_answer
-from workbench.steps.final_answer import Said, last_line, whole
+from workbench.steps.final_answer import Extracted, last_line, whole
 
 
 class Prompt(NamedTuple):
     """`extract` reads an answer off a result, by an extraction; `input_of` makes the Step's input of the usual one."""
 
     step: Step
-    extract: Callable[[Result, str], Said]
+    extract: Callable[[Result, str], Extracted]
     input_of: Callable[[answer.Input], Any] = lambda given: given
 
 
-def _thought(result: Result, extraction: str) -> Said:
+def _thought(result: Result, extraction: str) -> Extracted:
     """The Step reads its own answers, in one way."""
     output = result.value
-    return Said(output.answer, output.abstained, output.thought)
+    return Extracted(output.answer, output.abstained, output.thought)
 
 
-def _read(how: Callable[..., Said]) -> Callable[[Result, str], Said]:
+def _read(how: Callable[..., Extracted]) -> Callable[[Result, str], Extracted]:
     return lambda result, extraction: how(result.value.reply, extraction, cut=result.parse == "cut")
 
 

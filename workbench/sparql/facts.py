@@ -67,4 +67,5 @@ def _typed(index: Index, allowed: Collection[str]) -> Iterator[Triple]:
     for row in sorted(passages.row[id] for id in allowed if id in passages.row):
         for at in stated.indices[stated.indptr[row] : stated.indptr[row + 1]].tolist():
             source, target = typed.names[typed.sources[at]], typed.names[typed.targets[at]]
-            yield Triple(source, typed.labels[at] or typed.told[at], target, (passages.passages[row].id,))
+            label = typed.labels[at] or typed.relation_descriptions[at]
+            yield Triple(source, label, target, (passages.passages[row].id,))

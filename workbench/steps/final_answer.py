@@ -30,7 +30,7 @@ class Output(BaseModel):
     reply: str
 
 
-class Said(NamedTuple):
+class Extracted(NamedTuple):
     """An answer as it was read. `flaw`: why none could be read off the reply; `thesis` gives a `text` all the same.
     `failure`: there is no reply, or none that can be read; `reply` is then what there is of it."""
 
@@ -46,15 +46,15 @@ def read(text: str) -> Output:
     return Output(reply=text)
 
 
-def whole(reply: str, extraction: str = "strict", cut: bool = False) -> Said:
+def whole(reply: str, extraction: str = "strict", cut: bool = False) -> Extracted:
     """The whole reply as the answer. One that was cut is none, if strict."""
     text = reply.strip()
     if extraction == "thesis":
-        return _said(text, is_abstention_thesis(text), flaw=CUT if cut else "")
-    return Said(flaw=CUT, thought=text) if cut else _said(text, is_abstention(text))
+        return _extracted(text, is_abstention_thesis(text), flaw=CUT if cut else "")
+    return Extracted(flaw=CUT, thought=text) if cut else _extracted(text, is_abstention(text))
 
 
-def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Said:
+def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extracted:
     """What stands behind the last "FINAL ANSWER:": models may repeat the form they were given first.
 
     >>> last_line("FINAL ANSWER: <your answer>\\n...\\n**FINAL ANSWER:** Oslo.").text
@@ -71,19 +71,19 @@ def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Said
     thought = (reply[: found.start()] if read else reply).strip(" \t\r\n*#_")
     if extraction == "thesis":
         text = told if read else reply
-        return _said(text, is_abstention_thesis(text), thought, flaw)
+        return _extracted(text, is_abstention_thesis(text), thought, flaw)
     if read and cut and not reply[found.end() :].strip(" \t*_`"):
-        return Said(thought=thought, flaw=CUT)  # the answer itself may be unfinished
+        return Extracted(thought=thought, flaw=CUT)  # the answer itself may be unfinished
     if read:
         text = _bare(told)
-        return _said(text, is_abstention(text), thought)
+        return _extracted(text, is_abstention(text), thought)
     if not cut and "\n" not in reply.strip() and is_abstention(reply):
-        return Said(abstained=True)
-    return Said(thought=thought, flaw=flaw)
+        return Extracted(abstained=True)
+    return Extracted(thought=thought, flaw=flaw)
 
 
-def _said(text: str, abstained: bool, thought: str = "", flaw: str = "") -> Said:
-    return Said("" if abstained else text, abstained, thought, flaw)
+def _extracted(text: str, abstained: bool, thought: str = "", flaw: str = "") -> Extracted:
+    return Extracted("" if abstained else text, abstained, thought, flaw)
 
 
 def _bare(text: str) -> str:

@@ -23,7 +23,7 @@ from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Subgraph
 from workbench.index import Index
 from workbench.llm.engine import Engine
-from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Found, Iteration, dots, whole_region
+from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration, MethodResult, dots, whole_region
 from workbench.methods.dotrag.events import JudgedPath
 from workbench.reading.base import Reader
 from workbench.records import Question
@@ -164,11 +164,11 @@ class Tracer(Widget):
         self._legend.value = self._note(f"{text(part)}; vermilion: anchors, green: kept paths")
         return part
 
-    def beside(self) -> Beside:
+    def beside(self) -> Comparison:
         """Show what other methods find for the question: passages, nodes and paths, with what they have in common."""
         others = self._session.others(self._question, self._method_name, self._others)
         found = (_found(self._retrieval, self.shown), *map(_found, others))
-        compared = Beside(self.shown.question, found, _gold(self._question))
+        compared = Comparison(self.shown.question, found, _gold(self._question))
         self._comparison.value = page(comparison_part(compared, self._session.passages))
         return compared
 
@@ -333,13 +333,13 @@ def _gold(question: Question) -> tuple[str, ...]:
     return (*question.start, *question.answers)
 
 
-def _found(retrieval: Retrieval, shown: Dots | None = None) -> Found:
+def _found(retrieval: Retrieval, shown: Dots | None = None) -> MethodResult:
     """What a method found; where a saved row does not name it, as far as the DOTs of its trace do."""
     ranking, nodes, paths = retrieval.ranking, retrieval.nodes, retrieval.paths
     if shown:
         ranking = ranking or tuple(name for name, _ in shown.chunks)
         nodes, paths = nodes or shown.nodes, paths or tuple(path.nodes for path in shown.final)
-    return Found(retrieval.method, ranking, nodes, paths)
+    return MethodResult(retrieval.method, ranking, nodes, paths)
 
 
 def _slider(name: str, value: float) -> widgets.Widget:

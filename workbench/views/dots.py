@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.methods.dotrag.dots import Beside, Dot, Dots, DotsDiff, Iteration
+from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
@@ -100,7 +100,7 @@ def _(diff: DotsDiff) -> str:
 
 
 @text.register
-def _(beside: Beside) -> str:
+def _(beside: Comparison) -> str:
     lines = [f"Beside one another, for {clean(beside.question, 200)!r}"]
     for one in beside.found:
         shared = len(beside.common.intersection(one.nodes))
@@ -112,7 +112,7 @@ def _(beside: Beside) -> str:
 
 
 @html.register
-def _(beside: Beside) -> str:
+def _(beside: Comparison) -> str:
     return page(comparison_part(beside))
 
 
@@ -257,7 +257,7 @@ def diff_part(diff: DotsDiff) -> str:
     )
 
 
-def comparison_part(beside: Beside, passages: Passages | None = None) -> str:
+def comparison_part(beside: Comparison, passages: Passages | None = None) -> str:
     """What each method found, in columns; what another found as well is bold."""
     known, common, common_passages = passages or {}, beside.common, beside.common_passages
 

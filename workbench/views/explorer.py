@@ -14,7 +14,7 @@ import ipywidgets as widgets
 
 from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Subgraph, complete, matching, neighbourhood, row_of
-from workbench.graph.node_details import NodeDetails, card
+from workbench.graph.node_details import NodeDetails, node_details
 from workbench.index import Index
 from workbench.views.base import html, text
 from workbench.views.canvas import WEBGL_STYLE, Canvas, WebGL
@@ -28,7 +28,7 @@ LIMITS = (20, 60, 120, 200, 500, 1000, 2000, 5000)
 
 
 class Explorer(Widget):
-    """The controls, the picture and the details of the node that was picked: `subgraph` and `card`.
+    """The controls, the picture and the details of the node that was picked: `subgraph` and `details`.
 
     It starts at a node, by default at the strongest hub; `settings` are those of `neighbourhood`."""
 
@@ -39,7 +39,7 @@ class Explorer(Widget):
         super().__init__(theme)
         self.index = index
         self.subgraph: Subgraph | None = None
-        self.card: NodeDetails | None = None
+        self.details: NodeDetails | None = None
         self._proposed: dict[str, int] = {}  # what the search offers → row
         self._make_controls(index.manifest["layers"]["synonyms"]["settings"]["threshold"])
         self._shown = self._values()
@@ -69,17 +69,17 @@ class Explorer(Widget):
     def pick(self, node: str | int) -> NodeDetails:
         """Show the details of a node, as a click does."""
         self._picked = row_of(self.index, node)  # a row, because a passage may have a phrase's name for its id
-        self.card = card(self.index, self._picked)
+        self.details = node_details(self.index, self._picked)
         self._walk.disabled = False
-        self._card.value = html(self.card)
-        return self.card
+        self._details.value = html(self.details)
+        return self.details
 
     def complete(self, text: str, k: int = 20) -> list[str]:
         """The names that the search proposes for a typed text."""
         return complete(self.index, text, k)
 
     def static_html(self) -> str:
-        return html(self.subgraph) + html(self.card)
+        return html(self.subgraph) + html(self.details)
 
     def __repr__(self) -> str:
         return f"Explorer of {self.index.name!r}: {self.subgraph!r}"
@@ -108,7 +108,7 @@ class Explorer(Widget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        self._summary, self._card = texts(2)
+        self._summary, self._details = texts(2)
         self._picture = Canvas(self.theme, flex="1 1 62%", min_width="420px")
         self._on_click(self._picture, self.pick)
         self._stack(
@@ -116,7 +116,7 @@ class Explorer(Widget):
             row(*self._settings.values()),
             self._message,
             self._summary,
-            beside(self._picture, side(self._walk, self._card, height=HEIGHT)),
+            beside(self._picture, side(self._walk, self._details, height=HEIGHT)),
             widgets.HTML(drawing_legend(graph_drawing(Subgraph("", (), ()))) + WEBGL_STYLE),
         )
 

@@ -107,10 +107,10 @@ def walk_figure(walk: WalkDistribution, gold: Sequence[str] = (), k: int = 10) -
     figure = Figure(figsize=(8.6, 0.34 * k + 1.3), layout="constrained", dpi=110)
     left, right = figure.subplots(1, 2, sharey=True)
     passages = walk.index.passages.passages
-    shown = top(walk.on_passages if walk.mass else walk.dense, k).tolist()
+    shown = top(walk.on_passages if walk.pagerank else walk.dense, k).tolist()
     ranks = {row: rank for rank, row in enumerate(top(walk.dense, len(passages)).tolist(), 1)}
     for axes, values, colour, label in (
-        (left, walk.on_passages, BLUE, "probability after the walk" if walk.mass else "no walk"),
+        (left, walk.on_passages, BLUE, "probability after the walk" if walk.pagerank else "no walk"),
         (right, walk.dense, ORANGE, "dense score (cosine, min-max), and rank"),
     ):
         bars = axes.barh(range(len(shown)), values[shown], color=colour, height=0.7)

@@ -83,7 +83,7 @@ def _published(checkup: Checkup) -> str:
 @text.register
 def _(walk: WalkDistribution) -> str:
     heading = f"WalkDistribution of {clean(walk.question, NAME)!r} by {clean(walk.method, NAME)}"
-    if walk.mass is None:
+    if walk.pagerank is None:
         return f"{heading}: no walk, {clean(walk.fallback, NAME)}"
     hubs = walk.hubs
     seeds = ", ".join(clean(walk.index.facts.phrases[row], 60) for row, _ in walk.seeds)
@@ -96,7 +96,7 @@ def _(walk: WalkDistribution) -> str:
 
 @html.register
 def _(walk: WalkDistribution) -> str:
-    if walk.mass is None:
+    if walk.pagerank is None:
         return page(f"<p>{esc(walk.question)}</p><p class='bad'>no walk: {esc(walk.fallback)}</p>")
     return page(
         f"<p><b>{esc(walk.question)}</b> <span class='tag'>{esc(walk.method, NAME)}</span></p>",

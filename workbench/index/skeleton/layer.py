@@ -88,7 +88,7 @@ class SkeletonLayer(Layer):
 
         _write(folder, chosen, chunks, units, nodes, edges, described, core.Stating(rows, pieces, passages))
         texts = [entity_text(node.name, text) for node, text in zip(nodes, described)]
-        same_encoder = old is not None and old.said["encoder"] == build.encoder.name
+        same_encoder = old is not None and old.metadata["encoder"] == build.encoder.name
         known = Known(list(map(_entity_text, old.entities)), old.entity_vectors) if same_encoder else Known()
         encoded = encode_to(
             folder / "entities.npy", texts, build.encoder, known, label="entities", progress=build.progress

@@ -208,7 +208,7 @@ class DotsDiff(Record):
         return pd.DataFrame(rows, columns=["concept", "hop", "before", "after"]).set_index(["concept", "hop"])
 
 
-class Found(NamedTuple):
+class MethodResult(NamedTuple):
     """What a method found: ids of passages, names of nodes, the nodes of its paths; each best first."""
 
     method: str
@@ -218,11 +218,11 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Beside(Record):
+class Comparison(Record):
     """What several methods found for one question. `gold` are names of nodes that the caller knows."""
 
     question: str
-    found: tuple[Found, ...]
+    found: tuple[MethodResult, ...]
     gold: tuple[str, ...] = ()
 
     @property

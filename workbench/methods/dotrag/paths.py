@@ -132,8 +132,8 @@ class PathReader:
 
     def _text(self, relation: int) -> str:
         typed = self._typed
-        if typed.told[relation]:
-            return typed.told[relation][: self._context.settings.description_chars]
+        if typed.relation_descriptions[relation]:
+            return typed.relation_descriptions[relation][: self._context.settings.description_chars]
         ends = typed.names[typed.sources[relation]], typed.names[typed.targets[relation]]
         return " - ".join(part for part in (ends[0], self._context.label(relation), ends[1]) if part)
 

@@ -64,14 +64,14 @@ class GraphCoT(Method):
         actions            actions of one step that are done
         listed             neighbours that one action lists
         text_tokens        of a passage that is read
-        tail               whether the dense ranking stands below the passages that were used"""
+        dense_fill         whether the dense ranking stands below the passages that were used"""
 
         rounds: Positive = 15
         prompt_tokens: Positive = 10_000
         actions: Positive = 10
         listed: Positive = 20
         text_tokens: Positive = 500
-        tail: bool = True
+        dense_fill: bool = True
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ class GraphCoT(Method):
             for place, rows in enumerate(used.passages, 1):
                 scores |= dict.fromkeys(rows, 1 / place)
             if scores:
-                passages = with_dense_fill(self._passages.passages, scores, cosines, k, self.settings.tail)
+                passages = with_dense_fill(self._passages.passages, scores, cosines, k, self.settings.dense_fill)
             else:
                 best = top(cosines, k)
                 passages = ranked([self._passages.passages[row] for row in best], cosines[best])
@@ -168,7 +168,7 @@ class GraphCoT(Method):
         return used
 
     def _looked_at(self, turns: Sequence[Turn]) -> Iterator[str]:
-        normalise = PHRASE_RULES[self._facts.said["settings"]["normalise"]]
+        normalise = PHRASE_RULES[self._facts.metadata["settings"]["normalise"]]
         for turn in turns:
             for action, seen in zip(turn.actions, turn.observations):
                 if action.action == "finish":

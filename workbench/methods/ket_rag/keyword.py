@@ -47,7 +47,9 @@ def pool(
     used = 0
     closest = top(np.asarray(keywords.vectors) @ query, candidates).tolist()
     for looked_at, keyword in enumerate(closest, 1):
-        holding = keywords.held.indices[keywords.held.indptr[keyword] : keywords.held.indptr[keyword + 1]]
+        holding = keywords.incidence.indices[
+            keywords.incidence.indptr[keyword] : keywords.incidence.indptr[keyword + 1]
+        ]
         for piece in holding[np.lexsort((holding, -cosines[holding]))].tolist():
             if piece in brought and not duplicates_end_it:
                 continue

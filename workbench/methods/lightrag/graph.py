@@ -73,7 +73,7 @@ class EdgeGraph:
         return self._relations[self._bounds[edge] : self._bounds[edge + 1]].tolist()
 
     def description(self, edge: int) -> str:
-        return SEPARATOR.join(dict.fromkeys(self.typed.told[row] for row in self.relations(edge)))
+        return SEPARATOR.join(dict.fromkeys(self.typed.relation_descriptions[row] for row in self.relations(edge)))
 
     def name(self, edge: int) -> str:
         return " – ".join(self.typed.names[row] for row in self.ends[edge].tolist())

@@ -77,7 +77,7 @@ class ThinkOnGraph(Method):
         relations          how many relations of a phrase are listed to the model
         unfinished         when the depth is reached and it was never enough: `dense` answers without the graph, as the
                            code does; `keep` ranks by the paths found
-        tail               whether the dense ranking stands below the passages of the paths"""
+        dense_fill         whether the dense ranking stands below the passages of the paths"""
 
         width: Positive = 3
         depth: Positive = 3
@@ -88,7 +88,7 @@ class ThinkOnGraph(Method):
         link: Number = 0.5
         relations: Positive = 60
         unfinished: Literal["dense", "keep"] = "dense"
-        tail: bool = True
+        dense_fill: bool = True
 
         def __post_init__(self):
             if self.sample > self.many:
@@ -227,7 +227,7 @@ class ThinkOnGraph(Method):
         for path in kept:
             for row in self._facts.stating(path.facts[-1]).tolist():
                 scores[row] = max(scores.get(row, 0.0), path.score)
-        return with_dense_fill(all_passages, scores, cosines, k, self.settings.tail)
+        return with_dense_fill(all_passages, scores, cosines, k, self.settings.dense_fill)
 
     def _new(self, path: BeamPath) -> list[Direction]:
         """The relations from the end of a path to phrases that it has not been to."""

@@ -19,7 +19,7 @@ __all__ = ["COMPRESSORS", "Compressor", "GraphWalk", "Similarity", "compressor",
 
 
 def compressor(spec: str | Compressor, **settings: Any) -> Compressor:
-    """The compressor of this SPEC: `graph-walk`, `graph-walk[budget=2000,profile=companion]`, `similarity`; `settings`
+    """The compressor of this SPEC: `graph-walk`, `graph-walk[budget=2000,profile=released]`, `similarity`; `settings`
     win over the SPEC's. What is a compressor already is returned as it is."""
     if not isinstance(spec, str):
         if callable(getattr(spec, "compress", None)):

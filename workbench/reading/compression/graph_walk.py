@@ -2,7 +2,7 @@
 Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.4). No model is asked.
 
     workbench   `ranked.py`: the walk ranks, the budget holds. Reasons below.
-    companion   `published.py`: the code released with it
+    released    `published.py`: the code released with it
     thesis      the same in the order that the text describes, counted in tokens
 """
 
@@ -27,8 +27,8 @@ NO_WALK = "the question names nothing in the context; cut by its order and the w
 class GraphWalk:
     """Cuts a context down to what a walk from the question reaches, nearest first: at most `budget` cl100k tokens.
 
-    profile        `workbench`, `companion` or `thesis`
-    budget         4,000 as published. `workbench` keeps to it; `companion` counts `budget` / 1.3 words and never cuts
+    profile        `workbench`, `released` or `thesis`
+    budget         4,000 as published. `workbench` keeps to it; `released` counts `budget` / 1.3 words and never cuts
                    lines of the graph; `thesis` counts tokens and never cuts lines either
     max_hops       3 as published
 
@@ -45,7 +45,7 @@ class GraphWalk:
     lines          the share of the budget for lines of the tables, where not all texts fit; 0: none are shown
     shorten        whether a unit that does not fit is shortened by whole sentences
 
-    Where nothing of the context is named in the question there is no walk: `companion` and `thesis` leave the context
+    Where nothing of the context is named in the question there is no walk: `released` and `thesis` leave the context
     as it is, `workbench` cuts it by the other two ranks; `fallback` says so.
     """
 
@@ -54,7 +54,7 @@ class GraphWalk:
 
     @validated
     class Settings:
-        profile: Literal["workbench", "companion", "thesis"] = "workbench"
+        profile: Literal["workbench", "released", "thesis"] = "workbench"
         budget: Budget = 4_000
         max_hops: Natural = 3
         share: Share = 0.5
@@ -82,7 +82,7 @@ class GraphWalk:
 
     def compress(self, question: str, context: ContextGraph | str) -> Compressed:
         """The context as the walk from the question leaves it. A text is read by the layout that it is in; DataError if
-        it is in none (`companion` and `thesis` find no entities in it)."""
+        it is in none (`released` and `thesis` find no entities in it)."""
         return self._ranked(question, context) if self.profile == "workbench" else self._published(question, context)
 
     def _ranked(self, question: str, context: ContextGraph | str) -> Compressed:
@@ -112,7 +112,7 @@ class GraphWalk:
         graph = layout.parse(context, published=True) if isinstance(context, str) else context
         stop = frozenset() if lightrag else published.STOP
         names = published.described(graph)
-        seeds = published.seeds(question, names, stop=stop, articles=self.profile == "companion")
+        seeds = published.seeds(question, names, stop=stop, articles=self.profile == "released")
         if not seeds:
             why = "no entities in the context" if not names else "the question names no entity of the context"
             return self._unchanged(question, context, graph, f"{why}; left as it is")
@@ -120,7 +120,7 @@ class GraphWalk:
         last = max(hops.values())
         hops |= dict.fromkeys(published.expand(hops, names, graph.chunks), last + 1)
         assembly = published.Assembly(question, graph, hops, stop)
-        if self.profile == "companion":
+        if self.profile == "released":
             page = published.interleaved(assembly, self.budget, lightrag)
         else:
             page = published.tiers(assembly, self.budget)

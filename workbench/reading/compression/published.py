@@ -1,6 +1,6 @@
 """Graph-walk compression as published: "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045, 3.4).
 
-`companion` follows the code released with it, `thesis` the order that the text describes. Their oddities stay,
+`released` follows the code released with it, `thesis` the order that the text describes. Their oddities stay,
 because the published figures were made with them: names are found inside of words, one common word of five letters
 seeds many of them, lines of the graph are never cut, a chunk that did not fit is not tried again, and sources come
 last. Names are told apart by their spelling.
