@@ -1,6 +1,6 @@
 # make run            set up, index the data, execute the notebooks, write figures/
 # make run DATA=DIR   the same for a data folder
-# make test           set up, run the tests          make test-all   the slow ones as well
+# make test           set up, run the tests          make test-all   those that take longer as well
 #                     (WORKERS=1 on one core; PYTEST="-x -k index" for more arguments)
 # make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)

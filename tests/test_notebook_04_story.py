@@ -42,6 +42,7 @@ def test_on_the_bundled_corpus(notebook):
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
+@pytest.mark.slow
 def test_on_a_folder_without_questions(run, tmp_path):
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -82,6 +82,7 @@ def run_in(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_build_graph_on_a_folder_without_questions(run_in, tmp_path):
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -115,6 +115,7 @@ def test_a_walk_through_the_graph(lab, page):
     expect(panel.locator("iframe")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("meridian")
 def test_in_the_dark(lab, page):
     lab.write("dark.ipynb", OPEN.format("meridian"), "wb.explore(index, 'vennick', theme='dark')")
@@ -125,6 +126,7 @@ def test_in_the_dark(lab, page):
     notebook.screenshot("explorer_dark")
 
 
+@pytest.mark.slow
 def test_nothing_in_an_index_is_acted_upon(lab, page):
     """Hostile text as titles, texts and ids of passages, in the picture, its tooltips, the cards and the proposals."""
     texts = [text.replace("\ud800", "?") for text in (*ATTACKS, *HOSTILE)]

@@ -24,6 +24,7 @@ from test_views import Passage, records
 """
 
 
+@pytest.mark.slow
 def test_nothing_in_a_record_is_acted_upon(lab, page):
     # A cell for each: JupyterLab shows no more than fifty outputs of one cell.
     cells = [f"made = records({attack!r})\ndisplay(*[made[position] for position in {OURS}])" for attack in ATTACKS]

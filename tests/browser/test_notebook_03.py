@@ -39,6 +39,7 @@ def click(tracer: Locator, name: str) -> None:
     tracer.locator("iframe").click(position=where)
 
 
+@pytest.mark.slow
 def test_its_tracers_trace(lab, page, notebook_on_films):
     notebook = lab.open(page, notebook_on_films(live=True).path)
     expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("all checks hold")

@@ -14,6 +14,7 @@ def stage(widget: Locator, side: int = 0) -> Locator:
     return widget.locator("svg.hopscope-bump").nth(side).locator("text[text-anchor=middle][font-weight='600']")
 
 
+@pytest.mark.slow
 def test_its_widgets_play(lab, page, notebook):
     notebook = lab.open(page, notebook("04", live=True).path)
     expect(notebook.outputs("04 Replay iterative retrieval: meridian")).to_contain_text("all checks hold")

@@ -28,6 +28,7 @@ def tab(widget: Locator, name: str) -> None:
     widget.get_by_role("tab", name=name).click()
 
 
+@pytest.mark.slow
 def test_its_widgets_answer(lab, page, notebook):
     notebook = lab.open(page, notebook("05", live=True).path)
     expect(notebook.outputs("05 Ablate reasoning: meridian")).to_contain_text("all checks hold")
@@ -117,6 +118,7 @@ def look_into(notebook: Notebook) -> None:
     notebook.screenshot("05_diagnosis", widget)
 
 
+@pytest.mark.slow
 def test_nothing_in_a_context_or_a_query_is_acted_upon(lab, page):
     """An attack as title, text, name and relation of an index that is asked."""
     text = " ".join(one for one in ATTACKS if "\ud800" not in one)

@@ -202,6 +202,7 @@ def test_stopped_before_any_step_on_the_disk(ask, monkeypatch):
     assert step > 40
 
 
+@pytest.mark.slow
 def test_stopped_before_any_step_on_the_disk_while_rows_are_put_aside(ask, monkeypatch, tiny_index):
     """What is asked again replaces the earlier rows, which are kept once, wherever the process was stopped."""
 

@@ -76,6 +76,7 @@ def replayed_elsewhere(town: Path, file: Path, engine: str) -> None:
     assert any(name.startswith("run/traces/") for name in files(first))
 
 
+@pytest.mark.slow
 def test_a_replay_has_the_same_bytes_where_answers_failed(serve, town, tmp_path):
     """Answers that are unreadable, cut or refused are results too: they are in the rows, the traces, the index."""
 
