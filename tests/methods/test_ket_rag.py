@@ -38,7 +38,9 @@ PROFILES = ("workbench", "released", "thesis")
 def standin(held, vectors, sizes):
     """Keywords that hold pieces, and pieces of so many tokens."""
     matrix = sp.csr_array(np.array(held, dtype=np.float32))
-    return SimpleNamespace(vectors=np.array(vectors, np.float32), held=matrix), SimpleNamespace(tokens=np.array(sizes))
+    return SimpleNamespace(vectors=np.array(vectors, np.float32), incidence=matrix), SimpleNamespace(
+        tokens=np.array(sizes)
+    )
 
 
 # Products with (1, 0): "far" 0.2, "near" 0.9, "mid" 0.5. As cosines, "mid" would be 1 and the closest.

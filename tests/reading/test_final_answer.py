@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.measures.abstained import is_abstention_thesis
-from workbench.steps.final_answer import CUT, NO_LINE, Said, last_line, whole
+from workbench.steps.final_answer import CUT, NO_LINE, Extracted, last_line, whole
 
 ECHO = "Step 3: Write FINAL ANSWER: <your answer>\n"
 
@@ -70,7 +70,7 @@ def test_an_abstention_is_known_in_other_words_but_not_by_the_thesis(answer):
 
 
 def test_a_reply_that_is_an_abstention_and_nothing_else_needs_no_line():
-    assert last_line("I don't know.") == Said(abstained=True)
+    assert last_line("I don't know.") == Extracted(abstained=True)
     assert last_line("I don't know.\nFirst, the founder.").flaw == NO_LINE
 
 
