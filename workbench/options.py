@@ -53,13 +53,10 @@ Layers = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
-
 Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]
 Limit = Annotated[int | None, typer.Option(help="ask only the first so many")]
 Ranked = Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")]
 Workers = Annotated[int | None, typer.Option(help="questions asked side by side")]
-Run = Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")]
-Command = Annotated[list[str] | None, typer.Argument(help="a verb with its arguments", metavar="VERB …")]
 
 
 @dataclass(frozen=True)
@@ -82,6 +79,16 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """How many questions are asked, and how much is retrieved for each."""
+
+    limit: Limit = None
+    k: Ranked = None
+    budget: Budget = None
+    workers: Workers = None
+
+
+@dataclass(frozen=True)
 class OfReader:
     """What options add to a reader's SPEC."""
 
@@ -90,8 +97,8 @@ class OfReader:
     retry: Retry = None
 
 
-def flattened(function: Callable) -> Callable:
-    """The function with a parameter for each field of a parameter that is a group of options."""
+def flattened(function: Callable, json: bool) -> Callable:
+    """The function with a parameter for each field of a parameter that is a group of options, and one for --json."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
@@ -105,11 +112,14 @@ def flattened(function: Callable) -> Callable:
         else:
             parameters.append(given.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
 
+    if json:
+        parameters.append(Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=Json))
+
     @wraps(function)
-    def call(**given: Any) -> None:
+    def call(**given: Any) -> Any:
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        function(**given)
+        return function(**given)
 
     call.__signature__ = Signature(parameters)
     call.__annotations__ = {one.name: one.annotation for one in parameters}
