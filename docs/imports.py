@@ -19,8 +19,8 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
-    ("errors", "places", "source", "text"),
-    ("records", "registry", "settings", "spec", "threads", "tokens"),
+    ("errors", "places", "source", "text", "threads"),
+    ("records", "registry", "settings", "spec", "tokens"),
     ("trace",),
     ("data", "encoding", "layouts", "llm", "measures", "ranking"),
     ("exchange", "language"),

@@ -22,7 +22,6 @@ from pathlib import Path
 from shlex import quote
 
 import psutil
-from filelock import FileLock, Timeout
 from packaging.requirements import Requirement
 from pydantic import RootModel
 
@@ -33,7 +32,7 @@ from workbench.index.store import Store
 from workbench.language import pipeline
 from workbench.llm import Step, engine, local
 from workbench.llm.endpoint import where
-from workbench.places import home
+from workbench.places import home, is_locked
 from workbench.records import Record
 from workbench.registry import broken
 
@@ -265,7 +264,7 @@ def _index(path: Path) -> Iterator[Finding]:
     lost = ", ".join(kind for kind, layer in layers.items() if not store.path(kind, layer["key"]).is_dir())
     parts = ", ".join(sorted(part.name for part in path.glob("*.part")))
     said = f"{', '.join(layers) or 'no layer yet'}; {size}"
-    if _locked(path):
+    if is_locked(path):
         yield Finding(what, f"is being built by another process, {size}")
     elif lost:
         yield Finding(what, f"the folder of {lost} is missing", False, build)
@@ -279,19 +278,9 @@ def _run(path: Path) -> str:
     config = json.loads((path / "run.json").read_text(encoding="utf-8"))
     wanted, rows = config["questions"]["n"] * len(config["methods"]), len(read_rows(path / "results.jsonl"))
     counted = f"{rows:,} of {wanted:,} rows"
-    if _locked(path):
+    if is_locked(path):
         return f"is being written by another process: {counted}"
     return f"{counted}, {_size_of(path)}" + "; the same call of evaluate goes on" * (rows < wanted)
-
-
-def _locked(path: Path) -> bool:
-    if not (path / ".lock").exists():
-        return False
-    try:
-        with FileLock(path / ".lock", timeout=0):
-            return False
-    except Timeout:
-        return True
 
 
 def _notebooks(_: Path) -> Iterator[Finding]:
@@ -329,8 +318,11 @@ def _widgets() -> Iterator[Finding]:
 
 
 def _machine(folder: Path) -> Iterator[Finding]:
-    said = "for torch, one for every other pool (WORKBENCH_THREADS sets another number)"
-    yield from _try("cores", lambda: f"{threads.cores()} {said}", "unset WORKBENCH_THREADS")
+    others = "one for every other pool (WORKBENCH_THREADS sets another number)"
+    try:
+        yield Finding("cores", f"{threads.cores()} for torch, {others}")
+    except ValueError as error:
+        yield Finding("cores", str(error), False, "unset WORKBENCH_THREADS")
     memory, limit = psutil.virtual_memory(), Path("/sys/fs/cgroup/memory.max")  # a container's
     allowed = limit.read_text().strip() if limit.exists() else "max"
     total = min(memory.total, int(allowed)) if allowed.isdigit() else memory.total

@@ -12,15 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from workbench.errors import SettingError
-
 
 def cores() -> int:
     """The number of cores that this process may use, or the value of `WORKBENCH_THREADS`."""
     wanted = os.environ.get("WORKBENCH_THREADS", "")
     if wanted:
         if not wanted.isdigit() or int(wanted) < 1:
-            raise SettingError(f"WORKBENCH_THREADS is {wanted!r}; it should be a whole number from 1 on")
+            raise ValueError(f"WORKBENCH_THREADS is {wanted!r}; it should be a whole number from 1 on")
         return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
