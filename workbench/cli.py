@@ -31,6 +31,7 @@ app = typer.Typer(
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
 err = Console(highlight=False, stderr=True)
 
+_EXECUTED = Path("build/notebooks")
 _MODEL, _OF_READER, _ASKED = opt.Model(), opt.OfReader(), opt.Asked()  # each of their fields becomes an option
 
 
@@ -462,9 +463,7 @@ def run(
     settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
     data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
     folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
-    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = Path(
-        "build/notebooks"
-    ),
+    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = _EXECUTED,
 ) -> Said:
     """Execute the notebooks with papermill; figures and tables go into figures/."""
     from workbench import notebooks
@@ -490,13 +489,9 @@ def lab(
     from workbench import notebooks
 
     copies = notebooks.working_copies()
-    for copy, state in copies.items():
-        if state == "kept":
-            err.print(
-                f"{escape(str(copy))} has changes of yours and is kept, although its original in notebooks/ is newer; "
-                "rename it, and the next start brings the new one",
-                soft_wrap=True,
-            )
+    why = "has changes of yours and is kept, although its original in notebooks/ is newer; rename it, and the next"
+    for copy in (copy for copy, state in copies.items() if state == "kept"):
+        err.print(f"{escape(str(copy))} {why} start brings the new one", soft_wrap=True)
     notebooks.open_lab(next(iter(copies)), arguments or ())
 
 
@@ -557,8 +552,8 @@ def _pairs(option: str, given: list[str] | None) -> dict[str, Any]:
 
 def _skipped(loaded) -> list[dict]:
     """The documents of a data set that could not be read; none where no data set was read."""
-    origin = loaded and loaded.origin
-    return [{"file": name, "why": reason} for name, reason in origin.skipped] if origin else []
+    skipped = loaded.origin.skipped if loaded and loaded.origin else ()
+    return [{"file": name, "why": reason} for name, reason in skipped]
 
 
 def _skipped_lines(loaded) -> list[str]:
@@ -625,7 +620,7 @@ def _evidence(evidence, with_trace: bool) -> dict:
     }
     if with_trace:
         names = ("id", "parent", "kind", "step", "inputs", "outputs", "scores")
-        shown["trace"] = [{name: getattr(event, name) for name in names} for event in evidence.trace]
+        shown["trace"] = [_fields(event, *names) for event in evidence.trace]
     return shown
 
 

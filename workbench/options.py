@@ -24,16 +24,10 @@ Compress = Annotated[
 ]
 Route = Annotated[bool | None, typer.Option("--route", help="the reader's prompt by the kind of the question")]
 Retry = Annotated[str | None, typer.Option(help="a prompt that is asked where the first one abstains, or none")]
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="a name (workbench datasets), a data folder, a folder of documents, or another program's index",
-        metavar="DATA",
-    ),
-]
+_SOURCES = "a name (workbench datasets), a data folder, a folder of documents, or another program's index"
+Data = Annotated[str, typer.Argument(help=_SOURCES, metavar="DATA")]
 Read = Annotated[
-    list[str] | None,
-    typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252"),
+    list[str] | None, typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="stop at the first document that cannot be read")]
 Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
@@ -105,15 +99,11 @@ def flattened(function: Callable, json: bool) -> Callable:
     for name, given in signature(function).parameters.items():
         if name in groups:
             of_group = get_type_hints(groups[name], include_extras=True)
-            parameters += [
-                Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=of_group[field.name])
-                for field in fields(groups[name])
-            ]
+            parameters += [_keyword(one.name, one.default, of_group[one.name]) for one in fields(groups[name])]
         else:
             parameters.append(given.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
-
     if json:
-        parameters.append(Parameter("as_json", Parameter.KEYWORD_ONLY, default=False, annotation=Json))
+        parameters.append(_keyword("as_json", False, Json))
 
     @wraps(function)
     def call(**given: Any) -> Any:
@@ -124,3 +114,7 @@ def flattened(function: Callable, json: bool) -> Callable:
     call.__signature__ = Signature(parameters)
     call.__annotations__ = {one.name: one.annotation for one in parameters}
     return call
+
+
+def _keyword(name: str, default: Any, annotation: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
