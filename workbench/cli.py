@@ -5,44 +5,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
+from rich.table import Table
 
-from workbench.errors import SettingError, WorkbenchError
-from workbench.options import (
-    Budget,
-    Data,
-    Encoder,
-    Engine,
-    Folder,
-    Json,
-    Judge,
-    K,
-    Layers,
-    Limit,
-    Method,
-    Methods,
-    Model,
-    Offline,
-    OfReader,
-    Questions,
-    Ranked,
-    Read,
-    Reader,
-    Reading,
-    Record,
-    RecordFile,
-    Strict,
-    Workers,
-    flattened,
-)
+from workbench import options as opt
+from workbench.errors import EngineRefused, SettingError, WorkbenchError
+from workbench.options import flattened
 from workbench.spec import parse_value
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
@@ -51,12 +28,22 @@ app = typer.Typer(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
     help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
 )  # fmt: skip
-out = Console(
-    highlight=False, width=None if sys.stdout.isatty() else 200
-)  # a table that is piped or logged should not be folded
+out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
 err = Console(highlight=False, stderr=True)
 
-_MODEL, _OF_READER = Model(), OfReader()  # each of their fields becomes an option
+_EXECUTED = Path("build/notebooks")
+_MODEL, _OF_READER, _ASKED = opt.Model(), opt.OfReader(), opt.Asked()  # each of their fields becomes an option
+
+
+class Said(NamedTuple):
+    """What a verb says: `json` with --json, else what is `shown`, one after the other, and then the `notes`, on the
+    error stream. Lines are marked up for rich, records display themselves. Any `code` but 0 is a fault."""
+
+    json: Any
+    shown: Sequence[Any]
+    notes: Sequence[str] = ()
+    code: int = 0
+    wrapped: bool = True
 
 
 def _say_versions(asked: bool) -> None:
@@ -78,21 +65,20 @@ def _options(
     """What stands before the verb."""
 
 
-def verb(function: Callable | None = None, **settings: Any) -> Callable:
-    """Register a verb; what is meant for the user is printed in one line, and the exit code is 1."""
+def verb(function: Callable | None = None, *, json: bool = True, **settings: Any) -> Callable:
+    """Register a verb, with the option --json. What is meant for the user is printed in one line, with exit code 1."""
     if function is None:
-        return lambda function: verb(function, **settings)
+        return lambda function: verb(function, json=json, **settings)
 
-    call = flattened(function)
+    call = flattened(function, json)
 
     @wraps(call)
-    def guarded(**given: Any) -> None:
+    def guarded(as_json: bool = False, **given: Any) -> None:
         try:
-            call(**given)
-        except (WorkbenchError, OSError) as error:
-            more = (
-                "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
-            )  # a full disk, a locked folder
+            if said := call(**given):
+                _tell(said, as_json)
+        except (WorkbenchError, OSError) as error:  # a full disk, a locked folder
+            more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}")
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
@@ -106,10 +92,10 @@ def _catalogue(kind: str, help: str) -> None:
     """A verb that lists what there is of a kind."""
 
     @verb(name=kind, help=help)
-    def listed(as_json: Json = False) -> None:
+    def listed() -> Said:
         from workbench import catalogue
 
-        _show(getattr(catalogue, kind)(), as_json)
+        return _listed(getattr(catalogue, kind)())
 
 
 _catalogue("methods", "Every method: what it needs, whose it is, what it asks a model per question.")
@@ -120,21 +106,20 @@ _catalogue("measures", "Every measure, for --measure: what it says, what it need
 
 @verb
 def index(
-    data: Data,
+    data: opt.Data,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the index; indexes/NAME by default")
     ] = None,
-    model: Model = _MODEL,
-    encoder: Encoder = None,
-    layers: Layers = None,
+    model: opt.Model = _MODEL,
+    encoder: opt.Encoder = None,
+    layers: opt.Layers = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
-    read: Read = None,
-    strict: Strict = False,
-    offline: Offline = False,
-    as_json: Json = False,
-) -> None:
+    read: opt.Read = None,
+    strict: opt.Strict = False,
+    offline: opt.Offline = False,
+) -> Said:
     """Build (or go on building) the index of a data set."""
     import workbench as wb
 
@@ -147,109 +132,82 @@ def index(
         chosen.setdefault(layer, {})[key] = parse_value(value)
     loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
     built = wb.Index.build(loaded, _engine(model), folder, encoder=encoder, layers=_names(layers), settings=chosen)
-    rows = [
-        {
-            "layer": kind,
-            **{k: v for k, v in layer.items() if k not in ("settings", "content")},
-            "settings": layer["settings"],
-        }
-        for kind, layer in built.manifest["layers"].items()
-    ]
-    if as_json:
-        _print_json(
-            {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
-             "skipped": _skipped(loaded)}
-        )  # fmt: skip
-        return
-    out.print(escape(repr(built)))
-    for row in rows:
-        fields = {k: v for k, v in row.items() if k not in ("layer", "settings", "key") and v != []}
-        told = ", ".join(f"{k} {cell_text(v)}" for k, v in fields.items())
-        out.print(f"  {row['layer']}: {escape(told)}")
-        if row.get("failures"):
-            err.print(
-                f"  {row['layer']}: {row['failures']:,} failed; a build with --layers {row['layer']} and a model "
-                "asks for these again",
-            )
-    _print_skipped(loaded)
+    lines, failed, rows = [], [], []
+    for kind, layer in built.manifest["layers"].items():
+        told = {name: value for name, value in layer.items() if name not in ("settings", "content")}
+        rows.append({"layer": kind, **told, "settings": layer["settings"]})
+        words = ", ".join(f"{name} {cell_text(value)}" for name, value in told.items() if name != "key" and value != [])
+        lines.append(f"  {kind}: {escape(words)}")
+        if layer.get("failures"):
+            again = f"a build with --layers {kind} and a model asks for these again"
+            failed.append(f"  {kind}: {layer['failures']:,} failed; {again}")
+    return Said(
+        {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
+         "skipped": _skipped(loaded)},
+        [built, *lines], [*failed, *_skipped_lines(loaded)],
+    )  # fmt: skip
 
 
 @verb
-def datasets(as_json: Json = False) -> None:
+def datasets() -> Said:
     """Data sets by name: how large, under which licence, from where, and whether they are on this machine."""
-    from dataclasses import asdict
-
     import workbench as wb
 
     rows = [asdict(known) for known in wb.datasets().datasets]
-    _show(rows if as_json else [{name: row[name] for name in _KNOWN} for row in rows], as_json)
-
-
-_KNOWN = ("id", "passages", "questions", "licence", "here")
+    return Said(rows, [_table(rows, ("id", "passages", "questions", "licence", "here"))])
 
 
 @verb
-def checkup(folder: Folder, as_json: Json = False) -> None:
+def checkup(folder: opt.Folder) -> Said:
     """Whether the graph of an index is fit for use: counts beside published graphs, hubs, and warnings in words."""
     import workbench as wb
 
     found = wb.checkup(wb.Index.open(folder))
-    if as_json:
-        _print_json({**found.measured, "warnings": list(found.warnings), "hubs": [hub._asdict() for hub in found.hubs]})
-        return
-    out.print(escape(repr(found)))
+    hubs = [hub._asdict() for hub in found.hubs]
+    return Said({**found.measured, "warnings": list(found.warnings), "hubs": hubs}, [found])
 
 
 @verb
 def export(
-    folder: Folder,
+    folder: opt.Folder,
     to: Annotated[Path, typer.Option("--to", help="FILE.graphml, or a folder for CSV files")],
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """Write the graph of an index for other programs; it can be read back."""
     import workbench as wb
     from workbench import exchange
 
     written = exchange.write(wb.Index.open(folder), to)
-    _show([{"file": str(path), "bytes": path.stat().st_size} for path in written], as_json)
+    return _listed([{"file": str(path), "bytes": path.stat().st_size} for path in written])
 
 
 @verb
 def retrieve(
-    folder: Folder,
+    folder: opt.Folder,
     question: str,
-    method: Method = "hipporag2",
-    model: Model = _MODEL,
-    k: K = 10,
-    budget: Budget = None,
+    method: opt.Method = "hipporag2",
+    model: opt.Model = _MODEL,
+    k: opt.K = 10,
+    budget: opt.Budget = None,
     trace: Annotated[bool, typer.Option(help="print the trace")] = False,
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
-    runner = _engine(model)
-    evidence = wb.method(method, wb.Index.open(folder), runner).retrieve(question, k, budget=budget)
-    if as_json:
-        _print_json(_evidence(evidence, trace))
-        return
-    out.print(escape(repr(evidence)))
-    if trace:
-        out.print(escape(repr(evidence.trace)))
+    evidence = wb.method(method, wb.Index.open(folder), _engine(model)).retrieve(question, k, budget=budget)
+    return Said(_evidence(evidence, trace), [evidence, evidence.trace] if trace else [evidence])
 
 
 @verb
 def ask(
-    folder: Folder,
+    folder: opt.Folder,
     question: str,
-    method: Method = "hipporag2",
-    reader: Reader = "direct",
-    of_reader: OfReader = _OF_READER,
-    model: Model = _MODEL,
-    k: K = 10,
-    budget: Budget = None,
-    as_json: Json = False,
-) -> None:
+    method: opt.Method = "hipporag2",
+    reader: opt.Reader = "direct",
+    of_reader: opt.OfReader = _OF_READER,
+    model: opt.Model = _MODEL,
+    k: opt.K = 10,
+    budget: opt.Budget = None,
+) -> Said:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
     from workbench.views.records import REPLY, unread_reply
@@ -258,139 +216,91 @@ def ask(
     index = wb.Index.open(folder)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
     answer = _reader(reader, runner, index, of_reader).read(question, evidence)
-    if as_json:
-        _print_json(
-            {"answer": answer.text, "abstained": answer.abstained, "thought": answer.thought, "failure": answer.failure,
-             "flaw": answer.reading.flaw if answer.reading else "", "reply": unread_reply(answer),
-             "read": list(answer.passages), "engine": runner.name,
-             "mark": answer.proof.mark if answer.proof else None, **_evidence(evidence, False)}
-        )  # fmt: skip
-        return
-    by = (
-        " [dim](by rules, not by a language model)[/]"
-        if runner.name == "rules"
-        else f" [dim](by {escape(runner.name)})[/]"
-    )
-    said = (
-        f"failed: {answer.failure}"
-        if answer.failure
-        else "abstained: not found in the passages"
-        if answer.abstained
-        else answer.text
-        or f"no answer could be read off the reply: {answer.reading.flaw if answer.reading else 'it is empty'}"
-    )
-    unread = unread_reply(answer)
-    out.print(f"[bold]{escape(clean(said))}[/]{by}")
+    flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
+    mark = answer.proof.mark if answer.proof else None
+    said = answer.text or f"no answer could be read off the reply: {flaw if answer.reading else 'it is empty'}"
+    if answer.abstained:
+        said = "abstained: not found in the passages"
+    if answer.failure:
+        said = f"failed: {answer.failure}"
+    by = "rules, not by a language model" if runner.name == "rules" else escape(runner.name)
+    shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
     if unread:
-        out.print(f"The model replied: {escape(clean(unread, REPLY))}")
-    if answer.proof and answer.proof.mark:
-        out.print(f"{answer.proof.mark} by the facts that its passages state")
+        shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
+    if mark:
+        shown.append(f"{mark} by the facts that its passages state")
     if answer.thought and not unread:
-        out.print(escape(clean(answer.thought, 400)))
-    out.print(escape(repr(evidence)))
+        shown.append(escape(clean(answer.thought, 400)))
+    fields = _fields(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
+    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, False)}
+    return Said(whole, [*shown, evidence])
 
 
 @verb
 def evaluate(
-    folder: Folder,
-    questions: Questions,
-    method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
-    reader: Reading = None,
-    of_reader: OfReader = _OF_READER,
-    model: Model = _MODEL,
+    folder: opt.Folder,
+    questions: opt.Questions,
+    method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    reader: opt.Reading = None,
+    of_reader: opt.OfReader = _OF_READER,
+    model: opt.Model = _MODEL,
     run: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
-    limit: Limit = None,
-    k: Ranked = None,
-    budget: Budget = None,
-    workers: Workers = None,
+    asked: opt.Asked = _ASKED,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     measure: Annotated[
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
     ] = None,
-    judge: Judge = None,
-    as_json: Json = False,
-) -> None:
+    judge: opt.Judge = None,
+) -> Said:
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
     folder."""
     import workbench as wb
-    from workbench.data.folder import read_questions
 
     opened, runner = wb.Index.open(folder), _engine(model)
-    asked = read_questions(questions, set(opened.passages.row))
     chosen = [wb.method(spec, opened, runner) for spec in method]
-    done = wb.evaluate(
-        asked,
-        chosen,
-        _reader(reader, runner, opened, of_reader),
-        run,
-        limit=limit,
-        k=k,
-        budget=budget,
-        workers=workers,
-        trace=trace,
-        judge=_engine(model, judge) if judge else None,
-        **({"measures": measure} if measure else {}),
-    )
-    table = done.table().reset_index().to_dict("records")
+    judging = _engine(model, judge) if judge else None
+    given = {**vars(asked), "trace": trace, "judge": judging, **({"measures": measure} if measure else {})}
+    read = _reader(reader, runner, opened, of_reader)
+    done = wb.evaluate(_questions(questions, opened), chosen, read, run, **given)
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
-    if as_json:
-        said = {"folder": str(done.folder), "engine": runner.name, "notes": list(done.notes)}
-        _print_json({**said, "table": table, "compare": compared})
-        return
-    out.print(escape(repr(done)))
-    if compared:
-        shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
-        _show([{name: row[name] for name in shown} for row in compared], False, lead=2)
-    if runner.name != "rules":
-        out.print(f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}")
+    shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
+    return Said(
+        {"folder": str(done.folder), "engine": runner.name, "notes": list(done.notes),
+         "table": done.table().reset_index().to_dict("records"), "compare": compared},
+        [done, *([_table(compared, shown, lead=2)] if compared else []),
+         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else [])],
+    )  # fmt: skip
 
 
 @verb
 def grid(
-    folder: Folder,
-    questions: Questions,
+    folder: opt.Folder,
+    questions: opt.Questions,
     to: Annotated[Path, typer.Option("--out", "-o", help="folder of the grid; the same command goes on there")],
-    method: Methods = ["hipporag2"],  # noqa: B006 (typer copies it)
+    method: opt.Methods = ["hipporag2"],  # noqa: B006 (typer copies it)
     reader: Annotated[
         list[str], typer.Option("--reader", "-r", help="a reader's SPEC, or LABEL: SPEC; give it again for more")
     ] = ["direct"],  # noqa: B006
-    model: Model = _MODEL,
-    limit: Limit = None,
-    k: Ranked = None,
-    budget: Budget = None,
+    model: opt.Model = _MODEL,
+    asked: opt.Asked = _ASKED,
     tokens: Annotated[
         int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
     ] = 12_000,
-    workers: Workers = None,
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
     import workbench as wb
-    from workbench.data.folder import read_questions
-    from workbench.experiments.grid import grid as run_grid
 
     opened, runner = wb.Index.open(folder), _engine(model)
-    labelled = [one.rpartition(": ") for one in reader]
-    done = run_grid(
-        read_questions(questions, set(opened.passages.row)),
-        [wb.method(spec, opened, runner) for spec in method],
-        {label or spec: spec for label, _, spec in labelled},
-        to,
-        tokens=tokens or None,
-        limit=limit,
-        k=k,
-        budget=budget,
-        workers=workers,
-    )
+    chosen = [wb.method(spec, opened, runner) for spec in method]
+    readers = {label or spec: spec for label, _, spec in (one.rpartition(": ") for one in reader)}
+    done = wb.grid(_questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked))
     table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
-    if as_json:
-        said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
-        _print_json({**said, "table": table, "compare": compared})
-        return
-    _show([{name: row[name] for name in _OF_GRID if name in row} for row in table], False, lead=2)
-    _show(compared, False, lead=2)
+    said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
+    return Said(
+        {**said, "table": table, "compare": compared}, [_table(table, _OF_GRID, lead=2), _table(compared, lead=2)]
+    )
 
 
 _OF_GRID = (
@@ -402,14 +312,12 @@ _OF_GRID = (
 @verb
 def runs(
     folder: Annotated[Path | None, typer.Argument(help="where they lie; runs/ by default", metavar="FOLDER")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """The runs on disk: what each was made with, and how far it is."""
     import workbench as wb
 
-    found = wb.runs(folder).astype(object)
-    found = found if as_json else found.dropna(axis="columns", how="all")
-    _show(found.where(found.notna(), None).to_dict("records"), as_json)
+    found = wb.runs(folder)
+    return Said(_rows(found), [_table(_rows(found.dropna(axis="columns", how="all")))])
 
 
 @verb
@@ -417,18 +325,14 @@ def compare(
     first: Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")],
     second: Annotated[Path, typer.Argument(help="folder of the run that is held against it", metavar="RUN")],
     measure: Annotated[list[str] | None, typer.Option(help="only this measure; give it again for more")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """Two runs beside each other: paired differences over the questions of both, and what was made otherwise."""
     import workbench as wb
 
     found = wb.between(first, second, measure)
-    rows = found.frame.astype(object).where(found.frame.notna(), None).to_dict("records")
-    if as_json:
-        _print_json({"compare": rows, "differing": {name: list(pair) for name, pair in found.differing.items()}})
-        return
-    _show(rows, False)
-    _show([{"": name, "first": was, "second": now} for name, (was, now) in found.differing.items()], False)
+    rows, differing = _rows(found.frame), {name: list(pair) for name, pair in found.differing.items()}
+    changes = [{"": name, "first": was, "second": now} for name, (was, now) in differing.items()]
+    return Said({"compare": rows, "differing": differing}, [_table(rows), _table(changes)])
 
 
 @verb
@@ -439,29 +343,19 @@ def diagnose(
     ] = None,
     folder: Annotated[Path | None, typer.Option("--index", help="its index, for the texts of gold passages")] = None,
     measure: Annotated[str, typer.Option(help="right is who scores 1 in it")] = "accuracy",
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """Why answers of a run are wrong: the likely cause of each, and where errors come from."""
-    from dataclasses import asdict
-
     import workbench as wb
-    from workbench.data.folder import read_questions
-    from workbench.experiments.diagnose import diagnose as look
 
     index = wb.Index.open(folder) if folder else None
-    asked = read_questions(questions) if questions else None
-    found = look(wb.Run(run), asked, index, measure=measure)
-    if as_json:
-        tables = {title: frame.to_dict("records") for title, frame in found.tables().items()}
-        _print_json({"cases": [asdict(case) for case in found.cases], "tables": tables, "notes": list(found.notes)})
-        return
-    for title, frame in found.tables().items():
-        out.print(f"[bold]{escape(title)}[/]")
-        _show(frame.astype(object).where(frame.notna(), None).to_dict("records"), False)
-    shown = ("question_id", "method", "cause", "hop", "explanation")
-    _show([{name: getattr(case, name) for name in shown} for case in found.cases], False, lead=2)
-    for note in found.notes:
-        out.print(escape(note))
+    found = wb.diagnose(wb.Run(run), _questions(questions) if questions else None, index, measure=measure)
+    cases, tables = [asdict(case) for case in found.cases], found.tables()
+    shown = [part for title, frame in tables.items() for part in (f"[bold]{escape(title)}[/]", _table(_rows(frame)))]
+    wrong = _table(cases, ("question_id", "method", "cause", "hop", "explanation"), lead=2)
+    told = {title: frame.to_dict("records") for title, frame in tables.items()}
+    return Said(
+        {"cases": cases, "tables": told, "notes": list(found.notes)}, [*shown, wrong, *map(escape, found.notes)]
+    )
 
 
 @verb
@@ -470,18 +364,12 @@ def tables(
     run: Annotated[
         list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """A paper's tables next to what runs measured: each number with its verdict, and why where it does not compare."""
-    from dataclasses import asdict
+    import workbench as wb
 
-    from workbench.experiments.tables import tables as beside
-
-    found = beside(paper, run or ())
-    if as_json:
-        _print_json({**asdict(found), "counts": found.counts()})
-        return
-    out.print(escape(repr(found)), soft_wrap=True)
+    found = wb.tables(paper, run or ())
+    return Said({**asdict(found), "counts": found.counts()}, [found], wrapped=False)
 
 
 @verb
@@ -491,32 +379,27 @@ def estimate(
         typer.Argument(help="what would be indexed; with --questions, the folder of an index", metavar="DATA|INDEX"),
     ],
     questions: Annotated[Path | None, typer.Option("--questions", "-q", help="estimate an evaluation of these")] = None,
-    method: Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
-    reader: Reading = None,
-    engine: Engine = "rules",
-    record: Record = None,
+    method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    reader: opt.Reading = None,
+    engine: opt.Engine = "rules",
+    record: opt.Record = None,
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="index or run; what is done there already does not count")
     ] = None,
-    encoder: Encoder = None,
-    layers: Layers = None,
+    encoder: opt.Encoder = None,
+    layers: opt.Layers = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
-    judge: Judge = None,
+    judge: opt.Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
-    read: Read = None,
-    strict: Strict = False,
-    as_json: Json = False,
-) -> None:
+    read: opt.Read = None,
+    strict: opt.Strict = False,
+) -> Said:
     """What a build or an evaluation will take: calls, tokens, money and time per Step, from a sample.
 
     The sample is really asked; with --record its answers are kept for the build or run itself. Without a key, or with
     --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
     """
-    from dataclasses import asdict
-
     import workbench as wb
-    from workbench.data.folder import read_questions
-    from workbench.errors import EngineRefused
     from workbench.experiments.estimate import Unasked
 
     def model(spec: str):
@@ -524,64 +407,54 @@ def estimate(
         if questions is not None and sample == 0 and spec != "rules":
             return Unasked(spec)
         try:
-            return _engine(Model(spec, record))
+            return _engine(opt.Model(spec, record))
         except EngineRefused as error:
             if sample:
                 raise
             return Unasked(spec, str(error))
 
-    runner, sampled = model(engine), {} if sample is None else {"sample": sample}
-    loaded = None
+    runner, loaded, sampled = model(engine), None, {} if sample is None else {"sample": sample}
     if questions is None:
         loaded = wb.load(data, strict=strict, **_pairs("--read", read))
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
     else:
         opened = wb.Index.open(data)
-        found = wb.estimate_run(
-            read_questions(questions, set(opened.passages.row)),
-            [wb.method(spec, opened, runner) for spec in method],
-            wb.reader(reader, runner, index=opened) if reader else None,
-            judge=model(judge) if judge else None,
-            out=folder,
-            limit=limit,
-            **sampled,
-        )
-    if as_json:
-        _print_json({**asdict(found), "total": asdict(found.total), "skipped": _skipped(loaded)})
-        return
-    out.print(escape(repr(found)))
-    _print_skipped(loaded)
+        asked, chosen = _questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
+        read_by, judging = _reader(reader, runner, opened, _OF_READER), model(judge) if judge else None
+        found = wb.estimate_run(asked, chosen, read_by, judge=judging, out=folder, limit=limit, **sampled)
+    whole = {**asdict(found), "total": asdict(found.total), "skipped": _skipped(loaded)}
+    return Said(whole, [found], _skipped_lines(loaded))
 
 
 _COMMAND = {"context_settings": {"allow_interspersed_args": False}}  # what follows FILE is another verb's
 
 
-@verb(**_COMMAND)
+@verb(json=False, **_COMMAND)
 def record(
-    file: RecordFile,
+    file: opt.RecordFile,
     command: Annotated[
         list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
     ] = None,
-    as_json: Json = False,
+    early_json: opt.Json = False,
 ) -> None:
     """Run a verb and keep in FILE what the model answers; without a verb, say what FILE holds.
 
     workbench record answers.sqlite ask indexes/meridian "Who built the viaduct?" --engine local:smollm2
     """
-    _through("record", file, command, as_json)
+    _through("record", file, command, early_json)
 
 
-@verb(**_COMMAND)
+@verb(json=False, **_COMMAND)
 def replay(
-    file: RecordFile,
+    file: opt.RecordFile,
     command: Annotated[list[str] | None, typer.Argument(help="a verb with its arguments", metavar="VERB …")] = None,
-    as_json: Json = False,
+    early_json: opt.Json = False,
 ) -> None:
     """Run a verb again with what FILE holds: no model, no network, the same bytes; without a verb, say what it holds.
 
     The verb is given as it was when it was recorded. --engine may be left out, unless FILE holds several.
     """
-    _through("replay", file, command, as_json)
+    _through("replay", file, command, early_json)
 
 
 @verb
@@ -590,29 +463,23 @@ def run(
     settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
     data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
     folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
-    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = Path(
-        "build/notebooks"
-    ),
-    as_json: Json = False,
-) -> None:
+    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = _EXECUTED,
+) -> Said:
     """Execute the notebooks with papermill; figures and tables go into figures/."""
     from workbench import notebooks
     from workbench.places import home
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     done = notebooks.run_all(folder, executed, parameters, only)
-    if as_json:
-        rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
-        _print_json({"notebooks": rows, "figures": home() / parameters.get("figures", "figures")})
-        return
-    out.print("Look at:")
-    for one in done:
-        out.print(f"  {escape(str(one.page))}   the executed notebook as a page")
-    out.print("  figures/   figures, tables and verdicts")
-    out.print("  make lab   working copies of the notebooks, in JupyterLab")
+    rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
+    pages = [f"  {escape(str(one.page))}   the executed notebook as a page" for one in done]
+    figures = "  figures/   figures, tables and verdicts"
+    copies = "  make lab   working copies of the notebooks, in JupyterLab"
+    whole = {"notebooks": rows, "figures": home() / parameters.get("figures", "figures")}
+    return Said(whole, ["Look at:", *pages, figures, copies])
 
 
-@verb(context_settings={"ignore_unknown_options": True})
+@verb(json=False, context_settings={"ignore_unknown_options": True})
 def lab(
     arguments: Annotated[
         list[str] | None, typer.Argument(help="given to JupyterLab: --no-browser --port 8899", metavar="…")
@@ -622,13 +489,9 @@ def lab(
     from workbench import notebooks
 
     copies = notebooks.working_copies()
-    for copy, state in copies.items():
-        if state == "kept":
-            err.print(
-                f"{escape(str(copy))} has changes of yours and is kept, although its original in notebooks/ is newer; "
-                "rename it, and the next start brings the new one",
-                soft_wrap=True,
-            )
+    why = "has changes of yours and is kept, although its original in notebooks/ is newer; rename it, and the next"
+    for copy in (copy for copy, state in copies.items() if state == "kept"):
+        err.print(f"{escape(str(copy))} {why} start brings the new one", soft_wrap=True)
     notebooks.open_lab(next(iter(copies)), arguments or ())
 
 
@@ -636,16 +499,13 @@ def lab(
 def doctor(
     ask: Annotated[bool, typer.Option("--ask", help="ask the endpoint of the environment one tiny question")] = False,
     model: Annotated[str | None, typer.Option(help="the model that --ask asks")] = None,
-    as_json: Json = False,
-) -> None:
+) -> Said:
     """What is installed, what is missing, and the command that mends it."""
     from workbench.doctor import examine
 
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
-    _show(rows, as_json, lead=3)
-    if not found.good:
-        raise typer.Exit(1)
+    return Said(rows, [_table(rows, lead=3)], code=0 if found.good else 1)
 
 
 _recording: ContextVar[tuple[str, Path] | None] = ContextVar("recording", default=None)  # (record or replay, FILE)
@@ -661,7 +521,7 @@ def _through(how: str, file: Path, command: list[str] | None, as_json: bool) -> 
     if not command:
         from workbench.llm.record import Recording
 
-        _show(Recording(file, create=False).summary(), as_json)
+        _tell(_listed(Recording(file, create=False).summary()), as_json)
         return
     verbs = typer.main.get_command(app)
     asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
@@ -692,19 +552,25 @@ def _pairs(option: str, given: list[str] | None) -> dict[str, Any]:
 
 def _skipped(loaded) -> list[dict]:
     """The documents of a data set that could not be read; none where no data set was read."""
-    origin = loaded and loaded.origin
-    return [{"file": name, "why": reason} for name, reason in origin.skipped] if origin else []
+    skipped = loaded.origin.skipped if loaded and loaded.origin else ()
+    return [{"file": name, "why": reason} for name, reason in skipped]
 
 
-def _print_skipped(loaded) -> None:
+def _skipped_lines(loaded) -> list[str]:
     """The last word of a verb that reads data, so that nothing pushes it out of sight."""
     from workbench.views.data import skipped_lines
 
-    for line in skipped_lines(loaded.origin) if loaded and loaded.origin else ():
-        err.print(escape(line), soft_wrap=True)
+    return [escape(line) for line in skipped_lines(loaded.origin)] if loaded and loaded.origin else []
 
 
-def _engine(model: Model, spec: str | None = None):
+def _questions(file: Path, index=None):
+    """Those of a file; with an index, those whose gold passages are in it."""
+    from workbench.data.folder import read_questions
+
+    return read_questions(file, set(index.passages.row) if index else None)
+
+
+def _engine(model: opt.Model, spec: str | None = None):
     """The engine that the options, or a SPEC with the same options, name; while a verb is recorded, its recording."""
     import workbench as wb
 
@@ -723,7 +589,7 @@ def _engine(model: Model, spec: str | None = None):
     return wb.engine(spec, **{name: value for name, value in given.items() if value})
 
 
-def _reader(spec: str | None, engine, index, options: OfReader):
+def _reader(spec: str | None, engine, index, options: opt.OfReader):
     """The reader of a SPEC with what options add to it; none without a SPEC."""
     import workbench as wb
 
@@ -754,21 +620,36 @@ def _evidence(evidence, with_trace: bool) -> dict:
     }
     if with_trace:
         names = ("id", "parent", "kind", "step", "inputs", "outputs", "scores")
-        shown["trace"] = [{name: getattr(event, name) for name in names} for event in evidence.trace]
+        shown["trace"] = [_fields(event, *names) for event in evidence.trace]
     return shown
 
 
-def _show(rows: list[dict], as_json: bool, lead: int = 1) -> None:
-    """Rows as JSON, or laid out for the terminal, where the first `lead` columns name a row."""
+def _rows(frame) -> list[dict]:
+    """The rows of a data frame, with None for what is not defined."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+
+
+def _table(rows: list[dict], columns: Sequence[str] | None = None, lead: int = 1):
+    """Some columns of rows, laid out for the terminal, where the first `lead` of them name a row."""
+    return lay_out([{name: row[name] for name in columns or row if name in row} for row in rows], out, lead)
+
+
+def _listed(rows: list[dict]) -> Said:
+    return Said(rows, [_table(rows)])
+
+
+def _tell(said: Said, as_json: bool) -> None:
+    """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
     if as_json:
-        _print_json(rows)
+        sys.stdout.write(json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str) + "\n")
     else:
-        out.print(lay_out(rows, out, lead))
-
-
-def _print_json(value: Any) -> None:
-    """Plain, so that it can be piped; NaN, which JSON does not have, becomes null."""
-    sys.stdout.write(json.dumps(_without_nan(value), indent=1, ensure_ascii=False, default=str) + "\n")
+        for one in said.shown:
+            shown = one if isinstance(one, str | Table | Group) else escape(repr(one))
+            out.print(shown, soft_wrap=not said.wrapped)
+        for note in said.notes:
+            err.print(note, soft_wrap=True)
+    if said.code:
+        raise typer.Exit(said.code)
 
 
 def _without_nan(value: Any) -> Any:

@@ -24,16 +24,10 @@ Compress = Annotated[
 ]
 Route = Annotated[bool | None, typer.Option("--route", help="the reader's prompt by the kind of the question")]
 Retry = Annotated[str | None, typer.Option(help="a prompt that is asked where the first one abstains, or none")]
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="a name (workbench datasets), a data folder, a folder of documents, or another program's index",
-        metavar="DATA",
-    ),
-]
+_SOURCES = "a name (workbench datasets), a data folder, a folder of documents, or another program's index"
+Data = Annotated[str, typer.Argument(help=_SOURCES, metavar="DATA")]
 Read = Annotated[
-    list[str] | None,
-    typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252"),
+    list[str] | None, typer.Option("--read", help="how DATA is read: size=200, overlap=20, encoding=cp1252")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="stop at the first document that cannot be read")]
 Offline = Annotated[bool, typer.Option("--offline", help="download nothing")]
@@ -53,13 +47,10 @@ Layers = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
-
 Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]
 Limit = Annotated[int | None, typer.Option(help="ask only the first so many")]
 Ranked = Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")]
 Workers = Annotated[int | None, typer.Option(help="questions asked side by side")]
-Run = Annotated[Path, typer.Argument(help="folder of a run", metavar="RUN")]
-Command = Annotated[list[str] | None, typer.Argument(help="a verb with its arguments", metavar="VERB …")]
 
 
 @dataclass(frozen=True)
@@ -82,6 +73,16 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """How many questions are asked, and how much is retrieved for each."""
+
+    limit: Limit = None
+    k: Ranked = None
+    budget: Budget = None
+    workers: Workers = None
+
+
+@dataclass(frozen=True)
 class OfReader:
     """What options add to a reader's SPEC."""
 
@@ -90,27 +91,30 @@ class OfReader:
     retry: Retry = None
 
 
-def flattened(function: Callable) -> Callable:
-    """The function with a parameter for each field of a parameter that is a group of options."""
+def flattened(function: Callable, json: bool) -> Callable:
+    """The function with a parameter for each field of a parameter that is a group of options, and one for --json."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, given in signature(function).parameters.items():
         if name in groups:
             of_group = get_type_hints(groups[name], include_extras=True)
-            parameters += [
-                Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=of_group[field.name])
-                for field in fields(groups[name])
-            ]
+            parameters += [_keyword(one.name, one.default, of_group[one.name]) for one in fields(groups[name])]
         else:
             parameters.append(given.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name]))
+    if json:
+        parameters.append(_keyword("as_json", False, Json))
 
     @wraps(function)
-    def call(**given: Any) -> None:
+    def call(**given: Any) -> Any:
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        function(**given)
+        return function(**given)
 
     call.__signature__ = Signature(parameters)
     call.__annotations__ = {one.name: one.annotation for one in parameters}
     return call
+
+
+def _keyword(name: str, default: Any, annotation: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,9 +1,13 @@
-"""Default folders of indexes, runs and figures."""
+"""Default folders of indexes, runs and figures, and the lock of a folder that is written."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 
 def home() -> Path:
@@ -16,3 +20,24 @@ def home() -> Path:
     here = Path.cwd()
     beside_notebooks = here.name in ("notebooks", "lab") and (here.parent / "notebooks").is_dir()
     return here.parent if beside_notebooks else here
+
+
+@contextmanager
+def locked(folder: Path, taken: Exception) -> Iterator[None]:
+    """Hold the lock of a folder. A second process does not wait: it raises `taken`. A killed one holds it no longer."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        held = FileLock(folder / ".lock").acquire(timeout=0)
+    except Timeout:
+        raise taken from None
+    with held:
+        yield
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a process holds the lock of a folder."""
+    try:
+        with FileLock(folder / ".lock", timeout=0) if (folder / ".lock").exists() else nullcontext():
+            return False
+    except Timeout:
+        return True

@@ -15,13 +15,12 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from filelock import FileLock, Timeout
-
+from workbench import places
 from workbench.errors import SettingError
 from workbench.experiments.identity import Identity, row_key
 from workbench.experiments.run import Run, by_cell, read_questions_of, read_rows, summed, trace_name, write_new
@@ -245,19 +244,10 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
     return before
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Two processes must not add rows to one run; the second is told so. The lock of a killed one is gone with it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise SettingError(f"another process is writing the run {folder}; wait, or choose another folder") from None
-    try:
-        yield
-    finally:
-        lock.release()
+def locked(folder: Path) -> AbstractContextManager[None]:
+    """Two processes must not add rows to one run; the second is told so."""
+    taken = f"another process is writing the run {folder}; wait, or choose another folder"
+    return places.locked(folder, SettingError(taken))
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
 from workbench.data.graph import Schema, read_schema
 from workbench.errors import IndexFault
+from workbench.places import locked
 
 FORMAT = 1
 
@@ -74,21 +74,10 @@ class Store:
     def write_schema(self, schema: Schema) -> None:
         write_atomically(self.folder / "schema.json", json.dumps(asdict(schema), indent=1, ensure_ascii=False) + "\n")
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Held while building; a second builder fails at once instead of waiting."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.folder / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise IndexFault(
-                f"another process is building {self.folder}; wait for it, or choose another folder"
-            ) from None
-        try:
-            yield
-        finally:
-            lock.release()
+        taken = f"another process is building {self.folder}; wait for it, or choose another folder"
+        return locked(self.folder, IndexFault(taken))
 
     def path(self, kind: str, key: str) -> Path:
         return self.folder / f"{kind}-{key}"

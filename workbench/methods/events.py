@@ -77,6 +77,17 @@ def read_record(kind: type[T], stored: Mapping[str, Any]) -> T:
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
+def root_of(trace: Trace, step: str, parts: str, take: str) -> Event:
+    """The event of a whole retrieval, under which one of `step` stands. Raises DataError for a trace that holds none,
+    so that it lacks its `parts`; `take` says which trace to take."""
+    part = next(iter(trace.find(step)), None)
+    if part is None or part.parent is None:
+        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
+        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
+        raise DataError(f"{made_by} has no {parts}{why}; {take}, recorded at level full or ids")
+    return trace[part.parent]
+
+
 @contextmanager
 def read_as_written(step: str, writer: str) -> Iterator[None]:
     """Read a trace of `step` in this block: raises DataError where its events are not as `writer` writes them."""

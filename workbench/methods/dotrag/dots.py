@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.errors import DataError, SettingError
+from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Edge, Node, Subgraph
 from workbench.graph.region import region
 from workbench.index import Index
@@ -35,7 +35,7 @@ from workbench.methods.dotrag.events import (
     Selection,
     Verdicts,
 )
-from workbench.methods.events import read_as_written
+from workbench.methods.events import read_as_written, root_of
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
 
@@ -259,19 +259,9 @@ def dots(source: Trace | Evidence, gold: Sequence[str] = ()) -> Dots:
     trace = source.trace if isinstance(source, Evidence) else source
     if trace is None:
         raise SettingError(f"the evidence of {source.method} has no trace; retrieve with trace='full'")
-    root = _root(trace)
+    root = root_of(trace, Selection.step, "DOTs", "take the trace of dotrag")
     with read_as_written(root.step, "dotrag"):
         return _dots(trace, root, tuple(gold))
-
-
-def _root(trace: Trace) -> Event:
-    """The event of the whole retrieval."""
-    selection = next(iter(trace.find(Selection.step)), None)
-    if selection is None or selection.parent is None:
-        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
-        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
-        raise DataError(f"{made_by} has no DOTs{why}; take the trace of dotrag, recorded at level full or ids")
-    return trace[selection.parent]
 
 
 def _dots(trace: Trace, root: Event, gold: tuple[str, ...]) -> Dots:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from workbench.errors import DataError
-from workbench.methods.events import read_as_written
+from workbench.methods.events import read_as_written, root_of
 from workbench.methods.iterative.events import (
     Chain,
     Cut,
@@ -119,22 +118,10 @@ def replay(trace: Trace, gold: Sequence[str] = ()) -> Replay:
     """The replay of a trace, in memory or opened from a file. `gold` are ids of passages to be marked.
 
     Raises DataError for a trace without rounds, and for one whose events are not as the methods write them."""
-    root = _root(trace)
+    take = "replay the trace of an iterative method, such as bdtr or ircot"
+    root = root_of(trace, RoundEvent.step.format(round=0), "rounds", take)
     with read_as_written(root.step, "an iterative method"):
         return _replay(trace, root, tuple(gold))
-
-
-def _root(trace: Trace) -> Event:
-    """The event of the whole retrieval."""
-    first = next(iter(trace.find(RoundEvent.step.format(round=0))), None)
-    if first is None or first.parent is None:
-        made_by = f"the trace of {trace[0].step}" if len(trace) else f"an empty trace (level {trace.level})"
-        why = f": {trace[0].outputs['fallback']}" if len(trace) and "fallback" in trace[0].outputs else ""
-        raise DataError(
-            f"{made_by} has no rounds{why}; replay the trace of an iterative method, such as bdtr or ircot, recorded "
-            "at level full or ids"
-        )
-    return trace[first.parent]
 
 
 def _replay(trace: Trace, root: Event, gold: tuple[str, ...]) -> Replay:
