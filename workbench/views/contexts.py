@@ -1,7 +1,7 @@
-"""The look of a structured context, and of one beside what a compressor kept of it.
+"""The view of a structured context, alone or next to its compressed form.
 
-Where something stands is a number and a colour: 0 is named in the question, 1 is a hop from it, and so on. What was
-dropped is pale and struck through."""
+A number and a colour show the hop: 0 for names in the question, 1 for their neighbours, and so on. Dropped parts are
+pale and struck through."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Marks:
         return "".join(self._part(part) if at % 2 else esc(part, len(part)) for at, part in enumerate(parts))
 
     def chip(self, name: str) -> str:
-        """The hop of a name; nothing where it was not reached."""
+        """The hop of a name; empty if it was not reached."""
         return hop_chip(self.hops[name]) if name in self.hops else ""
 
     def _part(self, name: str) -> str:
@@ -111,7 +111,7 @@ def _(relation: ContextRelation) -> str:
 
 
 def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
-    """The tables of a context by what a reader calls them."""
+    """The tables of a context by their displayed names."""
     return {
         "entities": graph.entities,
         "relationships": graph.relations,
@@ -170,8 +170,8 @@ def _(one: Compressed) -> str:
 
 
 def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP) -> str:
-    """The whole context on the left, what was kept of it on the right; `gold` answers are marked in both. `limit` is
-    how many characters of one text are shown."""
+    """The whole context on the left, the kept part on the right; `gold` answers are marked in both. `limit` is the
+    number of displayed characters of one text."""
     marks = Marks(one.hops, gold)
     left = graph_part(one.before, one.graph, marks)
     right = "".join(_kept(one, marks, limit)) or graph_part(one.graph, marks=marks)

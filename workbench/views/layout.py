@@ -1,5 +1,4 @@
-"""Where the nodes of a picture stand: computed here and not by the page, so that the same graph gives the same
-picture."""
+"""The layout of a graph, computed here and not by the page, so that the same graph gives the same picture."""
 
 from __future__ import annotations
 
@@ -30,6 +29,6 @@ def layout(subgraph: Subgraph, seed: int = 0) -> np.ndarray:
         )
     positions = np.asarray(found.coords)
     positions -= np.median(positions, axis=0)
-    # What hangs on by nothing drifts far off and would make all else small.
+    # Isolated nodes drift far off and would make everything else small.
     reach = np.quantile(np.abs(positions), 0.98) or 1.0
     return np.clip(positions / reach, -1.1, 1.1) / 1.1

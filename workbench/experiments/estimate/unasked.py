@@ -68,8 +68,8 @@ class Unasked(EngineBase):
 def _usage(step: Step, value: Any, result: Result) -> Usage:
     """What asking would have taken. It counts as recorded, since it tells nothing of how long a model takes."""
     prompt = sum(tokens.count(message["content"]) for message in step.prompt(value))
-    said = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
-    return Usage(1, prompt, min(said, step.max_tokens), failed=result.usage.failed, recorded=1)
+    completion = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
+    return Usage(1, prompt, min(completion, step.max_tokens), failed=result.usage.failed, recorded=1)
 
 
 @contextmanager

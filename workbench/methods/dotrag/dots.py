@@ -307,8 +307,8 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
     anchors = [row[anchor.name] for anchor in dot.anchors]
     part = region(index.typed, anchors, dot.rules.allowed_types, len(dot.region.hops) - 1, None)
     degrees = index.typed.degrees[part.rows]
-    shown = np.lexsort((part.rows, -degrees, part.hops))[:most]
-    names, inside = index.typed.names, part.graph[shown][:, shown].tocoo()
+    included = np.lexsort((part.rows, -degrees, part.hops))[:most]
+    names, inside = index.typed.names, part.graph[included][:, included].tocoo()
     nodes = (
         Node(
             int(part.rows[at]),
@@ -318,11 +318,11 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
             int(part.hops[at]),
             int(degrees[at]),
         )
-        for at in shown
+        for at in included
     )
     ends = zip(inside.row.tolist(), inside.col.tolist())
     edges = (Edge(source, target, "relation", 1.0) for source, target in ends if source < target)
-    return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(shown))
+    return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(included))
 
 
 def _final(searched: Dots, paths: Sequence[Mapping]) -> Iterator[JudgedPath]:

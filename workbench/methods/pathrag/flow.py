@@ -100,13 +100,13 @@ class _Pairs:
         self.counts = np.zeros((HOPS, q, q), dtype=np.int64)
         self.following = np.zeros((q, q), dtype=np.int64)
         self._leads: list[np.ndarray] = []  # of s: (neighbours, q), whether a path of two or three edges goes through
-        beside = adjacency[self._nodes].T.tocsr()  # (n, q): is the row a neighbour of t?
-        shared = (adjacency @ beside).tocsr() if hops > 2 else None  # (n, q): common neighbours with t
-        joined = beside[self._nodes].toarray().astype(np.int64)
+        adjacent = adjacency[self._nodes].T.tocsr()  # (n, q): is the row a neighbour of t?
+        shared = (adjacency @ adjacent).tocsr() if hops > 2 else None  # (n, q): common neighbours with t
+        joined = adjacent[self._nodes].toarray().astype(np.int64)
         for s in range(q):
             near = self._near(self._nodes[s])
             other = near[:, None] != self._nodes
-            two = beside[near].toarray().astype(np.int64) if hops > 1 else np.zeros(other.shape, np.int64)
+            two = adjacent[near].toarray().astype(np.int64) if hops > 1 else np.zeros(other.shape, np.int64)
             # s itself is a common neighbour of its neighbours and of t, where it is joined to t.
             three = (shared[near].toarray().astype(np.int64) - joined[s]) * other if hops > 2 else np.zeros_like(two)
             leads = (two > 0) | (three > 0)
