@@ -59,8 +59,9 @@ class IRCoT(Iterative):
 
     @validated
     class Settings(Settings):
-        """Those of all iterative methods. `most`: at most so many passages, in the order in which they came (none: all,
-        by the maximum rule). `sentences`: a thought is one sentence, and the last that tells something is the query."""
+        """Those of all iterative methods. `most`: maximum number of passages, in the order of retrieval (none: all, by
+        the maximum rule). `sentences`: a thought is cut to one sentence, and the query is the last informative
+        sentence."""
 
         profile: str = "adapted"
         most: Positive | None = None

@@ -56,7 +56,7 @@ _NO_TYPE = set("'()<>|/\\")
 
 @dataclass(frozen=True)
 class Input:
-    """`types` (name, definition). `found`: names that an earlier reply has; what is asked for then is the rest."""
+    """`types` are (name, definition). `found`: the names in an earlier reply, which is asked to be completed."""
 
     title: str
     text: str
@@ -141,9 +141,9 @@ def prompt(value: Input) -> list[Message]:
 
 
 def read(text: str) -> Output:
-    """What stands after the end mark does not count. A line that is no whole record is skipped, as are entities without
-    a name, description or usable type, and relations of a thing with itself. A reply without any record is unreadable,
-    unless it says that there is none by its end mark alone."""
+    """Text after the end mark is ignored. Incomplete records are skipped, as are entities without a name, description
+    or usable type, and relations of an entity with itself. A reply without any record is unreadable, unless it consists
+    of the end mark alone."""
     body, *after = _END.split(text, maxsplit=1)
     output = Output(entities=[], relations=[], complete=bool(after))
     for line in re.split(r"[\r\n]+", body):
@@ -159,7 +159,7 @@ def read(text: str) -> Output:
 
 
 def _rows(line: str) -> Iterator[list[str]]:
-    """The records of a line: the kind and the fields of each. Of what is no record the kind is empty.
+    """The records of a line, each as its kind and fields; the kind is empty for anything else.
 
     >>> list(_rows("(entity<|#|>Orsby<|#|>Location<|#|>A town)"))
     [['entity', 'Orsby', 'Location', 'A town']]
@@ -205,7 +205,7 @@ def _relation(fields: list[str]) -> RelationRecord | None:
 
 def clean_name(text: str) -> str:
     """A name as the graph has it: one line without tags, full-width letters and the quotes that models put around it,
-    at most 256 characters and 512 bytes; empty where no letter or digit is left.
+    at most 256 characters and 512 bytes; empty if no letter or digit is left.
 
     >>> clean_name(' "<b>Kestrel　ＦＭ</b>" '), clean_name("L’Étoile “du Nord”"), clean_name("**")
     ('Kestrel FM', "L'Étoile du Nord", '')

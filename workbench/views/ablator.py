@@ -186,7 +186,7 @@ class Ablator(Widget):
         self._picture.draw(self.drawing)
         self._legend.value = self._note(text(self.drawing)) + drawing_legend(self.drawing) if self.drawing else ""
 
-    # -- what is shown ------------------------------------------------------------------------------------------------
+    # -- display ------------------------------------------------------------------------------------------------------
 
     @property
     def _gold(self) -> tuple[str, ...]:

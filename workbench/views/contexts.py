@@ -121,7 +121,7 @@ def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
 
 
 def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Marks | None = None) -> str:
-    """The tables, each a part that folds; what is not in `kept` is struck through."""
+    """The tables, each collapsible; rows that are not in `kept` are struck through."""
     marks, parts = marks or Marks(), []
     stays = _stays(graph, graph if kept is None else kept)
     for name, rows in graph_rows(graph).items():
@@ -136,7 +136,7 @@ def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Mar
 
 
 def _stays(before: ContextGraph, after: ContextGraph) -> dict[str, list[bool]]:
-    """Which rows of each table are kept. A name of which nothing is told is, where a relationship with it is."""
+    """Which rows of each table are kept. A name without a description is kept if one of its relationships is."""
     kept = {name: set(rows) for name, rows in graph_rows(after).items()}
     ends = {end for relation in after.relations for end in (relation.source, relation.target)}
     kept["entities"] |= {row for row in before.entities if not row.description and row.name in ends}
@@ -204,7 +204,7 @@ def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
 
 
 def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
-    """What stands under each heading of the compressed text."""
+    """The parts under each heading of the compressed text."""
     for (heading, hop), ids in _sections(one):
         rows = [_name(row, one, marks) if isinstance(row, str) else _unit(row, one, marks, limit) for row in ids]
         title = f"<b>{esc(heading.strip('= ') or 'texts', NAME)}</b> <span class='q'>{len(rows):,}</span>"

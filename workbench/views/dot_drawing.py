@@ -163,7 +163,7 @@ def _places(dot: Dot, names: Sequence[str]) -> dict[str, _Place]:
     layers: dict[int, list[str]] = {}
     for name in names:
         layers.setdefault(hops.get(name, beyond), []).append(name)
-    rows = max(14, ceil((8 * len(names)) ** 0.5))  # so that the whole is somewhat wider than high
+    rows = max(14, ceil((8 * len(names)) ** 0.5))  # somewhat wider than high
     places: dict[str, _Place] = {}
     column = 0
     for hop in sorted(layers):

@@ -253,7 +253,7 @@ class Tracer(Widget):
             self._paths.options = [(ALL_PATHS, ""), *((_path_label(path), path.id) for path in self._paths_so_far)]
             self._paths.value = self.path.id if self.path else ""
 
-    # -- what is shown ------------------------------------------------------------------------------------------------
+    # -- display ------------------------------------------------------------------------------------------------------
 
     def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
         """Another retrieval: its first DOT, when that has ended."""

@@ -133,7 +133,7 @@ class Failures(Widget):
             self._wrong.options = listed or [("every answer is right", "")]
             self._wrong.value = self.case.question_id if self.case else ""
 
-    # -- what is shown ------------------------------------------------------------------------------------------------
+    # -- display ------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         self._show_controls()

@@ -20,7 +20,7 @@ def layout(subgraph: Subgraph, seed: int = 0) -> np.ndarray:
     if n < 2:
         return np.zeros((n, 2))
     hops = np.array([node.hop for node in subgraph.nodes], dtype=float)
-    angle = 2.399963 * np.arange(n)  # the golden angle: neighbours in the list stand apart
+    angle = 2.399963 * np.arange(n)  # the golden angle keeps list neighbours apart
     start = np.c_[np.cos(angle), np.sin(angle)] * (hops + 0.05 + np.arange(n) / n)[:, None]
     graph = igraph.Graph(n, [(edge.source, edge.target) for edge in subgraph.edges])
     with seeded(seed):

@@ -37,7 +37,7 @@ class _End(NamedTuple):
 
 
 def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), binding: int = 0) -> Drawing:
-    """The match of a binding, by its position (the best by default), or where none is complete as far as it goes;
+    """The match of a binding, by its position (the best by default), or the partial match if none is complete;
     `facts` are those among which it was found."""
     complete = bool(proof.bindings)
     matches = proof.bindings[binding].matches if complete else proof.partial

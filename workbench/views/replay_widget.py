@@ -247,8 +247,7 @@ def edited(shown: Replay, number: int, texts: Mapping[str, str]) -> list[Thought
 
 
 def _queries(question: str, texts: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The queries of a thought: ToG searches for each target, which stands with its score, IRGS for its whole
-    generation."""
+    """The queries of a thought: ToG searches for each target, listed with its score, IRGS for its whole generation."""
     if "targets" in texts:
         targets = [_SCORE.sub("", line) for line in texts["targets"].splitlines()]
         return [("target", target) for target in targets if target.strip()]

@@ -159,8 +159,8 @@ class DotRAG(Method):
         return replace(evidence, question=question, fallback="; ".join(notes) or None)
 
     def connect(self, question: str, dots: Sequence[SelectedDot], trace: Trace) -> list[SearchResult]:
-        """Stages 2 and 3 of every DOT, in the order of their numbers: side by side where the engine takes several calls
-        at once. Each has a trace of its own, so that events come in the same order either way."""
+        """Stages 2 and 3 of every DOT, in the order of their numbers; concurrently if the engine takes several calls at
+        once. Each DOT has its own trace, so the order of events is the same either way."""
         traces = [Trace(trace.level) for _ in dots]
         workers = min(getattr(self.engine, "workers", 1), len(dots))
         try:

@@ -70,17 +70,17 @@ class KETRAG(Method):
 
     @validated
     class Settings:
-        """tokens, theta   λ, cl100k tokens of the context, and θ, the share of the entity channel; it also has what the
-                        other channels leave
-        strategy        what stands beside the entity channel: `keyword`: the keyword channel; `text`: the pieces that
-                        are closest to the question; `skeleton`: nothing; `three`: both, with half of the share each
-        entities        how many are matched; `per_entity`: how many times so many relationships with others are shown
-        text_share      of the entity channel, for sources
-        sources         `bridges`: pieces that the skeleton ties to what is shown (`bridges.py`); `units`: parts of the
-                        chunks that the skeleton was extracted from, those of the first entity first
-        keywords, pool  how many keywords are looked at, for how many times the tokens of their channel
-        duplicates_end_pool, repeat_sources, empty_reports   what the released code does, see docs/ketrag.md
-        titles          whether a piece from inside a passage is shown with the title of the passage"""
+        """tokens, theta   λ, cl100k tokens of the context, and θ, the share of the entity channel, which also gets the
+                        tokens that the other channels leave
+        strategy        the channel next to the entity channel: `keyword`; `text`: the pieces closest to the question;
+                        `skeleton`: none; `three`: keyword and text, each with half of the share
+        entities        number of matched entities; at most `per_entity` times as many relationships with others
+        text_share      share of the entity channel for sources
+        sources         `bridges`: pieces that the skeleton connects to the text (`bridges.py`); `units`: parts of the
+                        chunks from which the skeleton was extracted, those of the first entity first
+        keywords, pool  number of keywords to examine; size of their pool, in multiples of the channel's tokens
+        duplicates_end_pool, repeat_sources, empty_reports   behaviour of the released code, see docs/ketrag.md
+        titles          whether a piece from inside a passage has the title of the passage"""
 
         profile: str = "workbench"
         tokens: Tokens = 12_000

@@ -55,12 +55,12 @@ class LightRAG(Method):
     class Settings:
         """mode               naive: passages close to the question; local: entities; global: relations; hybrid: both;
                            mix: all three
-        top_k, least       how many entities and relations are searched for, of which cosine at least
-        entity_tokens, relation_tokens   caps of what is shown; what is cut brings no passage
+        top_k, least       maximum number of entities and of relations per search, and their least cosine
+        entity_tokens, relation_tokens   caps of both tables; rows that are cut contribute no passage
 
-        Of `current` alone: `chunk_top_k` passages at most; `related` and `pick` (vector, weight): how many an entity or
-        edge brings, and which; `total_tokens` of the prompt, of which the instructions have `prompt_tokens`. Of `early`
-        alone: `text_tokens`, the cap of the passages of each side."""
+        Only in `current`: `chunk_top_k`, the maximum number of passages; `related` and `pick` (vector, weight): how
+        many passages an entity or edge contributes, and which; `total_tokens` of the prompt, including `prompt_tokens`
+        of instructions. Only in `early`: `text_tokens`, the cap of the passages of each side."""
 
         profile: str = "current"
         mode: Literal[*LEVELS] = "mix"

@@ -39,11 +39,11 @@ class PathRAG(Method):
 
     @validated
     class Settings:
-        """top_k, least      how many entities and relations are searched for, of which cosine at least
-        alpha, threshold  what is left of the flow at each further edge; what is too little to flow on
-        form              edges (the code) or nodes (the paper): what a path's worth is the average of
-        hops, paths       most edges of a path; how many are kept
-        limit             paths of one ordered pair that are looked at, where something flows on
+        """top_k, least      maximum number of entities and of relations per search, and their least cosine
+        alpha, threshold  decay of the flow at each further edge; flow below which nothing is passed on
+        form              whether a path's score averages over edges (the code) or nodes (the paper)
+        hops, paths       maximum number of edges of a path; number of paths kept
+        limit             paths examined of one ordered pair, if flow is passed on
         text_tokens, relation_tokens, local_tokens   caps of the passages of each level; of the relations of the high
                           level; of its entities, and of the paths"""
 
