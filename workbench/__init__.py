@@ -11,8 +11,8 @@ from importlib.util import find_spec
 
 __version__ = "0.1.0"
 
-# Module → the public names that it defines. Each is imported when it is first asked for: loading a data set needs
-# neither the methods nor the libraries behind them.
+# Module → the public names that it defines. Each is imported on first use: loading a data set needs neither the methods
+# nor the libraries behind them.
 _DEFINED_IN = {
     "data": ("datasets", "load", "write_folder"),
     "encoding": ("encoder",),
@@ -54,15 +54,15 @@ def __dir__():
 
 
 def ablate(source, questions=(), **settings):
-    """Widgets to change one thing at a time between retrieval and answer, over an index, or to go through the failed
-    questions of a grid or a run; see :mod:`workbench.views.ablator`."""
+    """Widgets to change one thing at a time between retrieval and answer, over an index, or to inspect the wrong
+    answers of a grid or a run; see :mod:`workbench.views.ablator`."""
     from workbench.views.ablator import ablator  # only notebooks need the widgets
 
     return ablator(source, questions, **settings)
 
 
 def explore(index, start=None, *, theme="light", **settings):
-    """Widgets to walk through the graph of an index; see :class:`workbench.views.explorer.Explorer`."""
+    """Widgets to explore the graph of an index; see :class:`workbench.views.explorer.Explorer`."""
     from workbench.views.explorer import Explorer
 
     return Explorer(index, start, theme=theme, **settings)

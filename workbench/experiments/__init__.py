@@ -1,4 +1,5 @@
-"""Asking many questions, comparing methods and readers, and saying what a number is worth and why answers are wrong."""
+"""Evaluation over many questions: runs, comparisons of methods and readers, significance, and causes of wrong
+answers."""
 
 from workbench.experiments.diagnose import Diagnosis, diagnose
 from workbench.experiments.evaluate import evaluate

@@ -1,12 +1,11 @@
-"""The folder of a run while it is written: what stands in it, what of that still holds, and what is missing.
+"""The folder of a run while it is written: its rows, which of them are still valid, and which are missing.
 
-A run grows: methods, questions and measures are added to it, and only what is missing is asked. A row holds as long as
-its key is that of the method, reader and question as they are now (`identity`). Rows that no longer hold are put aside,
-into `before/`, where they are a run of their own; so are the rows of methods that are not asked for now if they were
-made by other code than what is. No run has rows of two versions.
+A run grows with methods, questions and measures; only missing rows are computed. A row is valid as long as its key
+matches the current method, reader and question (`identity`). Invalid rows move to `before/`, where they form a separate
+run, and so do rows of methods that are not requested now and were made by other code. No run has rows of two versions.
 
-Rows are appended as they come, each flushed before the next, after the files that it names; at the end they stand in
-the order of questions and methods, so that a run that grew has the bytes of one that was made at once."""
+Rows are appended one by one, each flushed before the next, after the files that it names. At the end they are sorted by
+questions and methods, so a run that grew has the same bytes as one made at once."""
 
 from __future__ import annotations
 
@@ -30,13 +29,13 @@ from workbench.source import changed
 from workbench.text import text_hash
 from workbench.trace import Trace
 
-# Conditions under which every row of a run is made; with others it is another run.
+# Conditions shared by all rows of a run; other conditions make another run.
 FIXED = ("format", "reader", "k", "budget", "trace")
 Cell = tuple[str, str]  # question id, method
 
 
 class Parts(NamedTuple):
-    """What decides the rows that are asked for."""
+    """The identities that determine the requested rows."""
 
     methods: Mapping[str, Identity]
     reader: Identity | None
@@ -46,8 +45,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Earlier:
-    """The run that stood in a folder: its configuration, the code that made it (as `Standing.sources`), its
-    questions."""
+    """The run found in a folder: its configuration, the code that made it (as `Standing.sources`), its questions."""
 
     config: dict[str, Any]
     sources: dict[str, dict[str, str]]
@@ -61,8 +59,8 @@ class Earlier:
 
 @dataclass
 class Standing:
-    """What a folder holds of what is asked for, once `config` is its run's: `rows` that hold, those that do not
-    (`stale`), which `before` made, and `why`, in words."""
+    """The state of a run's folder for the requested `config`: valid `rows`, invalid ones (`stale`), the run `before`
+    that made these, and `why` they are invalid, in words."""
 
     folder: Path
     config: dict[str, Any]
@@ -75,8 +73,8 @@ class Standing:
 
     @classmethod
     def of(cls, folder: Path, asked: Mapping[str, Any], parts: Parts, questions: Sequence[Question]) -> Standing:
-        """What stands in `folder`; `asked` is the configuration of a run of what is asked for alone.
-        :class:`SettingError` where the folder holds another run."""
+        """The state of `folder`; `asked` is the configuration of a run with only the requested parts. Raises
+        :class:`SettingError` if the folder contains another run."""
         config = check_same(folder, asked)
         sources = {name: part.units for name, part in _named(parts)}
         mine = {question.id: question for question in questions}
@@ -94,19 +92,19 @@ class Standing:
         return standing
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether the method, the reader and the question of a row are what they were."""
+        """Whether the method, the reader and the question of a row are unchanged."""
         method, question = self.config["methods"].get(row["method"]), self.questions.get(row["question_id"])
         reading = self.config["reading"] and self.config["reading"]["key"]
         return bool(method and question and row.get("key") == row_key(method["key"], reading, question))
 
     def missing(self, questions: Iterable[Question], methods: Iterable[str]) -> list[tuple[Question, str]]:
-        """What is still to be asked, in the order of questions and methods."""
+        """The (question, method) pairs without a row, in the order of questions and methods."""
         methods = list(methods)
         return [(one, name) for one in questions for name in methods if (one.id, name) not in self.rows]
 
 
 class Book:
-    """A folder that is being written; `locked` around it."""
+    """The folder of a run during writing; use inside `locked`."""
 
     def __init__(self, standing: Standing):
         self.standing, self.folder = standing, standing.folder
@@ -126,13 +124,13 @@ class Book:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was asked again, why, and where the earlier rows are."""
+        """Which rows were recomputed, why, and where the earlier ones are."""
         return tuple(f"{reason}; the earlier rows are in {self.aside}" for reason in self.standing.why)
 
     @contextmanager
     def open(self) -> Iterator[Callable[[dict, Mapping[str, Any] | None, Trace | None, Mapping[str, str]], None]]:
-        """Gives what adds a row, its timing, trace and contexts; an earlier row of its question and method counts no
-        more."""
+        """Yields a function that adds a row with its timing, trace and contexts, and replaces an earlier row of the
+        same question and method."""
         with (
             (self.folder / "results.jsonl").open("a", encoding="ascii") as results,
             (self.folder / "timings.jsonl").open("a", encoding="ascii") as timings,
@@ -150,7 +148,7 @@ class Book:
             yield add
 
     def _write_files(self, row: Mapping[str, Any], trace: Trace | None, contexts: Mapping[str, str]) -> None:
-        """The files that a row names. They go first, so that it never names a file which is not there."""
+        """The files that a row names. They are written first, so that a row never names a missing file."""
         for name, text in contexts.items():
             if not (path := self.folder / "contexts" / name).exists():
                 _whole(path, lambda part, text=text: part.write_text(text, encoding="utf-8"))
@@ -161,7 +159,7 @@ class Book:
         return (self.folder / "contexts" / name).read_text(encoding="utf-8")
 
     def close(self) -> None:
-        """Rows and timings in the order of questions and methods, without files that no row names, and summaries."""
+        """Sort rows and timings by questions and methods, delete files that no row names, and write the summaries."""
         cells = [(one, name) for one in self.standing.questions for name in self.standing.config["methods"]]
         rows = [self.rows[cell] for cell in cells if cell in self.rows]
         write_lines(self.folder / "results.jsonl", rows)
@@ -176,7 +174,7 @@ class Book:
         Run(self.folder).save_summaries()
 
     def _mend(self) -> None:
-        """Cut off what a killed process left unfinished, and seconds of rows that it did not come to write."""
+        """Remove the torn last line of a killed process, and the timings of rows that it did not write."""
         read_rows(self.folder / "results.jsonl", mend=True)
         read_rows(self.folder / "timings.jsonl", mend=True)
         timings = self._timings()
@@ -187,10 +185,10 @@ class Book:
         return by_cell(self.folder / "timings.jsonl")
 
     def _put_aside(self) -> Path:
-        """The stale rows as a run in `before/`, and what is left of this one."""
+        """Move the stale rows into a run in `before/`; returns its folder."""
         stale = self.standing.stale
         target = self.folder / "before" / text_hash("".join(json.dumps(row) + "\n" for row in stale.values()))[:12]
-        if not target.exists():  # else a killed process came as far as this
+        if not target.exists():  # otherwise a killed process got this far
             part = target.with_name(f"{target.name}.part")
             shutil.rmtree(part, ignore_errors=True)
             self._write_earlier(part, stale)
@@ -201,14 +199,14 @@ class Book:
         return target
 
     def _write_earlier(self, part: Path, stale: Mapping[Cell, dict]) -> None:
-        """A run of the stale rows, as the earlier one was made."""
+        """Write the stale rows as a run with the earlier configuration."""
         for name in ("traces", "contexts"):
             (part / name).mkdir(parents=True)
         before = self.standing.before
         known = before.config["methods"]
         methods = {name: known[name] for name in dict.fromkeys(name for _, name in stale) if name in known}
-        asked = {one for one, _ in stale}
-        questions = [question for one, question in before.questions.items() if one in asked]
+        question_ids = {one for one, _ in stale}
+        questions = [question for one, question in before.questions.items() if one in question_ids]
         sources = {name: units for name, units in before.sources.items() if name in (*methods, "(reader)")}
         timings = self._timings()
         write_json(part / "run.json", summed({**before.config, "methods": methods}, questions))
@@ -224,8 +222,8 @@ class Book:
 
 
 def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
-    """The configuration of the run that stands in a folder, None without one; :class:`SettingError` where its rows were
-    made under other conditions than those that are `asked` for."""
+    """The configuration of the run in a folder, None without one. Raises :class:`SettingError` if its rows were made
+    under other conditions than those `asked` for."""
     before = _read_json(folder / "run.json")
     if before is None:
         return None
@@ -234,7 +232,7 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
         differing += ["data"] if before["data"]["name"] != asked["data"]["name"] else []
         ours, theirs = ((one["reading"] or {}).get("engine") for one in (asked, before))
         differing += [f"the reader's engine: {theirs}, now {ours}"] if ours != theirs else []
-        if asked["judge"] and before["judge"] not in (None, asked["judge"]):  # whose verdicts were paid for
+        if asked["judge"] and before["judge"] not in (None, asked["judge"]):  # its verdicts were paid for
             differing.append(f"the judge: {before['judge']}, now {asked['judge']}")
     if differing:
         raise SettingError(
@@ -245,7 +243,7 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
 
 
 def locked(folder: Path) -> AbstractContextManager[None]:
-    """Two processes must not add rows to one run; the second is told so."""
+    """Lock a run's folder; raises :class:`SettingError` if another process holds it."""
     taken = f"another process is writing the run {folder}; wait, or choose another folder"
     return places.locked(folder, SettingError(taken))
 
@@ -263,15 +261,15 @@ def _read_json(path: Path) -> dict | None:
 
 
 def _whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """A file takes its name when it is whole. It is not flushed to disk as a layer is: rows are many, and are asked
-    again."""
+    """Write a file and name it when it is complete. Unlike a layer, it is not flushed to disk: there are many, and lost
+    rows are computed again."""
     part = path.with_name(path.name + ".tmp")
     write(part)
     os.replace(part, path)
 
 
 def _link(source: Path, target: Path, name: str) -> None:
-    """A second name for a file, which stays when the first is given to another; a copy where the disk has no links."""
+    """A hard link to a file, or a copy if the disk has no links."""
     if (source / name).exists() and not (target / name).exists():
         try:
             os.link(source / name, target / name)
@@ -285,8 +283,8 @@ def _named(parts: Parts) -> Iterator[tuple[str, Identity]]:
 
 
 def _contradicted(before: Earlier, asked: Mapping, parts: Parts) -> dict[str, list[str]]:
-    """Methods of the run that are not asked for, and of which a row could not be made any more beside those that are:
-    they were made of other data, or with other code."""
+    """Methods of the run that are not requested and whose rows cannot stay next to the requested ones, because they
+    were made from other data or with other code: name → what differs."""
     others = [name for name in before.config["methods"] if name not in parts.methods]
     if before.config["data"] != asked["data"]:
         return {name: ["the data"] for name in others}
@@ -297,7 +295,7 @@ def _contradicted(before: Earlier, asked: Mapping, parts: Parts) -> dict[str, li
 
 
 def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left_out: Iterable[str]) -> dict[str, Any]:
-    """The configuration of a run that holds what it held and what is asked for."""
+    """The configuration of a run with its earlier and its requested parts."""
     stays = {name: one for name, one in before["methods"].items() if name not in left_out}
     merged = {
         **asked,
@@ -309,7 +307,7 @@ def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left
 
 
 def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[str]:
-    """Why rows do not hold, a line for each method."""
+    """Why rows are invalid, a line for each method."""
     for name, count in Counter(method for _, method in standing.stale).items():
         if name in left_out:
             what = _first(left_out[name])
@@ -320,7 +318,7 @@ def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[
 
 
 def _changes(standing: Standing, name: str) -> list[str]:
-    """What changed of a method and of the reader: units of code, then parts of the method's description."""
+    """The changes of a method and of the reader: units of code, then parts of the method's description."""
     were, are = standing.before.sources, standing.sources
     units = [unit for part in (name, "(reader)") for unit in changed(were.get(part, {}), are.get(part, {}))]
     before, now = (_deciding(one["methods"].get(name, {})) for one in (standing.before.config, standing.config))
@@ -328,7 +326,7 @@ def _changes(standing: Standing, name: str) -> list[str]:
 
 
 def _deciding(method: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a method's description decides its rows; of a layer its content does."""
+    """The parts of a method's description that determine its rows; for a layer, the hash of its content."""
     layers = {kind: layer.get("hash") for kind, layer in (method.get("layers") or {}).items()}
     return {**{what: method.get(what) for what in ("settings", "engine", "encoder")}, "layers": layers}
 
@@ -339,9 +337,9 @@ def _first(names: Sequence[str], most: int = 3) -> str:
 
 
 def default_name(config: Mapping[str, Any]) -> str:
-    """A folder's name for the run: its data, and the conditions that all of its rows share. It says nothing of methods,
-    questions and measures, so that these are added to it."""
+    """The default name of a run's folder, from its data and the conditions that all of its rows share. It does not
+    depend on methods, questions and measures, so that these can be added."""
     engines = [config["reading"] and config["reading"]["engine"], *(m["engine"] for m in config["methods"].values())]
-    asked = sorted({engine for engine in engines if engine and engine != "rules"})
+    models = sorted({engine for engine in engines if engine and engine != "rules"})
     shared = {name: config[name] for name in (*FIXED, "data")}
-    return f"{config['data']['name']}-{key_of(**shared, engines=asked)}"
+    return f"{config['data']['name']}-{key_of(**shared, engines=models)}"

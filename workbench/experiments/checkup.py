@@ -1,4 +1,4 @@
-"""Is this graph fit for use? Its counts and shape beside those of published graphs, and what looks wrong, in words."""
+"""A check-up of a graph: its counts and shape next to those of published graphs, and warnings in words."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Components(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Checkup(Record):
-    """`measured`: numbers by name. `isolated`: ids of passages that state no fact (the first ones). `warnings`: what
-    looks wrong, why it matters, what to do; empty where nothing does."""
+    """`measured`: numbers by name. `isolated`: ids of the first passages that state no fact. `warnings`: what looks
+    wrong, why it matters, and what to do."""
 
     name: str
     measured: dict[str, float]
@@ -59,7 +59,7 @@ class Checkup(Record):
     warnings: tuple[str, ...]
 
     def beside_published(self) -> pd.DataFrame:
-        """This graph's counts and ratios, and those of published graphs; NaN where a source does not say."""
+        """This graph's counts and ratios next to those of published graphs; NaN if a source does not state them."""
         ours = {name: self.measured[name] for name in ("passages", "phrases", "facts", "synonyms")}
         first = pd.DataFrame([{"graph": storable(self.name), "source": "this index", **ours}])
         frame = pd.concat([first, published()])
@@ -72,13 +72,12 @@ class Checkup(Record):
 
 @cache
 def published() -> pd.DataFrame:
-    """Counts of published graphs; `synonyms` are directed entries. What the paper counts as an extracted edge is taken
-    for a fact."""
+    """Counts of published graphs; `synonyms` are directed entries. The paper's extracted edges count as facts."""
     return pd.read_csv(PUBLISHED)
 
 
 def checkup(index: Index) -> Checkup:
-    """Look at the graph of an index. Takes no engine and no encoder."""
+    """Check the graph of an index. Needs no engine and no encoder."""
     graph, facts, passages = index.graph, index.facts, index.passages.passages
     strength = graph.strength
     relations = np.diff(graph.undirected["relation"].indptr)[: graph.phrases]
@@ -132,7 +131,7 @@ def _components(parts: dict[str, sp.csr_array], phrases: int) -> Iterator[Compon
 def _warnings(
     measured: dict[str, float], hubs: tuple[Hub, ...], components: tuple[Components, ...], failures: int
 ) -> Iterator[str]:
-    """The limits are rules of thumb, wide enough to leave the published graphs in peace."""
+    """Warnings by rules of thumb, whose limits the published graphs satisfy."""
     if not measured["facts"]:
         yield "The graph has no fact, so every method over it falls back to dense retrieval. Look at index.extractions."
         return
@@ -176,7 +175,7 @@ def _warnings(
 
 
 def _width(phrase: str) -> int:
-    """Letters; one of Chinese or Japanese script says about as much as two of an alphabet."""
+    """The number of letters; one of Chinese or Japanese script counts as two, because it conveys about as much."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in phrase)
 
 

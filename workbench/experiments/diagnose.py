@@ -1,19 +1,19 @@
-"""Why questions of a run failed: for each wrong answer the likely cause, and what that rests on.
+"""The likely cause of each wrong answer of a run, and its basis.
 
-The causes, in the order in which they are looked for; the first that fits is taken:
+The causes in the order of the checks; the first that applies is reported:
 
-    failure                 method, reader or engine broke
-    should have abstained   the corpus does not hold an answer, and one was given
+    failure                 method, reader or engine failed
+    should have abstained   the corpus contains no answer, but the reader gave one
     not retrieved           the answer, or that of a step, does not occur in the retrieved context
-    cut by compression      it does, and no more in what was read
-    no answer line          the model replied, and no answer could be read off
-    chain broken            the executed query, or the thought, comes as far as a hop and no further
-    abstained               the evidence was there, and the reader said that it was not
+    cut by compression      it occurs there, but not in the text that was read
+    no answer line          the model's reply has no readable answer
+    chain broken            the executed query, or the thought, stops at a hop
+    abstained               the evidence was present, but the reader abstained
     wrong span              near: words in common with the gold answer, the gold in the thought, or in a gold passage
     unexplained             none of these
 
-What is looked for are the answers of the decomposition's steps, word for word; where a question has none, its answer
-and its gold passages. That a text holds an answer does not say that it states it, so a cause is a likely one."""
+The checks search for the answers of the decomposition's steps, word for word; without a decomposition, for the answer
+and the gold passages. A text that contains an answer need not state it, so a cause is only likely."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ CAUSES = (
     "failure", "should have abstained", "not retrieved", "cut by compression", "no answer line", "chain broken",
     "abstained", "wrong span", "unexplained",
 )  # fmt: skip
-SHOWN = "sha256:"  # what a trace of level `ids` has in place of a long text
+SHOWN = "sha256:"  # begins the hash that replaces a long text in a trace of level `ids`
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Case(Record):
-    """A question that was answered wrongly. `hop`: at which step, from 1 on, where the cause is one of a step;
-    `explanation` in words; `rests_on`: what was looked at."""
+    """A wrongly answered question. `hop`: the step, from 1, if the cause concerns one; `explanation`: in words;
+    `rests_on`: the basis of the cause."""
 
     question_id: str
     question: str
@@ -64,7 +64,8 @@ class Case(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis(Record):
-    """A run and why its answers are wrong. `asked`: (method, how many questions); `notes`: what cannot be told."""
+    """A run and why its answers are wrong. `asked`: (method, number of questions); `notes`: what cannot be
+    determined."""
 
     run: Run
     cases: tuple[Case, ...]
@@ -93,7 +94,7 @@ class Diagnosis(Record):
         return pd.DataFrame(rows, columns=["method", "cause", "cases", "share"])
 
     def of(self, question_id: str, method: str | None = None) -> Case:
-        """The case of a question; :class:`SettingError` if it has none."""
+        """The case of a question; raises :class:`SettingError` if it has none."""
         found = [one for one in self.cases if one.question_id == question_id and method in (None, one.method)]
         if not found:
             raise SettingError(
@@ -109,7 +110,8 @@ class Diagnosis(Record):
         return self.run.trace(case, method or self.asked[0][0])
 
     def context(self, case: Case, *, retrieved: bool = False) -> str | None:
-        """What the reader was shown, or what it was before any compression; None where the run kept neither."""
+        """The text that the reader saw, or with `retrieved` the text before compression; None if the run has
+        neither."""
         row = next(
             row for row in self.run.rows if (row["question_id"], row["method"]) == (case.question_id, case.method)
         )
@@ -134,11 +136,11 @@ def diagnose(
     measure: str = "accuracy",
     coverage: str = "coverage",
 ) -> Diagnosis:
-    """The wrong answers of a run (or of its folder), those that score less than 1 in `measure`.
+    """The wrong answers of a run (or of its folder), which score less than 1 in `measure`, with their likely causes.
 
-    `questions` are those that it was asked, by default those that it has kept. With the `index`
-    it also says where gold passages stand and what is in them. :class:`SettingError` for a run without a reader, which
-    has no answers."""
+    `questions` are those of the run, by default those that it stores. With an `index`, the diagnosis also states the
+    titles of gold passages and what is in them. Raises :class:`SettingError` for a run without a reader, which has no
+    answers."""
     run = run if isinstance(run, Run) else Run(run)
     if run.config["reader"] is None:
         raise SettingError(f"the run {run.folder} has no answers; evaluate with a reader")
@@ -171,8 +173,8 @@ def diagnose(
 
 
 def questions_of(run: Run) -> tuple[Question, ...]:
-    """Those that the run has kept; of one of an earlier format those of the data set that it names,
-    :class:`SettingError` if that is none of the known ones."""
+    """The questions that the run stores; for an earlier format, those of the data set that it names. Raises
+    :class:`SettingError` if that data set is unknown."""
     from workbench.data import load
 
     if run.questions:
@@ -189,7 +191,7 @@ def questions_of(run: Run) -> tuple[Question, ...]:
 
 @dataclass(frozen=True)
 class Look:
-    """All that there is to see of one row."""
+    """Everything that the checks look at for one row."""
 
     run: Run
     row: Mapping[str, Any]
@@ -198,7 +200,7 @@ class Look:
 
     @cached_property
     def steps(self) -> list[tuple[int | None, list[str], str | None]]:
-        """(hop, the names any of which will do, its gold passage) of what has to be found; yes and no are none."""
+        """(hop, alternative names, gold passage) of each answer that must be found; yes and no are excluded."""
         steps = enumerate(self.question.decomposition or (), 1)
         found = [(at, [str(step["answer"])], step.get("support")) for at, step in steps if "answer" in step]
         if found:
@@ -223,25 +225,25 @@ class Look:
 
     @cached_property
     def thought(self) -> list[str]:
-        """What the model, or the rules, said of the question; nothing where no trace was kept."""
+        """The words of the model's, or the rules', replies to the question; empty without a trace."""
         if self.run.config["trace"] == "off":
             return []
         trace = self.run.trace(self.row["question_id"], self.row["method"])
         root = next((event.id for event in trace if event.step == self.run.config["reader"]), None)
         mine = [] if root is None else list(trace)[root:]
-        said = [text for event in mine if event.kind == "LLM" for text in _texts(event.outputs)]
-        return words(" . ".join(text for text in said if not text.startswith(SHOWN)))
+        replies = [text for event in mine if event.kind == "LLM" for text in _texts(event.outputs)]
+        return words(" . ".join(text for text in replies if not text.startswith(SHOWN)))
 
     @cached_property
     def ranks(self) -> dict[str, int]:
         return {one: rank for rank, (one, _) in enumerate(self.row["ranking"], 1)}
 
-    def missing(self, said: Sequence[str]) -> tuple[int | None, list[str], str | None] | None:
-        """The first step of which no answer is among the words."""
-        return next((step for step in self.steps if not _names(step[1], said)), None)
+    def missing(self, found: Sequence[str]) -> tuple[int | None, list[str], str | None] | None:
+        """The first step without an answer among the words."""
+        return next((step for step in self.steps if not _names(step[1], found)), None)
 
     def where(self, passage: str | None) -> str:
-        """Where a gold passage stands, in words."""
+        """The rank of a gold passage, in words."""
         if passage is None:
             return ""
         title = f" ({self.title(passage)})" if self.title(passage) else ""
@@ -259,12 +261,12 @@ class Look:
         return "" if row is None else self.index.passages.passages[row].content
 
 
-Likely = tuple[str, int | None, str, str]  # cause, hop, explanation, what it rests on
+Likely = tuple[str, int | None, str, str]  # cause, hop, explanation, basis
 
 
 def _cause(look: Look) -> Likely:
-    for asked_of in (_broke, _unanswerable, _not_retrieved, _cut, _no_line, _chain, _abstained, _span):
-        if found := asked_of(look):
+    for check in (_broke, _unanswerable, _not_retrieved, _cut, _no_line, _chain, _abstained, _span):
+        if found := check(look):
             return found
     return "unexplained", None, "The evidence was read, and another answer was given.", "the context and the answer"
 
@@ -278,8 +280,8 @@ def _broke(look: Look) -> Likely | None:
 def _unanswerable(look: Look) -> Likely | None:
     if look.question.answers:
         return None
-    said = f"The corpus does not hold an answer, and {look.row['answer']!r} was given."
-    return "should have abstained", None, said, "the gold"
+    explanation = f"The corpus does not hold an answer, and {look.row['answer']!r} was given."
+    return "should have abstained", None, explanation, "the gold"
 
 
 def _not_retrieved(look: Look) -> Likely | None:
@@ -287,15 +289,15 @@ def _not_retrieved(look: Look) -> Likely | None:
         return None
     if (missing := look.missing(look.retrieved)) is not None:
         hop, names, passage = missing
-        said = f"{_what(hop, names)} does not occur in the retrieved context{look.where(passage)}."
-        return "not retrieved", hop, said, "the words of the retrieved context"
+        explanation = f"{_what(hop, names)} does not occur in the retrieved context{look.where(passage)}."
+        return "not retrieved", hop, explanation, "the words of the retrieved context"
     if look.question.decomposition and look.steps:
         return None
     absent = [one for one in look.question.support if one not in look.ranks]
     absent = [one for one in absent if not (look.index and _names([look.title(one)], look.retrieved))]
     if absent:
-        said = f"The gold passage {absent[0]} is not among the {len(look.ranks)} ranked."
-        return "not retrieved", None, said, "the ranking"
+        explanation = f"The gold passage {absent[0]} is not among the {len(look.ranks)} ranked."
+        return "not retrieved", None, explanation, "the ranking"
     return None
 
 
@@ -304,8 +306,8 @@ def _cut(look: Look) -> Likely | None:
         return None
     hop, names, _ = missing
     by = (look.row["reading"] or {}).get("compressor") or "the reader"
-    said = f"{_what(hop, names)} was in the retrieved context, and {by} left it out."
-    return "cut by compression", hop, said, "the words of the context before and after"
+    explanation = f"{_what(hop, names)} was in the retrieved context, and {by} left it out."
+    return "cut by compression", hop, explanation, "the words of the context before and after"
 
 
 def _no_line(look: Look) -> Likely | None:
@@ -317,8 +319,8 @@ def _no_line(look: Look) -> Likely | None:
 def _chain(look: Look) -> Likely | None:
     proof, answer = look.row["proof"] or {}, words(look.row["answer"] or "")
     if broken := proof.get("broken"):
-        said = f"The facts of the evidence match {broken - 1} patterns of the query, and none matches the next."
-        return "chain broken", broken, said, "the executed query"
+        explanation = f"The facts of the evidence match {broken - 1} patterns of the query, and none matches the next."
+        return "chain broken", broken, explanation, "the executed query"
     numbered = [step for step in look.steps if step[0] is not None]
     for hop, names, _ in numbered[:-1]:
         if answer and any(words(name) == answer for name in names) and not _right_by_chance(look, answer):
@@ -329,8 +331,8 @@ def _chain(look: Look) -> Likely | None:
     if all(named) or not (any(named[: named.index(False)]) or not look.row["abstained"]):
         return None
     hop, names, _ = numbered[named.index(False)]
-    said = f"{_what(hop, names)} is in the context, and neither in the thought nor in the answer."
-    return "chain broken", hop, said, "the words of the thought"
+    explanation = f"{_what(hop, names)} is in the context, and neither in the thought nor in the answer."
+    return "chain broken", hop, explanation, "the words of the thought"
 
 
 def _abstained(look: Look) -> Likely | None:
@@ -382,7 +384,7 @@ def _among(run: Run, names: Sequence[str]) -> list[str]:
 
 
 def _cannot(run: Run, questions: Iterable[Question], index: Index | None) -> Iterator[str]:
-    """What this run and these questions do not say."""
+    """What cannot be determined from this run and these questions."""
     questions = list(questions)
     without = sum(not question.decomposition for question in questions if question.answers)
     if without:

@@ -1,7 +1,7 @@
-"""Ask many questions of many methods, and write a run that can be stopped, resumed and added to at any point.
+"""Evaluation of many methods over many questions, as a run that can be stopped, resumed and extended at any point.
 
-What a row hangs on is in `identity`, what becomes of the folder in `book`. With the `rules` and `replay` engines
-everything but `timings.jsonl` has the same bytes in every run, resumed or not."""
+`identity` defines what a row depends on, and `book` manages the folder. With the `rules` and `replay` engines all files
+except `timings.jsonl` have the same bytes in every run, resumed or not."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Measures = Sequence[str | Measure]
 
 
 class Settings(TypedDict, total=False):
-    """Settings of `evaluate` that a grid passes on."""
+    """Settings that a grid passes on to `evaluate`."""
 
     k: int | None
     budget: int | None
@@ -67,26 +67,25 @@ def evaluate(
     judge: Engine | str | None = None,
     progress: bool | tqdm = True,
 ) -> Run:
-    """Run every method (and the reader, if one is given) over the questions, and return what was asked for of the run.
+    """Run every method (and the reader, if given) over the questions, and return the requested part of the run.
 
-    `measures` are names, or functions of a question and a :class:`workbench.measures.Outcome` that go by their own
-    name; by default `workbench.measures.DEFAULT`, what the reader's settings call for
-    (`workbench.measures.of_reader`), and where the answers of questions are sets and an index has the graph to find
-    them in (the layer `typed`) those of nodes as well.
-    `k` passages are ranked: by default 20, or what the measures need. `workers` questions are asked side by side (by
-    default as many as the engine takes). A question that breaks is a row with its `failure`, and scores 0. An engine
-    that cannot go on stops the run; the same call goes on where it stopped.
+    `measures` are names, or functions of a question and a :class:`workbench.measures.Outcome`, used under their own
+    name. The default is `workbench.measures.DEFAULT`, the measures for the reader's settings
+    (`workbench.measures.of_reader`), and, if answers are sets and an index has the layer `typed`, those of nodes. `k`
+    is the number of ranked passages, by default 20 or as many as the measures need. `workers` is the number of
+    concurrent questions, by default that of the engine. A question that fails becomes a row with its `failure` and
+    scores 0. An engine that cannot continue stops the run; the same call resumes it.
 
-    `out` is by default a folder in `runs/` that is named after the data and the conditions that all rows share. What
-    stands in it is not asked again: methods, questions and measures are added to it. A row whose method, reader, Steps,
-    layers or question have changed since, in their code or their settings, is asked again, and the earlier one put
-    aside into `before/` (`notes` of the run say so). A folder whose run has another reader, k, budget or level of trace
-    is refused. `progress` may be a bar that counts more than this run.
+    `out` is by default a folder in `runs/`, named after the data and the conditions shared by all rows. Existing rows
+    are reused; methods, questions and measures can be added. A row whose method, reader, Steps, layers or question have
+    changed since, in code or settings, is computed again, and the earlier row moves to `before/` (see `notes` of the
+    run). Raises :class:`SettingError` for a folder whose run has another reader, k, budget or level of trace.
+    `progress` may be a bar that also counts other work.
 
-    `judge` is the engine that `accuracy:thesis` asks about answers which its heuristic leaves open; giving one adds
-    that measure, `judged` and `judge_unknown`. Without one `accuracy:thesis` is measured, and named, as
-    `accuracy:heuristic`. Coverage is measured on the retrieved context: what the reader starts from, before any
-    compression (`reader.contexts(evidence).retrieved`); without a reader all ranked passages."""
+    `judge` is the engine that decides the answers which the heuristic of `accuracy:thesis` leaves open; it adds this
+    measure, `judged` and `judge_unknown`. Without a judge, `accuracy:thesis` is measured, and named, as
+    `accuracy:heuristic`. Coverage is measured on the retrieved context, from which the reader starts, before any
+    compression (`reader.contexts(evidence).retrieved`); without a reader, on all ranked passages."""
     questions, methods = asked_for(questions, methods, limit, by="evaluate")
     if measures is None:
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
@@ -115,8 +114,8 @@ def evaluate(
 def asked_for(
     questions: Iterable[Question], methods: Mapping[str, Method] | Sequence[Method], limit: int | None, by: str
 ) -> tuple[list[Question], dict[str, Method]]:
-    """The first `limit` questions, each once, and the methods by label; :class:`SettingError` where there is nothing to
-    ask, or two questions share the id by which rows go."""
+    """The first `limit` questions, each once, and the methods by label. Raises :class:`SettingError` if there are no
+    questions or no methods, or if two questions share an id."""
     known: dict[str, Question] = {}
     for question in islice(questions, limit):
         if known.setdefault(question.id, question) != question:
@@ -128,8 +127,8 @@ def asked_for(
 
 
 class Outcome(NamedTuple):
-    """What became of one question and method: its row, its seconds, trace, and the contexts that the row names, by
-    their file's name."""
+    """The outcome of one question and method: its row, seconds, trace, and the contexts that the row names, by file
+    name."""
 
     row: dict
     timing: dict[str, Any] | None
@@ -139,7 +138,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Attempt:
-    """How far a question came with a method and the reader, where there is one."""
+    """The partial results of one question with a method and a reader, if given, up to a failure."""
 
     evidence: Evidence | None = None
     retrieved: Context | None = None
@@ -156,7 +155,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Plan:
-    """How questions are asked. `config` says it in JSON; `ask` does it."""
+    """The configuration of an evaluation. `config` returns it as JSON; `ask` runs one question."""
 
     methods: Mapping[str, Method]
     reader: Reader | None
@@ -177,7 +176,7 @@ class Plan:
         budget: int | None,
         trace: str,
     ) -> Plan:
-        """The plan that arguments of `evaluate` mean."""
+        """The plan for the arguments of `evaluate`."""
         judge = engine(judge) if judge is not None else None
         chosen = _measurable(measures, reader, judge)
         return cls(methods, reader, judge, chosen, k or max(20, measures_.deepest(list(chosen))), budget, trace)
@@ -188,28 +187,28 @@ class Plan:
 
     @property
     def index(self) -> Index:
-        """One of those that the methods search; all hold the same passages."""
+        """One of the methods' indexes; all contain the same passages."""
         return next(iter(self.methods.values())).index
 
     @property
     def retrieving(self) -> list[Engine]:
-        """Those of the methods and of their backbones."""
+        """The engines of the methods and of their backbones."""
         return [engine for method in self.methods.values() for engine in method.engines]
 
     @property
     def engines(self) -> list[Engine]:
-        """All that are asked, each once."""
-        asked = [*self.retrieving, self.reader and self.reader.engine, self.judge]
-        return list({id(one): one for one in asked if one is not None}.values())
+        """All engines in use, each once."""
+        engines = [*self.retrieving, self.reader and self.reader.engine, self.judge]
+        return list({id(engine): engine for engine in engines if engine is not None}.values())
 
     @property
     def workers(self) -> int:
-        """How many questions are worth asking side by side."""
+        """The useful number of concurrent questions."""
         return max(getattr(engine, "workers", 1) for engine in self.retrieving)
 
     @cached_property
     def parts(self) -> Parts:
-        """What decides the rows."""
+        """The identities that determine the rows."""
         asking = source.units(render) if self.reader is None else {}  # the context of a row that nobody reads
         own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
         methods = {name: identity.of_method(method, asking) for name, method in own.items()}
@@ -217,13 +216,13 @@ class Plan:
         return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
 
     def close(self) -> None:
-        """Break off what the engines are being asked."""
-        for asked in self.engines:
-            getattr(asked, "close", lambda: None)()
+        """Cancel the pending requests of all engines."""
+        for one in self.engines:
+            getattr(one, "close", lambda: None)()
 
     def ask(self, question: Question, name: str) -> Outcome:
-        """One question. It is asked by its text; its gold is looked at only when it is scored."""
-        trace = Trace("ids" if self.trace == "off" else self.trace)  # timings are read off it even if it is not kept
+        """The outcome of one question. Method and reader see its text only; its gold is used for scoring."""
+        trace = Trace("ids" if self.trace == "off" else self.trace)  # the source of timings, even if it is not kept
         attempt = Attempt()
         with collect() as usage, noting_reuse() as encoded:
             self._attempt(attempt, question.question, name, trace)
@@ -237,7 +236,7 @@ class Plan:
         return Outcome(row, timing, None if self.trace == "off" else trace, attempt.texts)
 
     def _attempt(self, attempt: Attempt, question: str, name: str, trace: Trace) -> None:
-        """Retrieve and read, as far as nothing breaks."""
+        """Retrieve and read; stops at the first failure, which it records."""
         method = self.methods[name]
         try:
             attempt.reused = getattr(method, "holds", lambda *_: False)(question, self.k, self.budget, trace.level)
@@ -256,11 +255,11 @@ class Plan:
         try:
             attempt.answer = self.reader.read(question, attempt.evidence, contexts=contexts, trace=trace)
             attempt.failure = attempt.answer.failure
-        finally:  # a reader that breaks was shown a context all the same
+        finally:  # a reader that fails has seen its context
             attempt.shown, attempt.retrieved = contexts.shown, contexts.retrieved
 
     def _row(self, attempt: Attempt, question: Question, name: str) -> dict[str, Any]:
-        """The row, but for what is measured."""
+        """The row without its measurements."""
         decides = self.parts.methods[name].key, self.parts.reader and self.parts.reader.key
         evidence, retrieved, shown, answer = attempt.evidence, attempt.retrieved, attempt.shown, attempt.answer
         return {
@@ -290,7 +289,7 @@ class Plan:
         }
 
     def outcome(self, row: Mapping[str, Any], question: Question, text_of: Callable[[str], str]) -> measures_.Outcome:
-        """What measures look at, from a row; `text_of` gives the text of a context by its name."""
+        """The input of the measures, from a row; `text_of` returns the text of a context by its name."""
         ranking = [passage_id for passage_id, _ in row["ranking"]]
         answer = row["answer"]
         return measures_.Outcome(
@@ -313,8 +312,8 @@ class Plan:
         )
 
     def score(self, row: dict, question: Question, text_of: Callable[[str], str], measures: Mapping[str, str]) -> None:
-        """Take the measures of a row. Of `measures` (name → key) one that the run has and this plan has not keeps its
-        value."""
+        """Compute the measures of a row. Those among `measures` (name → key) that this plan does not have keep their
+        values."""
         outcome = self.outcome(row, question, text_of)
         row["scores"] = {
             name: self.measures[name](question, outcome) if self._applies(name) else row["scores"].get(name)
@@ -323,10 +322,10 @@ class Plan:
         row |= {"type": question.type, "hops": question.hops, "scored": identity.scores_key(measures, question)}
 
     def score_again(self, book: Book) -> None:
-        """Take the measures of the rows that have not been scored by them, or by this gold."""
+        """Compute the measures of all rows that were scored by other measures, or with other gold."""
         measures = book.standing.config["measures"]
-        for (asked, _), row in book.rows.items():
-            question = book.standing.questions[asked]
+        for (question_id, _), row in book.rows.items():
+            question = book.standing.questions[question_id]
             if row["scored"] != identity.scores_key(measures, question):
                 self.score(row, question, book.context, measures)
 
@@ -334,7 +333,7 @@ class Plan:
         return name in self.measures and (name not in measures_.NODES or self.graph is not None)
 
     def unjudged(self, book: Book, questions: Iterable[Question]) -> list[dict]:
-        """Rows that the judge has not seen, of those that are left to it."""
+        """The rows left to the judge that it has not seen."""
         if self.judge is None:
             return []
         return [
@@ -347,7 +346,7 @@ class Plan:
         ]
 
     def judge_again(self, row: dict, book: Book) -> Outcome:
-        """A row that stands, with the judge's verdict."""
+        """An existing row with the judge's verdict."""
         question = book.standing.questions[row["question_id"]]
         trace = Trace("off") if self.trace == "off" else Run(book.folder).trace(row["question_id"], row["method"])
         with collect() as usage:
@@ -359,7 +358,7 @@ class Plan:
         return Outcome(row, None, trace, {})
 
     def _retrieved(self, row: Mapping[str, Any], ranking: Sequence[str], text_of: Callable[[str], str]) -> str | None:
-        """The text that coverage is measured on."""
+        """The text on which coverage is measured."""
         if row["retrieved"]:
             return text_of(row["retrieved"])
         if self.reader is not None or row["context_tokens"] is None:
@@ -368,20 +367,21 @@ class Plan:
         return joined([known.passages[known.row[one]] for one in ranking])
 
     def _titles(self, question: Question) -> list[str]:
-        """Of the gold passages; none where one of them is not in the index."""
+        """The titles of the gold passages; empty if one of them is not in the index."""
         known = self.index.passages
         rows = [known.row.get(one) for one in question.support]
         return [] if None in rows else [known.passages[row].title for row in rows]
 
     def ask_judge(self, question: Question, outcome: measures_.Outcome, trace: Trace) -> dict | None:
-        """The judge's verdict and reason, and its failure, which counts as `unknown`; None where it has no say."""
+        """The judge's verdict and reason, or its failure, which counts as `unknown`; None if the answer is not left to
+        it."""
         if self.judge is None or not measures_.left_to_judge(question, outcome):
             return None
-        asked = judge_step.Input(question.question, question.answers, outcome.answer)
+        value = judge_step.Input(question.question, question.answers, outcome.answer)
         verdict, failure = {"verdict": "unknown", "reason": ""}, None
         with trace.span("EVALUATOR", judge_step.STEP.name, engine=self.judge.name) as span:
             try:
-                (result,) = self.judge.run(judge_step.STEP, [asked], trace=trace)
+                (result,) = self.judge.run(judge_step.STEP, [value], trace=trace)
                 verdict, failure = (result.value.model_dump() if result.value else verdict), result.failure
             except EngineError:
                 raise
@@ -391,7 +391,7 @@ class Plan:
         return {**verdict, "failure": failure, "key": identity.judged_key(self.parts.judge.key, question)}
 
     def config(self, questions: Sequence[Question]) -> dict[str, Any]:
-        """All that determines the rows, and what makes them comparable with others."""
+        """Everything that determines the rows and their comparability with others."""
         parts = self.parts
         config = {
             "format": FORMAT,
@@ -408,14 +408,14 @@ class Plan:
             "k": self.k,
             "budget": self.budget,
             "trace": self.trace,
-            "versions": versions(*(asked.name for asked in self.engines)),
+            "versions": versions(*(engine.name for engine in self.engines)),
             "package": source.package_hash(),
         }
         return summed(config, questions)
 
 
 def graph_of(methods: Mapping[str, Method]) -> Index | None:
-    """The index whose graph says, for all the methods alike, which nodes a passage stands for; None without one."""
+    """The index whose graph defines, for all methods, which nodes a passage represents; None without one."""
     return next((method.index for method in methods.values() if "typed" in method.index.manifest["layers"]), None)
 
 
@@ -424,7 +424,7 @@ def _file_of(context: Context) -> str:
 
 
 def _proof(proof: Proof) -> dict[str, Any]:
-    """What a row says of it; the trace has the rest."""
+    """The proof as stored in a row; the trace has the rest."""
     return {
         "mark": proof.mark,
         "broken": proof.broken,
@@ -435,10 +435,10 @@ def _proof(proof: Proof) -> dict[str, Any]:
 
 
 def in_order(ask: Callable, jobs: Sequence, workers: int, close: Callable[[], None]) -> Iterator:
-    """Results in the order of the jobs, at most `workers` at a time and few waiting, so that a stop loses little.
+    """Results in the order of the jobs, with at most `workers` running and few queued, so that a stop loses little.
 
-    After an error what has begun is let finish: its answers are paid for, and may be recorded. An interrupt leaves at
-    once; `close` breaks off what is being asked."""
+    After an error, running jobs finish, because their answers are paid for and may be recorded. An interrupt ends at
+    once; `close` cancels pending requests."""
     if workers == 1:
         yield from map(ask, jobs)
         return
@@ -449,7 +449,7 @@ def in_order(ask: Callable, jobs: Sequence, workers: int, close: Callable[[], No
             yield waiting[0].result()
             waiting.popleft()
             waiting.extend(pool.submit(ask, job) for job in islice(rest, 1))
-    except (KeyboardInterrupt, GeneratorExit):  # the latter where it was the caller who was interrupted
+    except (KeyboardInterrupt, GeneratorExit):  # the latter if the caller was interrupted
         pool.shutdown(wait=False, cancel_futures=True)
         break_off(waiting, close)
         raise
@@ -460,13 +460,13 @@ def in_order(ask: Callable, jobs: Sequence, workers: int, close: Callable[[], No
 
 
 def nodes_of(ranking: Iterable[str], graph: Index) -> list[str]:
-    """Names of the nodes that passages stand for."""
+    """Names of the nodes that passages represent."""
     rows = [graph.passages.row[passage_id] for passage_id in ranking]
     return [graph.typed.names[node] for node in graph.typed.nodes_of(rows)]
 
 
 def _measurable(measures: Measures, reader: Reader | None, judge: Engine | None) -> dict[str, Measure]:
-    """Name → measure, of those that apply; an unknown one is refused before any work."""
+    """Name → measure, for those that apply; raises :class:`SettingError` for an unknown one before any work."""
     if judge is not None and reader is None:
         raise SettingError("a judge has no answers to judge without a reader; pass reader=wb.reader('direct', engine)")
     chosen = dict(_named(measure) for measure in measures)
@@ -481,7 +481,7 @@ def _measurable(measures: Measures, reader: Reader | None, judge: Engine | None)
 
 
 def _named(measure: str | Measure) -> tuple[str, Measure]:
-    """A measure with its name; one of the user's own has that of its function, which must be free."""
+    """A measure with its name; the user's own has the name of its function, which must be free."""
     if isinstance(measure, str):
         return measure, measures_.measure(measure)
     name = getattr(measure, "__name__", "<lambda>")
@@ -495,7 +495,7 @@ def _named(measure: str | Measure) -> tuple[str, Measure]:
 
 @contextmanager
 def _bar(progress: bool | tqdm, total: int, missing: Sequence) -> Iterator[tqdm]:
-    """A bar of its own, or the one that is given, which counts more than this."""
+    """A new bar, or the given one, which also counts other work."""
     done = total - len(missing)
     if not isinstance(progress, bool):
         progress.update(done)

@@ -1,11 +1,11 @@
-"""Methods × readers over the same questions: an ablation in which every reader reads the very same evidence.
+"""Methods × readers over the same questions: an ablation in which all readers read the same evidence.
 
     out/
       grid.json       the readers, with the names of their folders, and the methods
-      retrieved/      what the methods found, once per question and method
+      retrieved/      the evidence, once per question and method
       <reader>/       a run of all methods with this reader, as `evaluate` writes it
 
-A grid grows as its runs do: with readers, methods, questions and measures."""
+Like its runs, a grid can grow: with readers, methods, questions and measures."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from workbench.spec import parse_spec
 
 FORMAT = 2
 TOKENS = 12_000  # of a context, for readers that do not say how much they read
-# Measured of every reader, whether it compresses or not, so that all have the same columns.
+# Measured for every reader, with or without compression, so that all have the same columns.
 MEASURES = (*measures_.DEFAULT, "coverage:substring", "coverage:read", "coverage:read:substring", "read_tokens")
 
 
 class Grid(Record):
-    """Runs over the same questions, methods and evidence, one per reader; opened from its folder. `runs` are those
-    that were just made, where not all that the folder holds was asked for."""
+    """Runs over the same questions, methods and evidence, one per reader; opened from its folder. `runs` are the
+    requested ones, if not all of the folder."""
 
     def __init__(self, folder: str | Path, runs: Mapping[str, Run] | None = None):
         self.folder, self._runs = Path(folder), runs
@@ -61,18 +61,18 @@ class Grid(Record):
 
     @property
     def methods(self) -> list[str]:
-        """Those of its runs."""
+        """The methods of its runs."""
         return list(dict.fromkeys(name for run in self.runs.values() for name in run.methods))
 
     @property
     def readers(self) -> dict[str, str]:
-        """Label → SPEC, in the order in which they were given."""
+        """Label → SPEC, in the given order."""
         known = self.config["readers"]
         return {label: known[label]["reader"] for label in (known if self._runs is None else self._runs)}
 
     @cached_property
     def runs(self) -> dict[str, Run]:
-        """Label of the reader → its run, of those that have begun."""
+        """Label of the reader → its run, if it has begun."""
         if self._runs is not None:
             return dict(self._runs)
         folders = {label: self.folder / one["folder"] for label, one in self.config["readers"].items()}
@@ -94,13 +94,13 @@ class Grid(Record):
     def compare(
         self, baseline: str | tuple[str, str] | None = None, measures: Sequence[str] = ("accuracy", "f1", "em")
     ) -> pd.DataFrame:
-        """Every configuration against a baseline over the questions that both answered: a reader (by default the
-        first), of which that with the same method is taken, or one (reader, method) for all.
+        """Every configuration against a baseline over the questions that both answered. The baseline is a reader (by
+        default the first) with the same method, or one (reader, method) for all.
 
         Columns: measure, reader, method, against, n, value, baseline, difference, low, high (95 % paired bootstrap), p
-        (paired randomisation test), mcnemar (its exact p, where all values are 0 or 1), p_holm (of p, over the whole
-        table); read_tokens and against_tokens, how much the two read: a reader that reads more may be better for that
-        alone."""
+        (paired randomisation test), mcnemar (its exact p, if all values are 0 or 1), p_holm (p corrected over the whole
+        table); read_tokens and against_tokens, the tokens that the two read: reading more can be an advantage by
+        itself."""
         baseline = baseline or next(iter(self.readers))
         known = [(label, method) for label, run in self.runs.items() for method in run.methods]
         names = {baseline} if isinstance(baseline, tuple) else {(baseline, method) for method in self.methods}
@@ -138,16 +138,16 @@ def grid(
     **settings: Unpack[Settings],
 ) -> Grid:
     """Run every method with every reader over the questions. Each question is retrieved once per method, and all
-    readers read that.
+    readers read this evidence.
 
-    `readers`: label → reader; in a list they go by their SPECs. A SPEC is built over the first method's index and
-    engine; one that says neither `k` nor `budget` reads at most `tokens` cl100k tokens, so that readers are compared
-    over as much text (None leaves each its own default). `measures` are by default those of `evaluate`, of all the
-    readers' settings, and of what was read, the same for all; `limit` and `settings` (k, budget, trace, workers, judge)
-    are those of `evaluate`.
+    `readers`: label → reader; readers in a list are labelled by their SPECs. A SPEC is built over the first method's
+    index and engine; without `k` and `budget`, it reads at most `tokens` cl100k tokens, so that readers are compared
+    over the same amount of text (None keeps each reader's default). `measures` are by default those of `evaluate`,
+    those for all readers' settings, and those of the text read; `limit` and `settings` (k, budget, trace, workers,
+    judge) are those of `evaluate`.
 
-    The same call goes on where it was stopped, and readers, methods, questions and measures can be added. A label that
-    stood for another reader is refused; what has changed since is asked again, as in `evaluate`."""
+    The same call resumes a stopped grid and can add readers, methods, questions and measures. Changed rows are computed
+    again, as in `evaluate`. Raises :class:`SettingError` for a label that denotes another reader in the folder."""
     questions, methods = asked_for(questions, methods, limit, by="a grid")
     built = _built(readers, next(iter(methods.values())), tokens)
     folder = Path(out)
@@ -156,14 +156,14 @@ def grid(
         measures = tuple(dict.fromkeys([*MEASURES, *of_readers]))
     with locked(folder):
         folders = _configured(folder, methods, built)
-        asked = {name: Retrieved(method, folder / "retrieved") for name, method in methods.items()}
+        cached = {name: Retrieved(method, folder / "retrieved") for name, method in methods.items()}
         runs: dict[str, Run] = {}
         total = len(questions) * len(methods) * len(built)
         with tqdm(total=total, desc="grid", unit="answer", disable=not progress) as bar:
             for label, one in built.items():
                 bar.set_postfix_str(label, refresh=False)
                 runs[label] = evaluate(
-                    questions, asked, one, folder / folders[label], measures=measures, progress=bar, **settings
+                    questions, cached, one, folder / folders[label], measures=measures, progress=bar, **settings
                 )
     return Grid(folder, runs)
 
@@ -185,7 +185,7 @@ def _built(
 
 
 def _amount(spec: str, tokens: int | None) -> dict[str, int | None]:
-    """How much a reader reads whose SPEC does not say it."""
+    """The setting for the amount that a reader reads, if its SPEC has none."""
     name, given = parse_spec(spec)
     known = {field.name for field in fields(READERS[name].Settings)} if name in READERS else set()
     if tokens is None or "budget" not in known or {"k", "budget"} & given.keys():
@@ -194,8 +194,8 @@ def _amount(spec: str, tokens: int | None) -> dict[str, int | None]:
 
 
 def _configured(folder: Path, methods: Iterable[str], readers: Mapping[str, Reader]) -> dict[str, str]:
-    """Label of a reader → its folder, as grid.json says, which is written; :class:`SettingError` where it knows another
-    reader by a label."""
+    """Label of a reader → its folder, written to grid.json. Raises :class:`SettingError` if a label there denotes
+    another reader."""
     path, config = folder / "grid.json", {"format": FORMAT, "methods": [], "readers": {}}
     if path.exists():
         config |= {**Grid(folder).config, "format": FORMAT}
@@ -212,6 +212,6 @@ def _configured(folder: Path, methods: Iterable[str], readers: Mapping[str, Read
 
 
 def _folder_of(label: str) -> str:
-    """A name for a folder, whatever the label holds."""
+    """A valid folder name for any label."""
     readable = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")[:48]
     return f"{readable or 'reader'}-{key_of(reader=label)[:8]}"

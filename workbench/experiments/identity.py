@@ -1,6 +1,6 @@
-"""What decides the rows of a run: of each part (method, reader, judge, measure) the code that it may run, the Steps
-that it asks, what it reads of an index, and its settings. A row names the key of all of them, so that one that was made
-by anything else is found out, and asked again."""
+"""The identity of a run's rows: for each part (method, reader, judge, measure) the code that it may run, its Steps, the
+layers that it reads, and its settings. Each row stores the key of all of these, so that a row made otherwise is
+detected and computed again."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from workbench.steps import judge as judge_step
 
 
 class Identity(NamedTuple):
-    """`description` is what a run says of a part, as JSON; `units` is its code, name → hash; `key` names all that
-    decides its results."""
+    """`description` is the description of a part in a run, as JSON; `units` is its code, name → hash; `key` identifies
+    everything that determines its results."""
 
     description: dict[str, Any]
     units: dict[str, str]
@@ -32,8 +32,8 @@ class Identity(NamedTuple):
 
 
 def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identity:
-    """The layers are those that the method uses, and those below them; what else stands in the index does not count.
-    `asking` is code around it that decides what a row says."""
+    """The identity of a method. Of the index, only the layers that it uses, and those below them, count. `asking` is
+    surrounding code that also determines a row."""
     units, prompts = _code(method, method.steps, method.engines, method.index, method.reads, names=("retrieve",))
     description = {
         "label": method.label,
@@ -68,7 +68,7 @@ def of_judge(judge: Engine | None) -> Identity | None:
 
 
 def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
-    """Measures of nodes also hang on the graph that they are found in."""
+    """The identity of a measure; measures of nodes also depend on the graph."""
     base = name.partition("@")[0]
     units = source.units(measures.RANKING.get(base, measure) if name != base else measure)
     layers = _layers(graph, ("typed",)) if graph is not None and name in measures.NODES else {}
@@ -76,26 +76,26 @@ def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
 
 
 def _identity(description: dict[str, Any], units: dict[str, str]) -> Identity:
-    """Of a layer its content decides, whoever made it; of a prompt the wording does where a model is asked, and is then
-    among the units."""
+    """A layer counts by its content, whoever made it; a prompt by its wording, as one of the units, if a model is
+    asked."""
     decides = {name: value for name, value in description.items() if name not in ("paper", "prompts", "layers")}
     layers = {kind: layer["hash"] for kind, layer in description.get("layers", {}).items()}
     return Identity(description, units, key_of(description=decides, layers=layers, units=units))
 
 
 def row_key(method: str, reader: str | None, question: Question) -> str:
-    """Names all that decides a row but k, budget and trace, which are the same in all rows of a run. `method` and
-    `reader` are keys."""
+    """Identifies everything that determines a row, except k, budget and trace, which are the same in all rows of a run.
+    `method` and `reader` are keys."""
     return key_of(method=method, reader=reader, question=question.question)
 
 
 def scores_key(measured: Mapping[str, str], question: Question) -> str:
-    """Names what decides the scores of a row; `measured` is measure → key."""
+    """Identifies what determines the scores of a row; `measured` is measure → key."""
     return key_of(measures=measured, question=asdict(question))
 
 
 def judged_key(judge: str, question: Question) -> str:
-    """Names what decides a verdict on an answer; `judge` is a key."""
+    """Identifies what determines a verdict on an answer; `judge` is a key."""
     return key_of(judge=judge, question=question.question, answers=question.answers)
 
 
@@ -119,8 +119,8 @@ def _code(
 
 
 def _steps(declared: Iterable[str], met: Iterable[Step]) -> list[Step]:
-    """The Steps that a part declares. Of those that only its code names, the ones of the catalogue count where it
-    declares none: code that parts share names more Steps than each of them asks."""
+    """The Steps that a part declares. If it declares none, the catalogued Steps that its code names: shared code names
+    more Steps than each part uses."""
     from workbench.steps import catalogue
 
     known, declared = catalogue(), list(declared)
@@ -132,28 +132,28 @@ def _steps(declared: Iterable[str], met: Iterable[Step]) -> list[Step]:
 
 
 def _asked(step: Step, by_rules: bool) -> list[Any]:
-    """What decides a Step's answers: by rules its body; else its prompt and how the reply is read."""
+    """What determines a Step's answers: its rule body, or its prompt and the parser of the reply."""
     if by_rules:
         return [rule_for(step), step.output]
     return [step.prompt, step.output, step.read, parse.parse]
 
 
 def _terms(step: Step, by_rules: bool) -> tuple[str, str]:
-    """What else decides them, and what it is called among the units."""
+    """The other determinants, with their names among the units."""
     if by_rules:
         return f"step {step.name}, by rules", f"v{step.version}"
     return f"step {step.name}", f"v{step.version} {step.max_tokens} {step.temperature}"
 
 
 def _used(index: Index, layers: Iterable[str]) -> list[str]:
-    """Those of the layers that stand, with what is below them."""
+    """The existing ones among the layers, with those below them."""
     from workbench.index.index import closure
 
     return closure({kind for kind in layers if kind in index.manifest["layers"]})
 
 
 def _layers(index: Index, layers: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Of each layer used what it was made of and by, and the hash of its files."""
+    """For each layer used, its inputs, its maker, and the hash of its files."""
     named = index.manifest["layers"]
     kept = ("key", "settings", "made_by", "failures", "cut", "repaired")
     return {

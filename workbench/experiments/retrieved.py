@@ -1,8 +1,8 @@
-"""What methods found, kept on disk: several readers read the very same evidence, in one process or in many.
+"""Retrieved evidence on disk, so that several readers read the same evidence, in one process or in many.
 
-A file per question and method holds the evidence and what it took; beside it lies its trace, and the seconds, which are
-the only part that differs from run to run. Without this a reader that is added later would read what a model says on
-another day, and answers could not be paired."""
+A file per question and method holds the evidence and its usage; next to it are its trace and the seconds, the only part
+that differs between runs. Otherwise, a reader added later would read evidence from new replies of a model, and answers
+could not be paired."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _TABLES = {"entities": ContextEntity, "relations": ContextRelation, "sources": U
 
 
 class Retrieved:
-    """A method that asks for each question once. `folder` is where the evidence lies, by all that decides it: the
-    method as it is (`workbench.experiments.identity`), the question, `k`, `budget` and the level of trace."""
+    """A method that retrieves for each question once. `folder` holds the evidence by everything that determines it: the
+    method's identity (`workbench.experiments.identity`), the question, `k`, `budget` and the level of trace."""
 
     def __init__(self, method: Method, folder: str | FilePath):
         self.method, self.folder = method, FilePath(folder)
@@ -55,14 +55,14 @@ class Retrieved:
         return of_method(self.method).key
 
     def holds(self, question: str, k: int, budget: int | None, level: str) -> bool:
-        """Whether the evidence was retrieved before."""
+        """Whether the evidence is stored."""
         return self._file(question, k, budget, level).with_suffix(".json").exists()
 
     def _file(self, question: str, k: int, budget: int | None, level: str) -> FilePath:
         return self.folder / text_hash(json.dumps([self.key, question, k, budget, level]))
 
     def retrieve(self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace) -> Evidence:
-        """The method's evidence. Usage counts as if it had been asked: what the answer would cost by itself."""
+        """The method's evidence. The stored usage counts, as the cost of the answer by itself."""
         file = self._file(question, k, budget, trace.level)
         if not file.with_suffix(".json").exists():
             return self._ask(file, question, k, budget, trace)
@@ -94,7 +94,7 @@ class Retrieved:
 
 
 def evidence_of(stored: Mapping[str, Any]) -> Evidence:
-    """The evidence that `dataclasses.asdict` made plain, without its trace."""
+    """The evidence from the output of `dataclasses.asdict`, without its trace."""
     scored = {
         name: tuple(Scored(record_of(kind, item), score) for item, score in stored[name])
         for name, kind in _SCORED.items()

@@ -1,4 +1,4 @@
-"""A run on disk, and what can be read off it. `docs/architecture.md` lists the files; their field names are
+"""A run on disk: its rows, tables and comparisons. `docs/architecture.md` lists the files; their field names are
 stable."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.text import text_hash
 from workbench.trace import Trace
 
 FORMAT = 4  # of run.json and of the rows
-# What rows of earlier formats do not say.
+# Fields missing from rows of earlier formats.
 _SINCE = {
     "type": None, "hops": None, "key": None, "selected": None, "nodes": (), "retrieved": None, "read": None,
     "read_tokens": None, "scored": None, "reading": None, "proof": None, "fallback": None,
@@ -33,10 +33,10 @@ _SINCE = {
 
 
 class Run(Record):
-    """An evaluation: opened from its folder, needing neither index nor engine.
+    """An evaluation, opened from its folder; needs neither index nor engine.
 
-    `methods`, `questions` (ids) and `measures` choose a part of it, in their order: a folder may hold more than was
-    asked for at a time. `notes` are what is to be said of it."""
+    `methods`, `questions` (ids) and `measures` select a part of it, in their order, because a folder may contain more
+    than one call requested. `notes` are remarks on the run."""
 
     def __init__(
         self,
@@ -80,12 +80,12 @@ class Run(Record):
 
     @property
     def judge(self) -> str | None:
-        """The name of the engine that judged, where one did."""
+        """The name of the judging engine, if any."""
         return self.config.get("judge")
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:
-        """The questions that it was asked, with their gold; a run of an earlier format has kept none."""
+        """The questions of the run, with their gold; empty for an earlier format."""
         kept = read_questions_of(self.folder)
         if self._chosen is None:
             return kept
@@ -96,7 +96,7 @@ class Run(Record):
     def rows(self) -> list[dict]:
         """The rows of results.jsonl, one for each question and method: question_id, type, hops, method, key, ranking,
         selected, nodes, context, retrieved, context_tokens, read, read_tokens, answer, abstained, scores, scored,
-        judge, reading, proof, failure, fallback, usage. What a run of an earlier format does not say is None."""
+        judge, reading, proof, failure, fallback, usage. Fields missing from an earlier format are None."""
         found = {cell: {**_SINCE, **row} for cell, row in by_cell(self.folder / "results.jsonl").items()}
         asked = [question.id for question in self.questions]
         if not asked:  # of an earlier format
@@ -104,14 +104,14 @@ class Run(Record):
         return [found[one, name] for one in asked for name in self.methods if (one, name) in found]
 
     def frame(self) -> pd.DataFrame:
-        """One row per question and method; measures are columns, of numbers: NaN where one is not defined."""
+        """One row per question and method; measures are numeric columns, NaN if undefined."""
         rows = [{**row, **row["scores"]} for row in self.rows]
         frame = pd.DataFrame(rows).drop(columns="scores", errors="ignore")
         return frame.astype({name: float for name in self.measures if name in frame})
 
     def scores(self, measure: str, method: str) -> dict[str, float]:
-        """Question id → value, of the questions for which the measure is defined. A failed question counts as 0. Of
-        costs one that is unknown leaves none: what is left would not be the method's."""
+        """Question id → value, for the questions for which the measure is defined. A failed question counts as 0. For
+        costs, one unknown value empties the result: the others would not be the cost of the method."""
         if measure not in self.measures or method not in self.methods:
             raise SettingError(f"the run has the measures {self.measures} and the methods {self.methods}")
         values = {row["question_id"]: row["scores"].get(measure) for row in self.rows if row["method"] == method}
@@ -120,10 +120,10 @@ class Run(Record):
         return {question: value for question, value in values.items() if value is not None}
 
     def table(self, *, seconds: bool = False) -> pd.DataFrame:
-        """Means over the questions: a row per method, a column per measure, then how many were asked and failed; with
-        a judge its name and how often it failed. `seconds` adds the mean time of a question, which differs from run to
-        run, and `reused`: for how many questions they leave out work that another row had done: a text that
-        it had encoded, or in a grid the retrieval, whose seconds are then those of when it was made."""
+        """Means over the questions: a row per method, a column per measure, then the numbers of questions and failures;
+        with a judge, its name and its failures. `seconds` adds the mean time of a question, which differs between runs,
+        and `reused`, the number of questions whose time omits work of another row: the encoding of a text, or in a grid
+        the retrieval, which then counts with its original seconds."""
         rows = {}
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]
@@ -139,13 +139,13 @@ class Run(Record):
         return table.astype({name: float for name in (*self.measures, "abstained") if name in table})
 
     def counts(self) -> pd.DataFrame:
-        """For how many questions each measure is defined: a row per method, a column per measure."""
+        """The number of questions for which each measure is defined: a row per method, a column per measure."""
         rows = {m: {measure: len(self.scores(measure, m)) for measure in self.measures} for m in self.methods}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
     def compare(self, baseline: str | None = None, measures: Sequence[str] | None = None) -> pd.DataFrame:
-        """Each method against the baseline (the first method): difference of means with a 95 % bootstrap interval, p
-        of the paired randomisation test, and p corrected after Holm over all rows of the table."""
+        """Each method against the baseline (by default the first method): difference of means with a 95 % bootstrap
+        interval, p of the paired randomisation test, and p after Holm's correction over all rows of the table."""
         baseline = baseline or self.methods[0]
         rows = []
         for measure in measures or self.measures:
@@ -170,7 +170,7 @@ class Run(Record):
         return Trace.open(self.folder / "traces" / trace_name(question_id, method))
 
     def context(self, row: Mapping, *, retrieved: bool = False) -> str | None:
-        """The text that the reader saw for a row, or with `retrieved` what it was before any compression."""
+        """The text that the reader saw for a row, or with `retrieved` the text before compression."""
         name = row.get("retrieved" if retrieved else "context")
         return (self.folder / "contexts" / name).read_text(encoding="utf-8") if name else None
 
@@ -205,26 +205,26 @@ class Run(Record):
 
 
 def trace_name(question_id: str, method: str) -> str:
-    """A file name for a question and a method, whatever characters their names hold."""
+    """A valid file name for any question and method."""
     return f"{text_hash(json.dumps([question_id, method]))}.jsonl"
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file unless it says the same: a run that asks nothing touches nothing."""
+    """Write a file if its content changes, so that a run without new rows modifies nothing."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write_atomically(path, text)
 
 
 def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str, Any]:
-    """A configuration, with what follows from its methods, reader, judge and questions: how many there are, which
-    engines and prompts."""
-    held = [asdict(question) for question in questions]
+    """A configuration completed with what follows from its methods, reader, judge and questions: the number of
+    questions, the engines and the prompts."""
+    stored = [asdict(question) for question in questions]
     parts = [*config["methods"].values(), config.get("reading"), config.get("judging")]
     engines = {name for part in parts[:-1] if part for name in (part.get("engine") or "").split(", ") if name}
     prompts = {name: prompt for part in parts if part for name, prompt in part.get("prompts", {}).items()}
     return {
         **config,
-        "questions": {"n": len(held), "hash": key_of(questions=held)},
+        "questions": {"n": len(stored), "hash": key_of(questions=stored)},
         "engine": ", ".join(sorted(engines)) or "rules",
         "prompts": dict(sorted(prompts.items())),
         "judge": (config.get("judging") or {}).get("engine"),
@@ -232,12 +232,12 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
 
 
 def read_questions_of(folder: Path) -> tuple[Question, ...]:
-    """The questions of a run; none of one that kept none."""
+    """The questions that a run stores, if any."""
     return tuple(record_of(Question, row) for row in read_rows(folder / "questions.jsonl"))
 
 
 def read_rows(path: Path, *, mend: bool = False) -> list[dict]:
-    """The rows of a JSON Lines file. `mend` cuts off a last line that a killed process left unfinished."""
+    """The rows of a JSON Lines file. `mend` removes the torn last line of a killed process."""
     if not path.exists():
         return []
     if mend:
@@ -247,7 +247,7 @@ def read_rows(path: Path, *, mend: bool = False) -> list[dict]:
 
 
 def by_cell(path: Path) -> dict[tuple[str, str], dict]:
-    """(question id, method) → the row of a JSON Lines file; where one was written again, the last."""
+    """(question id, method) → the last such row of a JSON Lines file."""
     return {(row["question_id"], row["method"]): row for row in read_rows(path)}
 
 
@@ -256,13 +256,13 @@ def _mean(scores: Mapping[str, float]) -> float | None:
 
 
 def _mean_of(values: Iterable[float | None]) -> float | None:
-    """Of those that are defined."""
+    """The mean of the defined values."""
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
 
 
 def _usage(rows: Sequence[Mapping]) -> dict[str, dict[str, dict[str, Any]]]:
-    """method → Step → calls, tokens, money. Money is None as soon as one price is unknown."""
+    """method → Step → calls, tokens, money. Money is None if any price is unknown."""
     total: dict[str, dict[str, dict[str, Any]]] = {}
     for row in rows:
         steps = total.setdefault(row["method"], {})

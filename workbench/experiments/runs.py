@@ -1,4 +1,4 @@
-"""The runs that lie in a folder, and what lies between two of them."""
+"""The runs in a folder, and the differences between two runs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CONDITIONS = ("data", "questions", "engine", "reader", "judge", "k", "budget", "
 
 
 def runs(folder: str | Path | None = None) -> pd.DataFrame:
-    """The runs in a folder (by default `runs/`), those of grids and those that were put aside among them: what each was
-    made with, how far it is, and when it was last written. A folder that cannot be read says why, in `failure`."""
+    """The runs in a folder (by default `runs/`), including those of grids and those set aside: the conditions of each,
+    its progress, and when it was last written. For an unreadable folder, `failure` states the reason."""
     place = Path(folder or home() / "runs")
     if not place.is_dir():
         raise SettingError(f"{place} is no folder, so there are no runs in it; wb.evaluate(…) makes some")
@@ -61,9 +61,9 @@ def _listed(folder: Path, place: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Between(Record):
-    """Two runs beside each other. `frame`: a row for each measure and pair of methods, the second run against the
-    first, over the questions that both asked: measure, method, against, n, value, baseline, difference, low, high (95 %
-    paired bootstrap), p (paired randomisation test), p_holm. `differing`: condition → (of the first, of the second)."""
+    """The comparison of two runs. `frame`: a row for each measure and pair of methods, the second run against the
+    first, over the questions of both: measure, method, against, n, value, baseline, difference, low, high (95 % paired
+    bootstrap), p (paired randomisation test), p_holm. `differing`: condition → (of the first, of the second)."""
 
     first: Run
     second: Run
@@ -72,8 +72,8 @@ class Between(Record):
 
 
 def between(first: Run | str | Path, second: Run | str | Path, measures: Sequence[str] | None = None) -> Between:
-    """What changed from one run to another: methods of the same name, or, where none is in both, each of the second
-    against the first one of the first. :class:`SettingError` where they share no question or no measure."""
+    """The changes from one run to another: methods of the same name, or if they share none, each of the second against
+    the first one of the first. Raises :class:`SettingError` if they share no question or no measure."""
     one, other = (run if isinstance(run, Run) else Run(run) for run in (first, second))
     common = [name for name in other.measures if name in one.measures and (measures is None or name in measures)]
     if not common:
@@ -112,7 +112,7 @@ def _differing(one: Run, other: Run, pairs: Sequence[tuple[str, str]]) -> Iterat
 
 
 def _short(mine: Any, theirs: Any) -> Any:
-    """Of settings and layers what differs."""
+    """The differing settings and layers."""
     if not isinstance(mine, dict) or not isinstance(theirs, dict):
         return mine
     return {key: value for key, value in mine.items() if theirs.get(key) != value}

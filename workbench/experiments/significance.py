@@ -1,4 +1,4 @@
-"""Whether a difference between two methods over the same questions could be chance."""
+"""Significance tests and intervals for the difference of two methods over the same questions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _BATCH = 1_000  # resamples that are drawn at once, which bounds memory
 def paired_test(a: Sequence[float], b: Sequence[float], *, resamples: int = RESAMPLES, seed: int = 0) -> float:
     """Two-sided p of the paired randomisation test on the mean difference (Fisher; Smucker et al., CIKM 2007).
 
-    Under the null each question's difference might as well have the other sign. With n ≤ 13 differing questions all
-    2ⁿ sign patterns are tried, and p is exact. Otherwise `resamples` random ones are: p then has a Monte Carlo error of
-    √(p (1 - p) / resamples), at most 0.005, is the same in every run with the same `seed`, and never 0."""
+    Under the null hypothesis, each question's difference has either sign with equal probability. With n ≤ 13 differing
+    questions, all 2ⁿ sign patterns are enumerated, and p is exact. Otherwise `resamples` random patterns are drawn: p
+    then has a Monte Carlo error of √(p (1 - p) / resamples), at most 0.005, is repeatable for the same `seed`, and
+    never 0."""
     differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     differences = differences[differences != 0]  # equal pairs change no pattern's sum
     if len(differences) < 2:  # either sign is as far from 0
@@ -30,13 +31,13 @@ def paired_test(a: Sequence[float], b: Sequence[float], *, resamples: int = RESA
 
 
 def _distance(differences: np.ndarray, axis: int) -> np.ndarray:
-    """How far a sum lies from 0; sums that are equal but for rounding count as equal."""
+    """The distance of a sum from 0; sums that differ only by rounding count as equal."""
     return np.abs(differences.sum(axis=axis)).round(12)
 
 
 def mcnemar(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided exact p of McNemar's test (1947) for answers that are right (1) or wrong (0): of the questions that one
-    alone has right, as many should be a's as b's.
+    """Two-sided exact p of McNemar's test (1947) for answers that are right (1) or wrong (0): under the null
+    hypothesis, questions that only one of the two answers correctly are equally often a's and b's.
 
     >>> mcnemar([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0]), mcnemar([1, 0], [1, 0])
     (0.0625, 1.0)
@@ -61,8 +62,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def bootstrap_interval(
     differences: Sequence[float], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> tuple[float, float]:
-    """Percentile interval of the mean, from resampled questions (Efron, 1979); NaN without any. The same in every run
-    with the same `seed`."""
+    """Percentile interval of the mean, from resampled questions (Efron, 1979); NaN without values. Repeatable for the
+    same `seed`."""
     values = np.asarray(differences, dtype=float)
     if len(values) < 2:  # nothing to resample
         return (float(values.mean()),) * 2 if len(values) else (float("nan"),) * 2
@@ -74,9 +75,9 @@ def bootstrap_interval(
 
 
 def compared(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, Any]:
-    """Scores (question → value) against a baseline's over the questions that both have: n, value, baseline, difference,
-    low, high (95 % paired bootstrap), p (paired randomisation test), and mcnemar (its exact p) where all are 0 or 1;
-    nothing where they have no question in common."""
+    """Scores (question → value) against a baseline's over the questions of both: n, value, baseline, difference, low,
+    high (95 % paired bootstrap), p (paired randomisation test), and mcnemar (its exact p) if all are 0 or 1. Empty if
+    they share no question."""
     common = sorted(ours.keys() & base.keys())
     if not common:
         return {}

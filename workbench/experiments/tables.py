@@ -1,12 +1,12 @@
 """A paper's tables next to measured numbers, each with its verdict.
 
-    reproduced       comparable, and the published number lies within the tolerance
-    differs          comparable, and it does not
-    not comparable   measured under other conditions; `why` names them. Rules are never comparable with a model
+    reproduced       comparable, and the published number is within the tolerance
+    differs          comparable, and it is not
+    not comparable   measured under other conditions, named in `why`. Rules are never comparable with a model
     not measured     no run has it
 
-The tolerance is half the width of the 95 % bootstrap interval of our mean: what other questions of the same kind would
-move it by. What has to agree (questions, corpus, model, rounds …) is in `published/<paper>.toml`."""
+The tolerance is half the width of the 95 % bootstrap interval of our mean: its variation over questions of the same
+kind. `published/<paper>.toml` lists the conditions that must agree (questions, corpus, model, rounds …)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ SEED = 0  # of the resampling
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One score of a table. `p` is that of the paired test in the same run against the static backbone, or what else
-    the paper's terms name as the baseline."""
+    """One score of a table. `p` is that of the paired test, in the same run, against the baseline named in the paper's
+    terms, by default the static backbone."""
 
     table: str
     backbone: str
@@ -57,9 +57,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tables(Record):
-    """`claims`: what the paper's own tables say of its claims; `measured`: what ours say, where there are any.
-    `inconsistencies`: (where, what) of the source. `notes`: what the paper does not say, which runs have no place.
-    `left_out`: how many published scores that no run has are not among the cells."""
+    """`claims`: the paper's claims checked against its own tables; `measured`: against ours, if any. `inconsistencies`:
+    (where, what) of the source. `notes`: what the paper does not state, and which runs have no place. `left_out`: the
+    number of published scores that no run has and that are not among the cells."""
 
     paper: str
     title: str
@@ -76,15 +76,14 @@ class Tables(Record):
         return frame_of(rows).reindex(columns=list(Cell.__dataclass_fields__))
 
     def counts(self) -> dict[str, int]:
-        """How many cells have each verdict; of those not measured all count, whether they are among the cells or left
-        out."""
+        """The number of cells with each verdict; `not measured` includes those left out."""
         verdicts = [cell.verdict for cell in self.cells] + [NOT_MEASURED] * self.left_out
         return {name: verdicts.count(name) for name in (REPRODUCED, DIFFERS, NOT_COMPARABLE, NOT_MEASURED)}
 
 
 def tables(paper: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables:
-    """The tables of a paper next to what the runs (or their folders) measured. :class:`SettingError` for a paper that
-    is not known."""
+    """The tables of a paper next to the measurements of runs (or their folders). Raises :class:`SettingError` for an
+    unknown paper."""
     source = published.paper(paper)
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
@@ -111,16 +110,16 @@ def tables(paper: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables
 
 
 def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
-    """The cells of a paper's tables that the run measured; the others are counted, as `tables` counts them."""
+    """The cells of a paper's tables that the run measured; the others are only counted."""
     found = tables(paper, [run])
     cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
     return replace(found, cells=cells, left_out=len(found.cells) - len(cells))
 
 
 class Place(NamedTuple):
-    """Where a method of a run belongs in a paper's tables; the settings that its numbers were got with, and the layers
-    that a model wrote; of how many hops the questions are, where only some of a run's are meant. Where the reader makes
-    the row: the model that it is of, and what differs in how it reads."""
+    """The place of a method of a run in a paper's tables; its settings, and the layers that a model wrote; the number
+    of hops, if only these questions of the run count. If the reader determines the row: its model, and the differences
+    in how it reads."""
 
     backbone: str
     method: str
@@ -138,7 +137,7 @@ _COVERAGE = "coverage:substring"
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A method of a run that has a place in the tables."""
+    """A method of a run with a place in the tables."""
 
     run: Run
     label: str
@@ -158,7 +157,7 @@ class Measured:
         return {one: score for one, score in self.run.scores(measure, self.label).items() if one in ids}
 
     def mean(self, measure: str) -> tuple[float, float]:
-        """With half the width of its interval."""
+        """The mean, and half the width of its interval."""
         values = list(self.scores(measure).values())
         low, high = bootstrap_interval(values, seed=SEED)
         return float(np.mean(values)), (high - low) / 2
@@ -169,7 +168,7 @@ class Measured:
         return paired_test([ours[q] for q in common], [theirs[q] for q in common], seed=SEED) if common else None
 
     def differences(self, terms: Mapping[str, Any]) -> Iterator[str]:
-        """What keeps its numbers from being compared with the paper's, in words."""
+        """The reasons why its numbers are not comparable with the paper's, in words."""
         config, described = self.run.config, self.run.config["methods"][self.label]
         for engine in config["engine"].split(", "):
             if engine == "rules":
@@ -215,7 +214,7 @@ def _places(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
 
 
 def _of_reader(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
-    """The row that the run's reader and model make, and that of the context that it starts from."""
+    """The row of the run's reader and model, and that of the context from which it starts."""
     described, name = run.config["methods"][label], run.config["data"]["name"].lower()
     known = {one["name"]: one for one in terms["backbones"]}.get(described["label"].partition("[")[0])
     data = next((one for one in terms["data"] if name.startswith(one)), None)
@@ -245,7 +244,7 @@ def _of_reader(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place
 
 
 def _place(terms: Mapping[str, Any], described: Mapping[str, Any]) -> Place | None:
-    """The row of a method, of no data yet."""
+    """The row of a method, without its data."""
     name, settings = described["label"].partition("[")[0], described["settings"]
     backbones = {one["name"]: one for one in terms.get("backbones", ())}
     if name in backbones:
@@ -262,7 +261,7 @@ def _place(terms: Mapping[str, Any], described: Mapping[str, Any]) -> Place | No
 
 
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
-    """One published score: a cell per measurement of it, or one that says there is none."""
+    """The cells of one published score: one per measurement, or one without any."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value)
     here = [one for one in measurements if one.place[:3] == (row.backbone, row.method, row.data)]
     found = [one for one in here if one.scores(row.measure)]
@@ -287,8 +286,8 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:
-    """Whether `other` is what `one` is tested against: in the same run, or where the reader makes the row in a run of
-    the same questions."""
+    """Whether `other` is the baseline of `one`: in the same run, or, if the reader determines the row, in a run of the
+    same questions."""
     name = terms.get("baseline", "Original")
     if "readers" not in terms:
         return other.run is one.run and other.place[:3] == (one.place.backbone, name, one.place.data)

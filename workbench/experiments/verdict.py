@@ -1,4 +1,4 @@
-"""A verdict: named checks with what was measured and what was expected, shown, asserted and written as JSON."""
+"""A verdict: named checks of measured against expected values, displayed, asserted and written as JSON."""
 
 from __future__ import annotations
 
@@ -54,6 +54,6 @@ class Verdict(Record):
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold; it has no NaN, as which pandas shows a measure that is not defined."""
+    """The value for JSON, without NaN, which pandas uses for an undefined measure."""
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and value != value else value

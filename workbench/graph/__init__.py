@@ -1,1 +1,1 @@
-"""What methods and views share on a graph: walks, regions, neighbourhoods, and the details of a node."""
+"""Operations on a graph, shared by methods and views: walks, regions, neighbourhoods, node details."""

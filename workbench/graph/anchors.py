@@ -1,4 +1,4 @@
-"""Entities of the typed graph that a text names, letter by letter."""
+"""Entities of the typed graph whose exact names occur in a text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 class _Lookup(NamedTuple):
-    """Entity rows by the folded tokens of their names; and the lengths, in tokens, of the names that begin with one,
-    longest first."""
+    """`rows`: the folded tokens of a name → its entity rows; `lengths`: a first token → the lengths, in tokens, of the
+    names that begin with it, longest first."""
 
     rows: dict[tuple[str, ...], list[int]]
     lengths: dict[str, list[int]]
@@ -27,11 +27,11 @@ _lookups: WeakKeyDictionary[TypedLayer, _Lookup] = WeakKeyDictionary()
 
 
 def named(typed: TypedLayer, question: str) -> list[tuple[str, int]]:
-    """(span, entity row) of the names that stand in a question, in its order, each span as the question writes it.
+    """(span, entity row) of the names that occur in a question, in its order, each span as written in the question.
 
-    Names begin and end with a word or a sign; of those that overlap, the longest counts. A span stands for the entities
-    of exactly that name; only where there are none, for those whose names differ in case or width. Punctuation is no
-    name, and function words ("it", "who") only as the graph writes them, beginning with a capital."""
+    Names begin and end with a word or a sign; of overlapping ones, the longest counts. A span denotes the entities of
+    exactly that name, or if there are none, those whose names differ in case or width. Punctuation is no name; function
+    words ("it", "who") are names only as spelled in the graph and with an initial capital."""
     lookup = _lookup(typed)
     tokens = [(token.start(), token.end(), _fold(token[0])) for token in _TOKEN.finditer(question)]
     folded = [fold for _, _, fold in tokens]
@@ -54,8 +54,8 @@ def named(typed: TypedLayer, question: str) -> list[tuple[str, int]]:
 
 
 def exact(typed: TypedLayer, name: str) -> list[int]:
-    """Rows of the entities of that name, else of those whose names differ in case or width, else of the name without
-    the brackets around it; ascending."""
+    """Ascending rows of the entities of that name, else of those whose names differ in case or width, else of the name
+    without surrounding brackets."""
     for text in (name, name.strip(" []<>")):
         rows = _lookup(typed).rows.get(tuple(_folded_tokens(text)))
         if rows is not None:
@@ -64,7 +64,7 @@ def exact(typed: TypedLayer, name: str) -> list[int]:
 
 
 def _as_written(typed: TypedLayer, span: str, rows: list[int]) -> list[int]:
-    """Those of exactly that name, or all if there are none."""
+    """The rows whose name is exactly the span, or all if there are none."""
     written = " ".join(span.split())
     return [row for row in rows if " ".join(typed.names[row].split()) == written] or rows
 

@@ -14,9 +14,9 @@ SUPER = 0.01  # super hubs: this share of the nodes, by weighted degree
 
 class HubBias(NamedTuple):
     """`strength` is S_ppr = Σ p̂(v) strength(v) over the ten nodes of highest mass, p̂ their mass scaled to sum to one.
-    `share_top` is the part of p̂ on super hubs, `share_all` that of the mass of all phrases; which of the two the paper
-    means is not said. `expected` is what `share_all` would be if every phrase had mass in proportion to its strength,
-    as a walk without a question has."""
+    `share_top` is the share of p̂ on super hubs, `share_all` the share of the mass of all phrases; the paper does not
+    say which of the two it means. `expected` is `share_all` if the mass of every phrase were proportional to its
+    strength, as in a walk without a question."""
 
     strength: float
     share_top: float
@@ -25,12 +25,12 @@ class HubBias(NamedTuple):
 
 
 def super_hubs(strength: np.ndarray, share: float = SUPER) -> np.ndarray:
-    """Rows of the strongest nodes, best first; at least one, where there is a node."""
+    """Rows of the strongest nodes, best first; at least one unless the graph is empty."""
     return top(strength, max(1, round(share * len(strength)))) if len(strength) else np.zeros(0, dtype=int)
 
 
 def hub_bias(mass: np.ndarray, strength: np.ndarray) -> HubBias:
-    """Of a walk's probability on the phrases, float (n_e,), and their strength (weighted degree), float (n_e,)."""
+    """The hub bias of a walk: its probability on the phrases, float (n_e,), and their weighted degree, float (n_e,)."""
     hubs = super_hubs(strength)
     best = top(mass, TOP)
     shares = mass[best] / mass[best].sum() if mass[best].sum() else mass[best]

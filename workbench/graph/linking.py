@@ -1,4 +1,4 @@
-"""From the names of a question to the phrases of a graph."""
+"""Entity linking: from the names in a question to the phrases of a graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.text import PHRASE_RULES
 
 
 class Link(NamedTuple):
-    """A name and the phrase (row) that it is taken for; `cosine` is 1 for the phrase of that very name."""
+    """A name and the phrase (row) that it is linked to; `cosine` is 1 if the phrase is the name itself."""
 
     name: str
     phrase: int
@@ -19,8 +19,8 @@ class Link(NamedTuple):
 
 
 def near(index: Index, name: str, k: int = 1) -> list[Link]:
-    """The phrases that a name may mean, best first: the one that it is after normalisation, then those whose vectors
-    are closest. At most k."""
+    """At most k phrases that a name may mean, best first: the normalised name itself, then the phrases with the closest
+    vectors."""
     facts = index.facts
     if not facts.phrases:
         return []
@@ -34,6 +34,6 @@ def near(index: Index, name: str, k: int = 1) -> list[Link]:
 
 
 def linked(index: Index, names: Iterable[str], least: float) -> list[Link]:
-    """The best phrase of each name, each phrase once, where its cosine is at least `least`."""
+    """The best phrase of each name if its cosine is at least `least`; each phrase once."""
     found = (link for name in names for link in near(index, name))
     return list({link.phrase: link for link in found if link.cosine >= least}.values())

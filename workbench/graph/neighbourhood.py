@@ -1,4 +1,4 @@
-"""A part of an index's graph around some of its nodes: what one looks at, and what methods expand into."""
+"""The part of an index's graph around some of its nodes, for display and for methods that expand nodes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ KINDS = ("relation", "synonym", "context")
 
 
 class Node(NamedTuple):
-    """`row` in the index's graph (phrases first, then passages); `kind` is `phrase` or `passage`; `name` a phrase or a
-    passage's id, `label` what is shown (a passage's title); `hop` its distance from the start; `degree` in the whole
-    graph, over all kinds of edges; `value` what a view may size it by (a walk's probability), else None."""
+    """`row` in the index's graph (phrases first, then passages); `kind`: `phrase` or `passage`; `name`: a phrase or a
+    passage's id; `label`: the displayed text (a passage's title); `hop`: distance from the start; `degree`: in the
+    whole graph, over all kinds of edges; `value`: a number for its size in a view (a walk's probability), or None."""
 
     row: int
     kind: str
@@ -43,8 +43,8 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Subgraph(Record):
-    """Nodes and the edges among them. `left_out` counts the nodes that were met and cut off by the limit; what lies
-    behind them is not counted."""
+    """Nodes and the edges among them. `left_out` counts the nodes that the limit cut off; nodes behind these are not
+    counted."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -67,9 +67,9 @@ def neighbourhood(
 ) -> Subgraph:
     """The nodes within `hops` edges of `start` (phrases, ids of passages, or rows of the graph), at most `limit`.
 
-    Only edges of these `kinds` are followed; relations that at least `facts` passages state, synonyms of at least this
-    cosine `similarity`. Where the limit cuts, the nodes stay that are tied most strongly to those already there; equal
-    ones in the order of their rows."""
+    Only edges of these `kinds` are followed: relations that at least `facts` passages state, and synonyms with a cosine
+    of at least `similarity`. If the limit cuts, the nodes most strongly connected to those already included remain,
+    ties in the order of rows."""
     if not (isinstance(hops, int) and hops >= 0 and isinstance(limit, int) and limit >= 1):
         raise SettingError(f"hops={hops!r}, limit={limit!r}; they should be whole numbers from 0 and from 1 on")
     if not (isinstance(facts, int) and isinstance(similarity, int | float) and similarity == similarity):
@@ -85,7 +85,7 @@ def neighbourhood(
     left_out: set[int] = set()
     frontier = chosen
     for hop in range(1, hops + 1):
-        strength = np.zeros(index.graph.nodes)  # of the ties to the nodes already there
+        strength = np.zeros(index.graph.nodes)  # of the edges to the nodes already included
         for part in parts.values():
             rows = part[frontier]
             np.add.at(strength, rows.indices, rows.data)
@@ -104,13 +104,15 @@ def neighbourhood(
 def among(
     index: Index, hops: Mapping[int, int], *, kinds: Iterable[str] = KINDS, name: str = "", values: Sequence[float] = ()
 ) -> Subgraph:
-    """The nodes of these rows, with their `hop`, and every edge among them. `values` may give a value to each row of
-    the graph."""
+    """The nodes of these rows, with their `hop`, and every edge among them. `values`, if given, has a value for each
+    row of the graph."""
     return _subgraph(index, name, hops, {kind: index.graph.undirected[kind] for kind in kinds}, 0, values)
 
 
 def row_of(index: Index, node: str | int) -> int:
-    """The row of a node in the graph: a phrase as it stands in the index, else the id of a passage."""
+    """The row of a node in the graph, given a phrase as stored in the index, the id of a passage, or the row itself.
+
+    Raises SettingError for an unknown node."""
     if isinstance(node, int | np.integer):
         if not 0 <= node < index.graph.nodes:
             raise SettingError(f"no node has the row {node}; the graph has {index.graph.nodes:,} nodes")
@@ -125,15 +127,15 @@ def row_of(index: Index, node: str | int) -> int:
 
 
 def complete(index: Index, text: str, k: int = 20) -> list[str]:
-    """Names (phrases and ids of passages) of the nodes that match what was typed, as :func:`matching` orders them."""
+    """Names (phrases and ids of passages) of the nodes that match the typed text, in the order of :func:`matching`."""
     n, ids = index.graph.phrases, index.passages.passages
     names = (index.facts.phrases[row] if row < n else ids[row - n].id for row in matching(index, text))
     return list(dict.fromkeys(names))[:k]
 
 
 def matching(index: Index, text: str) -> list[int]:
-    """Rows of the phrases and titles of passages that match what was typed: those that begin with it, those with a word
-    that begins with it, those that hold it; in each group well-connected ones first."""
+    """Rows of the phrases and passage titles that match the typed text: those that begin with it, then those with a
+    word that begins with it, then those that contain it; within each group by degree."""
     wanted = text.casefold().strip()
     if not wanted:
         return []

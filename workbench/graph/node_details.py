@@ -1,4 +1,4 @@
-"""All that an index holds about one node: what a click on it shows."""
+"""Everything that an index holds about one node, shown after a click on it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workbench.records import Entity, Passage, Record, Scored, Triple, ranked
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NodeDetails(Record):
-    """A phrase with the facts it is an end of, its synonyms with their cosines, and the passages that state its facts;
-    or a passage with the facts it states. The lists are cut to the limit asked for, `counts` is not."""
+    """A phrase with the facts in which it occurs, its synonyms with their cosines, and the passages that state its
+    facts; or a passage with the facts that it states. The lists are cut to the requested limit, `counts` are not."""
 
     name: str
     kind: str

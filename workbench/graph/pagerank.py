@@ -3,14 +3,14 @@ igraph's `personalized_pagerank`):
 
     p = (1 - d) r + d (Wᵀ D⁻¹ p + (mass on nodes without out-weight) r)
 
-d is the probability of following an edge, not of a restart; what reaches dangling nodes goes back to r.
+d is the probability of following an edge, not of a restart; the mass on dangling nodes returns to r.
 
-Because the dangling mass returns to r itself, p is a multiple of q = r + d Wᵀ D⁻¹ q. So q is iterated, which needs no
-bookkeeping of dangling nodes, and divided by its sum in the end. Two things make it fast and change nothing else:
-nodes are kept in the order of their degree, so that neighbouring rows of the matrix have the same length (measured: a
-product takes a third of the time), and on undirected graphs, where Wᵀ D⁻¹ has real eigenvalues in [-1, 1], each
-iterate is combined with the one before (Chebyshev's semi-iteration, Golub and Varga 1961), which gains a factor (1 +
-√(1-d²)) / d a step instead of 1 / d: at d = 0.5, 3.7 instead of 2."""
+Because the dangling mass returns to r itself, p is a multiple of q = r + d Wᵀ D⁻¹ q. We therefore iterate q, without
+any bookkeeping of dangling nodes, and divide by its sum at the end. Two optimisations leave the result unchanged. Nodes
+are sorted by degree, so that neighbouring rows of the matrix have the same length (measured: a product takes a third of
+the time). On undirected graphs, where Wᵀ D⁻¹ has real eigenvalues in [-1, 1], each iterate is combined with the
+previous one (Chebyshev's semi-iteration, Golub and Varga 1961), which reduces the error by a factor (1 + √(1-d²)) / d
+per step instead of 1 / d: at d = 0.5, 3.7 instead of 2."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from workbench.errors import SettingError
 
 
 class PageRankResult(NamedTuple):
-    """`p` float64 (n,), summing to one; how many products it took; the L1 norm of the last change, as a share of the
-    mass."""
+    """`p`: float64 (n,), sums to one; `iterations`: the number of matrix products; `residual`: the L1 norm of the last
+    change, as a share of the mass."""
 
     p: np.ndarray
     iterations: int
@@ -75,7 +75,7 @@ class Walk:
         return PageRankResult(p, iterations, residual)
 
     def _times(self, damping: float) -> sp.csr_array:
-        """d Wᵀ D⁻¹, of which the last one is kept: a method walks with one damping."""
+        """d Wᵀ D⁻¹. The last one is cached, because a method walks with a single damping."""
         damped = self._damped
         if damped[0] != damping:
             damped = self._damped = (damping, self._matrix * damping)
@@ -99,8 +99,9 @@ def _chebyshev(
 ) -> tuple[np.ndarray, int, float]:
     """The same q from q₊ = ω (r + d Wᵀ D⁻¹ q - q₋) + q₋ with ω₁ = 1, ω₂ = 2 / (2 - d²), ω₊ = 1 / (1 - d² ω / 4)."""
     before, q, omega = np.zeros_like(r), r.copy(), 1.0
-    rate = d / (1 + sqrt(1 - d * d))  # by which the error shrinks in a step
-    # No change can be below the tolerance much earlier than the rate allows, and measuring it costs a third of a step.
+    rate = d / (1 + sqrt(1 - d * d))  # reduction of the error per step
+    # The change cannot fall below the tolerance much earlier than the rate allows, and measuring it costs a third of a
+    # step.
     expected = log(tolerance) / log(rate) if rate > 0 and 0 < tolerance < 1 else 0
     for iteration in range(1, most + 1):
         after = matrix @ q
@@ -118,7 +119,7 @@ def _chebyshev(
 
 
 def _with_small_indices(matrix: sp.csr_array) -> sp.csr_array:
-    """32-bit indices wherever they suffice: half the memory to read."""
+    """The matrix with 32-bit indices if they suffice: half the memory to read."""
     matrix.sort_indices()
     if matrix.nnz < np.iinfo(np.int32).max:
         matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)

@@ -13,19 +13,19 @@ import scipy.sparse as sp
 
 from workbench.index.typed import TypedLayer
 
-ALWAYS = frozenset({"", "unknown", "unsure"})  # what has no type cannot be of a wrong one
-FEWEST = 3  # entities beside the anchors; with fewer, the types are taken for a mistake
+ALWAYS = frozenset({"", "unknown", "unsure"})  # an entity without a type cannot have a wrong one
+FEWEST = 3  # entities besides the anchors; with fewer, the types are considered a mistake
 
 _codes: WeakKeyDictionary[TypedLayer, tuple[list[str], np.ndarray]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """rows             int64 (n), entities, ascending; `hops` the distance of each from the nearest anchor
+    """rows             int64 (n), entities, ascending; `hops`: the distance of each from the nearest anchor
     graph            csr_array (n, n): the edges among them, by position in `rows`
-    pruned           type → how many entities were met and left out for it
-    filter_relaxed   whether the types were given up, because almost nothing was of them
-    truncated        whether it ends before `h_max`, because the next hop would be too large"""
+    pruned           type → number of entities that were reached and excluded because of it
+    filter_relaxed   whether the types were ignored, because almost no entity had them
+    truncated        whether the region ends before `h_max`, because the next hop would be too large"""
 
     rows: np.ndarray
     hops: np.ndarray
@@ -39,21 +39,21 @@ class Region:
         return self.graph.nnz // 2
 
     def sizes(self) -> list[int]:
-        """Entities at 0, 1, … hops."""
+        """Number of entities at 0, 1, … hops."""
         return np.bincount(self.hops).tolist()
 
     def positions(self, rows: Iterable[int]) -> list[int]:
-        """Where these entities, which must be in the region, stand in it."""
+        """The positions in `rows` of these entities, which must be in the region."""
         return np.searchsorted(self.rows, list(rows)).tolist()
 
 
 def region(
     typed: TypedLayer, anchors: Sequence[int], allowed: Collection[str], h_max: int = 3, max_region: int | None = 20_000
 ) -> Region:
-    """The entities within `h_max` edges of the anchors (rows) that are reached through entities of `allowed` types.
+    """The entities within `h_max` edges of the anchors (rows) that can be reached through entities of `allowed` types.
 
-    Anchors are in it whatever their type. With fewer than three others the types are given up. Where the next hop would
-    make it larger than `max_region` entities, it ends before."""
+    It includes the anchors whatever their type. With fewer than three other entities, the types are ignored. It ends
+    before a hop that would make it larger than `max_region` entities."""
     names, codes = _types(typed)
     admitted = np.array([name in ALWAYS or name in allowed for name in names], dtype=bool)
     rows, hops, pruned, truncated = _grown(typed, anchors, admitted[codes], h_max, max_region)
@@ -66,7 +66,7 @@ def region(
 
 
 def _grown(typed: TypedLayer, anchors: Sequence[int], admitted: np.ndarray, h_max: int, most: int | None):
-    """(rows, their hops, rows that were not admitted, whether it was too large)."""
+    """(rows, their hops, rows of other types, whether the next hop was too large)."""
     hop = np.full(len(admitted), -1, dtype=np.int64)
     frontier = np.unique(np.asarray(anchors, dtype=np.int64))
     hop[frontier] = 0
@@ -86,7 +86,7 @@ def _grown(typed: TypedLayer, anchors: Sequence[int], admitted: np.ndarray, h_ma
 
 
 def _types(typed: TypedLayer) -> tuple[list[str], np.ndarray]:
-    """The types, and the number of the type of each entity."""
+    """The type names, and for each entity the position of its type among them."""
     if typed not in _codes:
         names = sorted(set(typed.types))
         number = {name: at for at, name in enumerate(names)}

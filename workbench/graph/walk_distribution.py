@@ -1,4 +1,4 @@
-"""Where a walk's probability went for one question, and why a passage stands where it stands."""
+"""The probability distribution of a random walk for one question, which explains the rank of a passage."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from workbench.records import Record
 class WalkDistribution(Record):
     """A walk before its passages are ranked.
 
-    seeds      [(phrase row, reset weight)], best first; empty where no fact was kept
+    seeds      [(phrase row, reset weight)], best first; empty if no fact was kept
     facts      [(fact row, score)] that the seeds come from
     dense      float64 (n_p,): cosines of the passages, min-max scaled
-    pagerank   the probability on phrases, then passages; None where there was no walk, and `fallback` says why
+    pagerank   the probability on phrases, then passages; None without a walk, and `fallback` states why
     """
 
     index: Index
@@ -36,24 +36,25 @@ class WalkDistribution(Record):
 
     @property
     def on_phrases(self) -> np.ndarray:
-        """Probability per phrase, float64 (n_e,); zeros where there was no walk."""
+        """Probability per phrase, float64 (n_e,); zeros without a walk."""
         n = self.index.graph.phrases
         return self.pagerank.p[:n] if self.pagerank else np.zeros(n)
 
     @property
     def on_passages(self) -> np.ndarray:
-        """Probability per passage, float64 (n_p,); zeros where there was no walk."""
+        """Probability per passage, float64 (n_p,); zeros without a walk."""
         return self.pagerank.p[self.index.graph.phrases :] if self.pagerank else np.zeros(self.index.graph.passages)
 
     @property
     def hubs(self) -> HubBias:
-        """How much of it is on hubs. Weights are the static ones of the default merge."""
+        """The share of the probability on hubs. Weights are the static ones of the default merge."""
         return hub_bias(self.on_phrases, self.index.graph.strength)
 
 
 def walk_subgraph(walk: WalkDistribution, limit: int = 40) -> Subgraph:
-    """The seeds and the nodes with the most probability, with all edges among them; `value` is the probability, `hop` 0
-    for a seed and 1 for the others. Phrases and passages share the limit equally, since passages have far less each."""
+    """The seeds and the most probable nodes, with all edges among them; `value` is the probability, `hop` is 0 for a
+    seed and 1 for the others. Phrases and passages share the limit equally, because a passage has far less
+    probability."""
     if not (isinstance(limit, int) and limit >= 1):
         raise SettingError(f"limit={limit!r}; it should be a whole number of nodes from 1 on")
     if walk.pagerank is None:

@@ -1,4 +1,4 @@
-"""Soft clusters of vectors, in which one may belong to several (RAPTOR, section 3).
+"""Soft clusters of vectors, in which one may belong to several (RAPTOR, arXiv 2401.18059).
 
 Follows the authors' code (parthsarthi03/raptor, commit 2e3e83e): dimensions are reduced over all vectors, a Gaussian
 mixture with the number of components that the BIC likes best parts them, and each part of more than `dimension` + 1 is

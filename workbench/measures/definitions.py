@@ -18,7 +18,7 @@ def definition(name: str, measure: Callable) -> Definition:
     return DEFINITIONS.get(name) or Definition(said or "a registered measure")
 
 
-_HIPPORAG, _CATRAG, _DOTRAG = "HippoRAG 2", "CatRAG", "DotRAG, section 9.2"
+_HIPPORAG, _CATRAG, _DOTRAG = "HippoRAG 2", "CatRAG", "DotRAG"
 _THESIS, _SQUAD = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045)", "SQuAD; HippoRAG 2"
 _LINE = "where a reply without an answer line is wrong whatever it holds"
 _NODES = {

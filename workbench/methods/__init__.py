@@ -41,7 +41,7 @@ __all__ = ["BDTR", "BM25", "METHODS", "RAPTOR", "Dense", "HippoRAG2", "Method", 
 
 
 def method(spec: str, index: Index, engine: Engine | None = None, **settings: Any) -> Method:
-    """The method that a SPEC names: `hipporag2`, `hipporag2[profile=paper,damping=0.6]`; `settings` win over the
+    """The method that a SPEC names: `hipporag2`, `hipporag2[profile=paper,damping=0.6]`; `settings` override the
     SPEC's."""
     name, given = parse_spec(spec)
     return METHODS.look_up(name)(index, engine, **{**given, **settings})

@@ -1,8 +1,8 @@
-"""The ball: everything within a few edges of the entities that a question names. What a method gains over it, it gains
-by choosing.
+"""The ball, a baseline: everything within a few edges of the entities named in a question. The gain of another method
+over it is due to selection.
 
-An entity is linked by its name in the question, unless that is a word that asks ("which film"); where none is named, by
-its similarity."""
+An entity is linked by its name in the question, unless the name is part of the question phrase ("which film"), or by
+similarity if the question names none."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Ball(Method):
 
     @validated
     class Settings:
-        """hops             how far from the linked entities
-        sources, tau     where none is named: how many are linked by similarity, and the least cosine
-        most             at most so many entities; the trace says how many were left out"""
+        """hops             maximum distance from the linked entities
+        sources, tau     if no entity is named: how many are linked by similarity, and the least cosine
+        most             maximum number of entities; the trace states how many were left out"""
 
         hops: Natural = 2
         sources: Positive = 5
@@ -69,7 +69,7 @@ class Ball(Method):
         )
 
     def link(self, question: str, cosines: np.ndarray, trace: Trace) -> tuple[list[int], str | None]:
-        """Rows of the entities around which the ball is, and why, if none is named or similar enough."""
+        """Rows of the entities at the centre of the ball, and the reason if none is named or similar enough."""
         with trace.span("RETRIEVER", "link names") as span:
             spans = named(self._typed, question)
             about = set(names_meant(storable(question), [words for words, _ in spans], self._relations))

@@ -1,7 +1,7 @@
-"""What a method is: a value with one verb, `retrieve`.
+"""The base class of all retrieval methods.
 
 A method declares its name, paper, layers, Steps, score scale and `Settings` (a frozen dataclass whose fields are its
-hyper-parameters), and implements `search`. Everything else, the trace's root, the limits, the label, is here.
+hyper-parameters), and implements `search`. This class supplies the rest: `retrieve`, limits, label, root of the trace.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Method(Record):
     name: ClassVar[str]
     paper: ClassVar[str]
     layers: ClassVar[tuple[str, ...]] = ("passages",)
-    steps: ClassVar[tuple[str, ...]] = ()  # what a language model is asked per question
+    steps: ClassVar[tuple[str, ...]] = ()  # requests to a language model per question
     scale: ClassVar[str]
     Settings: ClassVar[type] = NoSettings
     profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # the first one is the default
@@ -48,27 +48,29 @@ class Method(Record):
 
     @property
     def engines(self) -> tuple[Engine, ...]:
-        """All that are asked: its own, and those of methods inside it."""
+        """The engines in use: its own, and those of the methods that it contains."""
         return (self.engine,)
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The layers that its rows hang on: those that it needs, and what else it reads where it stands."""
+        """The layers that its results depend on: those that it needs, and optional ones that it reads if they exist."""
         return tuple(self.layers)
 
     def prepare(self) -> None:
-        """Compute, once, what every question needs."""
+        """Compute once what every question needs."""
 
     @abstractmethod
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
-        """The evidence, at most k passages best first. Events go into `trace`; the caller adds it to the evidence."""
+        """The evidence with at most k passages, best first. Events go into `trace`; the caller adds it to the
+        evidence."""
 
     def retrieve(
         self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace | str = "full"
     ) -> Evidence:
         """The evidence for a question: at most `k` passages, of at most `budget` cl100k tokens together.
 
-        `trace` is a level (`off`, `ids`, `full`) or a trace to write into. An empty question finds nothing.
+        `trace` is a level (`off`, `ids`, `full`) or a trace to write into. An empty question gives empty evidence.
+        Raises SettingError for a k or budget below 1.
         """
         if not isinstance(k, int) or k < 1:
             raise SettingError(f"k={k!r}; it should be a whole number from 1 on")
@@ -93,8 +95,8 @@ class Method(Record):
 
 
 def within_budget(evidence: Evidence, budget: int) -> Evidence:
-    """The leading passages whose contents, each with a blank line after it, fit into `budget` tokens; of a context that
-    the method lays out itself, the leading rows of each table."""
+    """The evidence with only the leading passages whose contents, each followed by a blank line, fit into `budget`
+    tokens, and with the leading rows of each table of the method's own context."""
     spent, kept = 0, []
     for scored in evidence.passages:
         spent += tokens.count(scored.item.content + "\n\n")

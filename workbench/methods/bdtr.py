@@ -1,4 +1,4 @@
-"""BDTR: two complementary thoughts a round, then a chain of reasoning decides which documents come first.
+"""BDTR: two complementary thoughts per round, then a chain of reasoning decides which documents come first.
 
 Follows "Beyond Static Retrieval" (the paper; no official code is known), Eq. 1 to 6 and Algorithm 1:
 
@@ -8,16 +8,17 @@ Follows "Beyond Static Retrieval" (the paper; no official code is known), Eq. 1 
     promoted = verify(chain, best 50 of the pool)                       Eq. 5
     final    = promoted first; those with score >= mu + sigma stay      Eq. 6, at least 5
 
-Eq. 6 looks at scores, and promotion does not change scores: taken at its word, a promoted document with a low score is
-thrown away again, which would undo what the module is for. `policy` says what is done:
+Eq. 6 uses scores, which promotion does not change: taken literally, it removes a promoted document with a low score
+again and so undoes the promotion. `policy` selects the treatment:
 
     keep     (default) promoted documents stay, whatever their score
-    strict   Eq. 6 to the letter; they stay only where the set must be filled up to 5
+    strict   Eq. 6 taken literally; they stay only if the set must be filled up to 5
     lift     a promoted document gets the highest score of the pool before mu and sigma are computed
 
-The paper's ablation: `iterations=0` is BGEC alone, `bgec=false` DTR alone. `max_docs=5` is the fair row beside methods
-that read five. `verify_batch=1` asks for every document alone. Left out: the prompts (shown only in part; ours are our
-own), and the chain made jointly with the last thoughts, as the text has it (Algorithm 1 makes it after the loop)."""
+The paper's ablation: `iterations=0` is BGEC alone, `bgec=false` DTR alone. `max_docs=5` is the fair comparison with
+methods that read five. `verify_batch=1` verifies each document separately. Not implemented: the paper's prompts (shown
+only in part; ours replace them), and writing the chain together with the last thoughts, as the text describes
+(Algorithm 1 writes it after the loop)."""
 
 from __future__ import annotations
 
@@ -46,8 +47,9 @@ class BDTR(Iterative):
 
     @validated
     class Settings(Settings):
-        """`verified` documents of the pool are shown to the verifier, `verify_batch` at a time; mu and sigma are those
-        of the first `top_stat` scores; the final set has `min_docs` to `max_docs` documents (none: no upper limit)."""
+        """The verifier sees the first `verified` documents of the pool, `verify_batch` at a time; mu and sigma are
+        those of the first `top_stat` scores; the final set has `min_docs` to `max_docs` documents (none: no upper
+        limit)."""
 
         bgec: bool = True
         policy: Literal["keep", "strict", "lift"] = "keep"
@@ -65,7 +67,8 @@ class BDTR(Iterative):
                 )
 
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
-        """DTR. Where the Step fails, the question is searched again with the title of the best document."""
+        """DTR. If the Step fails, the queries are the question, and the question with the title of the best
+        document."""
         tried = tuple((thought.texts["fast"], thought.texts["slow"]) for thought in before)
         result = self.ask(dual_thoughts.STEP, dual_thoughts.Input(question, contents(best), tried), trace)
         if result.failure or not result.value.fast or normal(result.value.fast) == normal(result.value.slow):
@@ -76,7 +79,7 @@ class BDTR(Iterative):
         return Thought(texts, tuple(texts.items()), failure=failure)
 
     def conclude(self, question: str, pool: Pool, thoughts: Sequence[Thought], k: int, trace: Trace) -> Evidence:
-        """BGEC: chain, verifier, promotion, cut. The reader is meant to see the final set, which leads the ranking."""
+        """BGEC: chain, verifier, promotion, cut. The final set, meant for the reader, comes first in the ranking."""
         ranking = pool.ranked()
         if not self.settings.bgec or not ranking:
             return super().conclude(question, pool, thoughts, k, trace)
@@ -96,7 +99,7 @@ class BDTR(Iterative):
         )  # fmt: skip
 
     def chain(self, question: str, best: Sequence[Entry], thoughts: Sequence[Thought], trace: Trace) -> Chain:
-        """The chain of reasoning; where the Step fails, the thoughts stand for it."""
+        """The chain of reasoning; if the Step fails, the thoughts replace it."""
         texts = tuple(storable(text) for thought in thoughts for text in thought.texts.values())
         with Chain.open(trace) as write:
             value = reasoning_chain.Input(question, contents(best), texts)
@@ -105,7 +108,7 @@ class BDTR(Iterative):
             return write(**output.model_dump(), failure=result.failure or None)
 
     def verify(self, question: str, chain: Chain, best: Sequence[Entry], trace: Trace) -> tuple[set[str], int]:
-        """The ids of the documents that support the chain, and how many batches failed, which choose none."""
+        """The ids of the documents that support the chain, and the number of failed batches, which choose none."""
         with Verification.open(trace, passages=[entry.passage.id for entry in best]) as write:
             batches = self._batches(question, best)
             beginning = (question, chain.chain, tuple(chain.steps), tuple(chain.bridges))
@@ -115,14 +118,14 @@ class BDTR(Iterative):
                 batch[number - 1].passage.id
                 for batch, result in zip(batches, results)
                 for number in (result.value.documents if result.value else ())
-                if 1 <= number <= len(batch)  # a number that stands for nothing chooses nothing
+                if 1 <= number <= len(batch)  # models invent numbers
             }
             failed = sum(result.failure is not None for result in results)
             write(selected=[entry.passage.id for entry in best if entry.passage.id in chosen], failures=failed)
         return chosen, failed
 
     def _batches(self, question: str, best: Sequence[Entry]) -> list[list[Entry]]:
-        """The documents in shuffled batches, because a verifier chooses the first ones of a list more often."""
+        """The documents in shuffled batches, because a verifier prefers the first ones of a list."""
         shuffle, size = random.Random(storable(f"{self.settings.seed} {question}")).shuffle, self.settings.verify_batch
         batches = [list(best[start : start + size]) for start in range(0, len(best), size)]
         for batch in batches:
@@ -131,19 +134,19 @@ class BDTR(Iterative):
 
 
 def promoted(ranking: Sequence[Entry], chosen: Collection[str]) -> list[Entry]:
-    """The chosen documents first; each part in the order of the ranking."""
+    """The ranking with the chosen documents first, otherwise in its order."""
     first = set(chosen)
     return sorted(ranking, key=lambda entry: entry.passage.id not in first)
 
 
 def moves(ranking: Sequence[Entry], first: Sequence[Entry]) -> tuple[tuple[str, int, int], ...]:
-    """(id, rank in `ranking`, rank in `first`) of the documents in `first`, ranks from 1 on."""
+    """(id, rank in `ranking`, rank in `first`) of the documents in `first`; ranks start at 1."""
     before = {entry.passage.id: rank for rank, entry in enumerate(ranking, 1)}
     return tuple((entry.passage.id, before[entry.passage.id], rank) for rank, entry in enumerate(first, 1))
 
 
 def select(order: Sequence[Entry], chosen: Collection[str], settings: BDTR.Settings) -> Cut:
-    """Eq. 6: the final set from the promoted order. Population deviation; where it is 0 nothing passes by its score."""
+    """Eq. 6: the final set from the promoted order. With a (population) deviation of 0, no document passes by score."""
     scores = {entry.passage.id: entry.score for entry in order}
     ids = list(scores)
     if settings.policy == "lift":

@@ -1,4 +1,4 @@
-"""BM25 by the bm25s library: passages by the words that they share with the question."""
+"""BM25, by the bm25s library: passages ranked by the words that they share with the question."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.trace import Trace
 
 
 class BM25(Method):
-    """Passages that share no word with the question are not returned. Words are runs of letters and digits, case
-    folded."""
+    """BM25; returns only passages that share a word with the question. Words are case-folded runs of letters and
+    digits."""
 
     name = "bm25"
     paper = "Robertson et al., Okapi at TREC-3 (1994); variant of Lucene (Kamphuis et al., 2020)"

@@ -1,4 +1,4 @@
-"""Dense retrieval: passages by the cosine between their vector and the question's. The baseline of every paper
+"""Dense retrieval: passages ranked by the cosine of their vector and the question's. The baseline of every paper
 here."""
 
 from __future__ import annotations

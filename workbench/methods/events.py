@@ -1,4 +1,4 @@
-"""Typed events: a method writes them into a trace, and who reads the trace gets the same records back."""
+"""Typed events: a method writes records into a trace, and a reader of the trace gets the same records back."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TraceEvent(Record):
-    """An event of one kind. The names of its fields are its keys in the trace, in their order; an output that is None
-    is left out.
+    """An event of one kind. Its field names are its keys in the trace, in this order; an output that is None is
+    omitted.
 
     kind     its OpenInference span kind
-    step     its name in the trace, which may hold fields: `round {round}`
-    inputs   the fields that are known when it begins; all others are its outputs
-    scores   the field that is kept as the scores of the event, as (id, score)"""
+    step     its name in the trace, which may contain fields: `round {round}`
+    inputs   the fields known when it begins; all others are its outputs
+    scores   the field stored as the scores of the event, as (id, score)"""
 
     kind: ClassVar[str] = "CHAIN"
     step: ClassVar[str]
@@ -38,7 +38,8 @@ class TraceEvent(Record):
     @classmethod
     @contextmanager
     def open(cls, trace: Trace, **inputs: Any) -> Iterator[Callable[..., Self]]:
-        """Begin the event. What this yields takes the whole record, or its other fields, writes them and returns it."""
+        """Begin the event. Yields a function that takes the whole record, or its other fields, and writes and returns
+        it."""
         with trace.span(cls.kind, cls.step.format(**inputs), **inputs) as span:
             yield lambda record=None, **others: (record or cls(**inputs, **others))._write(span)
 
@@ -52,13 +53,13 @@ class TraceEvent(Record):
 
     @classmethod
     def read(cls, event: Event) -> Self:
-        """The record of an event of this kind. Raises ValueError for one that was written otherwise."""
+        """The record of an event of this kind. Raises ValueError for an event in another format."""
         scores = {cls.scores: event.scores} if cls.scores else {}
         return read_record(cls, {**event.inputs, **event.outputs, **scores})
 
     @classmethod
     def find(cls, events: Iterable[Event]) -> Self | None:
-        """The first of these events that is of this kind; None without one, or where it broke before it was written."""
+        """The first of these events of this kind; None if there is none, or if it broke before it was written."""
         event = next((event for event in events if event.step == cls.step), None)
         return None if event is None or cls._unwritten(event) else cls.read(event)
 

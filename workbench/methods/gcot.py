@@ -1,8 +1,8 @@
-"""GCoT: what is still missing is the next query.
+"""GCoT: the missing information is the next query.
 
-Graph-CoT (arXiv 2404.07103) as "Beyond Static Retrieval" adapts it to retrievers: like IRCoT, but a thought tells
-neither reasoning nor answer, only the evidence to fetch next. The original, which walks over a graph by actions, is the
-method `graph_cot`."""
+Graph-CoT (arXiv 2404.07103) as "Beyond Static Retrieval" adapts it to retrievers: like IRCoT, but a thought names only
+the evidence to fetch next, without reasoning or answer. The method `graph_cot` is the original, which acts in a
+graph."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
 """GraphRAG's local search as a passage retriever: entities close to the question, and the passages that mention them.
 
 Follows "From Local to Global: A Graph RAG Approach to Query-Focused Summarization" (arXiv 2404.16130) and Microsoft's
-code (microsoft/graphrag, commit 6dad6d2), whose local search fills a context and ranks no passages; the ranking here
-keeps the order in which it takes text units. A passage belongs to the best-matched entity that it mentions:
+code (microsoft/graphrag, commit 6dad6d2), whose local search fills a context and ranks no passages. The ranking here
+keeps the order in which the code takes text units. A passage belongs to the best-matched entity that it mentions:
 
     s(p) = max(0, cos(q, e)) + min(ε, gap) n / (1 + n)       n: relationships of e in p, at most 1 in all
 
-`gap` is how far e's cosine lies below that of the entity before it: without it ε could lift a passage over one of a
-better entity. With `community`, reports have their say: s_B(p) = (1-β) s(p) + β max_c cos(q, c) rating(c) / 10 over the
-communities c that p mentions. Passages that no matched entity is mentioned in follow in dense order.
+`gap` is the difference between the cosines of the preceding entity and e: without it, ε could lift a passage over one
+of a better entity. With `community`, reports count as well: s_B(p) = (1-β) s(p) + β max_c cos(q, c) rating(c) / 10 over
+the communities c that p mentions. Passages that mention no matched entity follow in dense order.
 
-Left out: conversation history and claims; relationships are filled in one by one, not entity by entity; a report that
-does not fit makes way for the next (in the code a long first one leaves none). Its global search ranks no passages: it
-is the reader `global`; the reader `local` shows the whole local context."""
+Differences: no conversation history and no claims; relationships are added one by one, not entity by entity; a report
+that does not fit is skipped (in the code, a long first report leaves no other). Global search ranks no passages and is
+the reader `global`; the reader `local` shows the whole local context."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PER_ENTITY = 10  # relationships of the local context per matched entity
 
 
 class GraphRAG(Method):
-    """Entities of the question, the passages that mention them, the communities they belong to."""
+    """Entities close to the question, the passages that mention them, and their communities."""
 
     name = "graphrag"
     paper = "From Local to Global (arXiv 2404.16130); its ranking of passages is our own"
@@ -45,11 +45,10 @@ class GraphRAG(Method):
 
     @validated
     class Settings:
-        """`entities` are matched for the local context (the code's 10, which its oversampling doubles),
-        and twice as many, and again, up to `entities_max`, until k passages mention one. `level`: the finest of the
-        communities whose reports are shown. `tokens` of a local context, of which `report_share` goes to reports and
-        `relation_share` to relationships. `dense_fill`: whether passages that no entity reaches follow, in dense
-        order."""
+        """`entities` are matched for the local context (the code's 10, doubled by its oversampling); the number is
+        doubled up to `entities_max` until k passages mention one. `level`: the finest level of communities with reports
+        in the context. `tokens` of a local context; `report_share` of them for reports, `relation_share` for
+        relationships. `dense_fill`: whether passages without a matched entity follow in dense order."""
 
         entities: Positive = 20
         entities_max: Positive = 200
@@ -80,7 +79,7 @@ class GraphRAG(Method):
         self._graph = EntityGraph.of(self._facts, self.index.phrased)
         self._ranks = self._graph.ranks
         self._passage_vectors = np.asarray(self._passages.vectors)
-        # By their phrases, which are what the graph knows them by.
+        # Entities are identified by their phrases, as in the graph.
         self._entities = [
             Entity(phrase, known.type, known.description)
             for phrase, known in zip(self._facts.phrases, self._layer.entities)
@@ -141,8 +140,8 @@ class GraphRAG(Method):
     def collect(
         self, matched: np.ndarray, cosines: np.ndarray, trace: Trace
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Definition A over all matched entities: passage rows, best first, their scores, and the rank of the entity
-        that each belongs to. The order is that of local search: by entity, then by relationships, then by row."""
+        """s(p) over all matched entities: passage rows, best first, their scores, and the rank of each passage's
+        entity. The order is that of local search: by entity, then by relationships, then by row."""
         with trace.span("CHAIN", "collect text units", entities=len(matched)) as span:
             found = self._mentions[matched]
             rank = np.repeat(np.arange(len(matched)), np.diff(found.indptr))
@@ -161,7 +160,7 @@ class GraphRAG(Method):
     def by_communities(
         self, question: str, rows: np.ndarray, scores: np.ndarray, trace: Trace
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Definition B, from the passages and scores of definition A."""
+        """s_B(p), from the passages and their scores s(p)."""
         with trace.span("RERANKER", "weigh communities", beta=self.settings.beta) as span:
             cosines = np.asarray(self._layer.report_vectors) @ self.index.encode_query(question, "passages")
             weights = np.clip(cosines, 0.0, 1.0).astype(np.float64) * self._rating / 10
@@ -173,13 +172,13 @@ class GraphRAG(Method):
         return rows[order], scores[order]
 
     def relationships(self, matched: list[int]) -> tuple[Scored[Triple], ...]:
-        """Facts of the local context: among the matched entities first, the best connected before others, then to
-        other entities, those before that are linked to more of the matched. Scores are combined degrees."""
+        """Facts of the local context: first those among the matched entities, by degree; then those with other
+        entities, by the number of matched entities that the other one is linked to. Scores are combined degrees."""
         ranks, ends = self._ranks, self._graph.pairs
-        beside = self._neighbours[matched]
-        pairs, times = np.unique(beside.data, return_counts=True)  # a pair among the matched is found from both ends
+        neighbours = self._neighbours[matched]
+        pairs, times = np.unique(neighbours.data, return_counts=True)  # a pair among them is found from both ends
         among, outwards = pairs[times == 2] - 1, pairs[times == 1] - 1
-        links = np.bincount(beside.indices, minlength=len(self._graph.degrees))
+        links = np.bincount(neighbours.indices, minlength=len(self._graph.degrees))
         own = np.isin(ends[outwards], matched)
         shared = links[ends[outwards][~own]]
         order = np.r_[
@@ -195,8 +194,8 @@ class GraphRAG(Method):
         return tuple(found)
 
     def reports(self, matched: list[int]) -> tuple[Scored[Report], ...]:
-        """Reports on the communities of the matched entities down to `level`: by how many of these they hold, which is
-        their score, then by rating; as many as fit."""
+        """Reports on the communities of the matched entities down to `level`, as many as fit: by the number of matched
+        entities, which is their score, then by rating."""
         counts = Counter(id for row in matched for id in self._layer.of_phrase.get(row, ()))
         known = self._layer.reports
         ids = [id for id in counts if id in known and self._layer.communities[id].level <= self.settings.level]
@@ -209,14 +208,15 @@ class GraphRAG(Method):
         return tuple(found)
 
     def _grown(self, owners: np.ndarray, k: int, matched: int) -> int:
-        """How many entities it takes: `entities`, doubled until k passages belong to one of them."""
+        """The number of entities used: `entities`, doubled until k passages belong to one of them."""
         used = self.settings.entities
         while used < matched and np.count_nonzero(owners < used) < k:
             used *= 2
         return min(used, matched)
 
     def _filled(self, rows: np.ndarray, scores: np.ndarray, dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The passages that no entity reaches behind the others, by their cosine, which is scaled to end below."""
+        """The ranking followed by the passages that no entity reaches, by their cosine, scaled to stay below the
+        others."""
         if not self.settings.dense_fill:
             return rows, scores
         rest = np.setdiff1d(np.arange(len(dense)), rows)

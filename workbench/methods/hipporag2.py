@@ -1,19 +1,19 @@
 """HippoRAG 2: a question is linked to facts, and a random walk from their phrases ranks the passages.
 
-Follows "From RAG to Memory: Non-Parametric Continual Learning for Large Language Models" (arXiv 2502.14802), sections
-3 and G.1, and the authors' code (OSU-NLP-Group/HippoRAG, commit c617143).
+Follows "From RAG to Memory: Non-Parametric Continual Learning for Large Language Models" (arXiv 2502.14802;
+hyper-parameters: appendix G.1) and the authors' code (OSU-NLP-Group/HippoRAG, commit c617143).
 
-Where the two differ, or the paper is silent, the profiles say who is followed:
+Where the two differ, or the paper is silent, the profile decides:
 
     setting         released      paper
     specificity     true          false     divide a phrase's weight by its number of passages (in the code only)
     merge           overwrite     sum       weight of a pair that is both related and synonymous
     filter_match    closest       exact     how the filter's answer is mapped back to the candidates
 
-`released` is the default: the published numbers were made with the code. Left out: the DSPy-tuned filter prompt (ours
-is shorter) and task instructions, unless the encoder has them. Different from the code: equal scores are ordered by
-rank instead of by hash; the reason for falling back to dense retrieval is recorded, and an engine failure is told
-apart from an empty answer."""
+`released` is the default, because the published numbers were made with the code. Not included: the DSPy-tuned filter
+prompt (ours is shorter) and task instructions, unless the encoder has them. Different from the code: equal scores are
+ordered by rank instead of by hash; the reason for falling back to dense retrieval is recorded, and an engine failure is
+distinguished from an empty answer."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class HippoRAG2(Method):
 
     @validated
     class Settings:
-        """Defaults of paper and code (section G.1). `filter` is `step` (the engine is asked) or `identity` (all
-        candidates are kept). `filter_floor` is the least string similarity at which a fact that the filter changed is
-        still taken for the candidate closest to it. `tolerance` is the L1 change at which the walk stops."""
+        """Defaults of paper (appendix G.1) and code. `filter`: `step` (asks the engine) or `identity` (keeps all
+        candidates). `filter_floor`: the least string similarity at which a fact that the filter changed is mapped to
+        the closest candidate. `tolerance`: the L1 change at which the walk stops."""
 
         profile: str = "released"
         linking_top_k: Positive = 5
@@ -88,13 +88,13 @@ class HippoRAG2(Method):
         return self.rank(self.walk_distribution(question, trace), k)
 
     def walk_distribution(self, question: str, trace: Trace | None = None) -> WalkDistribution:
-        """Steps 1 to 6: where the probability of the walk goes, before passages are ranked by it."""
+        """Steps 1 to 6: the probability distribution of the walk, before it ranks the passages."""
         trace = trace or Trace("off")
         candidates = self.link_facts(question, trace)
         kept, reason = self.filter_facts(question, candidates, trace)
         passages = self.score_passages(question, trace)
         seeds = self.seed_phrases(kept, trace) if kept.rows else []
-        # The lowest fact of all has s_f = 0: alone, it seeds phrases without weight, which the released code rejects.
+        # The lowest fact of all has s_f = 0: alone, it gives seeds without weight, which the released code rejects.
         if seeds and not self.settings.passage_weight and not any(weight for _, weight in seeds):
             reason = "the kept facts have no weight and passages are no seeds"
         result = None if reason else self.walk(seeds, passages, trace)
@@ -102,8 +102,8 @@ class HippoRAG2(Method):
         return WalkDistribution(self.index, question, self.label, seeds, facts, passages, result, reason)
 
     def link_facts(self, question: str, trace: Trace) -> Linked:
-        """Step 1: the best `linking_top_k` facts; scores are min-max scaled over *all* facts: over the candidates
-        alone, every seed weight would differ."""
+        """Step 1: the best `linking_top_k` facts. Scores are min-max scaled over *all* facts; scaling over the
+        candidates alone would change every seed weight."""
         with trace.span("RETRIEVER", "link facts") as span:
             scores = self._fact_vectors @ self.index.encode_query(question, "facts")
             best = top(scores, self.settings.linking_top_k)
@@ -114,7 +114,8 @@ class HippoRAG2(Method):
         return linked
 
     def filter_facts(self, question: str, candidates: Linked, trace: Trace) -> tuple[Linked, str]:
-        """Step 2: recognition memory. Returns the kept facts in the filter's order and, if none is, why."""
+        """Step 2: recognition memory. Returns the kept facts in the filter's order, and if there are none, the
+        reason."""
         if not candidates.rows:
             return candidates, "the index holds no fact"
         if self.settings.filter == "identity":
@@ -190,9 +191,9 @@ class HippoRAG2(Method):
         return result
 
     def rank(self, walk: WalkDistribution, k: int) -> Evidence:
-        """Step 7: passages by their probability. The seeds are the evidence's entities, the kept facts its facts.
+        """Step 7: passages by their probability. The seeds become the evidence's entities, the kept facts its facts.
 
-        Step 3: where no fact was kept, the dense ranking answers, on its own scale."""
+        Step 3: if no fact was kept, the dense ranking on its own scale."""
         passages = self._passages.passages
         if walk.pagerank is None:
             best = top(walk.dense, k)
@@ -228,11 +229,11 @@ def phrase_seeds(
 ) -> list[tuple[int, float]]:
     """(phrase row, weight) of the phrases of the kept facts, best first.
 
-        w_e = (1 / n_e) Σ s_f / |P_e|    over the n_e places that phrase e has in the kept facts
+        w_e = (1 / n_e) Σ s_f / |P_e|    over the n_e occurrences of phrase e in the kept facts
 
-    `passages_of` holds |P_e| per phrase; None leaves the division out, as the paper's text does: popular phrases then
-    dominate. Equal weights, which are common, are ordered by row, that is by the phrase; in the released code they come
-    from an unordered set, and their order differs from run to run."""
+    `passages_of` holds |P_e| per phrase; None omits the division, as the paper's text does, and popular phrases then
+    dominate. Equal weights, which are common, are ordered by row, that is by phrase; in the released code they come
+    from an unordered set, so their order differs from run to run."""
     total: dict[int, float] = {}
     places: dict[int, int] = {}
     for fact, score in zip(facts, scores):

@@ -12,13 +12,13 @@ Follows "Interleaving Retrieval with Chain-of-Thought Reasoning" (arXiv 2212.105
     sentences    false        true        a thought is cut to its first sentence: see below
 
 `adapted` is the common loop of "Beyond Static Retrieval", with HippoRAG's use of IRCoT: the thought is the query, and
-the method stops when a thought gives the answer. `original` is the method of its authors. With `most`, new passages
-come after the old ones, without near duplicates, and are never ranked again. With `sentences` the query is the last
-sentence that is no mere conclusion ("Thus …", "1990 - 1950 = 40"), else the question, without question words, and an
-empty thought ends the chain. The first retrieval takes the question as it stands, in both.
+the method stops when a thought gives the answer. `original` is the authors' method. With `most`, new passages follow
+the old ones, without near duplicates, and are never re-ranked. With `sentences`, the query is the last sentence that is
+more than a conclusion ("Thus …", "1990 - 1950 = 40"), or else the question, without question words, and an empty
+thought ends the chain. In both profiles the first retrieval uses the unchanged question.
 
-Different from the papers: one worked example in all instead of one or more per data set, and what concludes is
-recognised at the start of a sentence, not anywhere, because models quote their instructions."""
+Different from the papers: a single worked example instead of one or more per data set; and a conclusion is recognised
+at the start of a sentence only, because models quote their instructions."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ class IRCoT(Iterative):
 
     @validated
     class Settings(Settings):
-        """Those of all iterative methods. `most`: at most so many passages, in the order in which they came (none: all,
-        by the maximum rule). `sentences`: a thought is one sentence, and the last that tells something is the query."""
+        """Those of all iterative methods. `most`: maximum number of passages, in the order of retrieval (none: all, by
+        the maximum rule). `sentences`: a thought is cut to one sentence, and the query is the last informative
+        sentence."""
 
         profile: str = "adapted"
         most: Positive | None = None
@@ -100,7 +101,7 @@ class IRCoT(Iterative):
 
 
 class Appended(Pool):
-    """Passages in the order in which they came, at most so many, without near duplicates; a score is 1 / place."""
+    """At most `most` passages in the order of retrieval, without near duplicates; a score is 1 / place."""
 
     def __init__(self, most: int):
         super().__init__("rank")

@@ -1,13 +1,13 @@
-"""IRGS: what was generated, right or wrong, is the next query.
+"""IRGS: the generated answer, right or wrong, is the next query.
 
 Follows "Enhancing Retrieval-Augmented Large Language Models with Iterative Retrieval-Generation Synergy" (ITER-RETGEN,
-arXiv 2305.15294) in two profiles. `adapted` merges the rankings, as "Beyond Static Retrieval" needs them; in `original`
-each round replaces the passages, over a dense retriever, of which five are read. Its three rounds are retrieval and
-generation each: the first retrieval and two more, two generations, and the reader's, which is the last.
+arXiv 2305.15294) in two profiles. `adapted` merges the rankings, as "Beyond Static Retrieval" requires; in `original`,
+over a dense retriever, each round replaces the passages, and five are read. Its three rounds of retrieval and
+generation are here the first retrieval and two more, two generations, and the reader's as the third.
 
-A query is question, reasoning, answer, in this order (reports of the original differ); like all queries it is cut to
-`query_tokens`, which a long reasoning uses up before its answer. The method never stops early; where nothing was
-generated, the query is the question again."""
+A query consists of question, reasoning and answer, in this order (reports of the original differ); like all queries it
+is cut to `query_tokens`, so a long reasoning displaces its answer. The method never stops early; if generation fails,
+the query is the question again."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""RAPTOR: passages by their own vectors and by those of the summaries above them.
+"""RAPTOR: passages ranked by their own vectors and by those of the summaries above them.
 
 Follows "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval" (arXiv 2401.18059) and the authors' code
-(parthsarthi03/raptor, commit 2e3e83e), which hand the nodes of the tree, summaries and all, to the reader. How they are
-to rank passages is our definition: a summary that was found lends its cosine to every passage below it,
-times `gamma` per level between them, and a passage takes the best of what it is lent and its own cosine:
+(parthsarthi03/raptor, commit 2e3e83e), which pass the nodes of the tree, including summaries, to the reader. The
+ranking of passages is our definition: a retrieved summary lends its cosine, times `gamma` per level, to every passage
+below it, and the score of a passage is the maximum of its own cosine and those lent to it:
 
     s(l) = max(cos(q, l), max over found n above l of gamma^level(n) cos(q, n)), no less than 0
 
-The summaries found are reports of the evidence, as many as fit. `gamma=0` and `mode=leaves` rank as `dense` does."""
+The retrieved summaries become reports of the evidence, as many as fit. `gamma=0` and `mode=leaves` rank as `dense`."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class RAPTOR(Method):
 
     @validated
     class Settings:
-        """`mode`: `collapsed` finds the summaries among the `nodes` nodes of the whole tree closest to the question;
-        `traversal` goes down from the roots, keeping the closest `width` nodes of each level, and reaches the passages
-        below the last; `leaves` finds none. `dense_fill`: whether the passages that a walk did not reach come last, by
-        their own cosines, instead of not at all. `report_tokens` bounds the reports."""
+        """`mode`: `collapsed` retrieves the summaries among the `nodes` nodes of the whole tree closest to the
+        question; `traversal` descends from the roots, keeps the closest `width` nodes of each level, and reaches the
+        passages below the last; `leaves` retrieves none. `dense_fill`: whether passages that the traversal did not
+        reach follow, by their own cosines. `report_tokens` limits the reports."""
 
         mode: Literal["collapsed", "traversal", "leaves"] = "collapsed"
         gamma: Annotated[Number, Field(ge=0, le=1, title="share of a score that is left per level")] = 0.9
@@ -93,7 +93,7 @@ class RAPTOR(Method):
         )
 
     def find(self, cosines: np.ndarray, trace: Trace) -> TreeSearch:
-        """What the search comes upon; `cosines` are those of the passages, then those of the summaries."""
+        """The retrieved summaries and the reached passages; `cosines` are those of passages, then of summaries."""
         n = len(self._passages)
         everything = np.ones(n, dtype=bool)
         if self.settings.mode == "leaves":
@@ -123,9 +123,9 @@ class RAPTOR(Method):
     def score(
         self, own: np.ndarray, lent: np.ndarray, found: TreeSearch, k: int, trace: Trace
     ) -> tuple[np.ndarray, np.ndarray]:
-        """s(l) per passage, float64 (n_p,), and the rows of the best k. Passages that take what the same summary lends
-        are equal, and ordered by their own cosines. A tail has these for scores, as far as they do not exceed what
-        stands above it."""
+        """s(l) per passage, float64 (n_p,), and the rows of the best k. Passages with the same lent score are ordered
+        by their own cosines. Unreached passages are scored by their own cosines, capped at the lowest score above
+        them."""
         with trace.span("RETRIEVER", "score passages", gamma=self.settings.gamma) as span:
             scores = np.clip(own.astype(np.float64), 0, 1)
             lender = np.full(len(own), -1)
@@ -147,5 +147,5 @@ class RAPTOR(Method):
 
 
 def _ordered(rows: np.ndarray, scores: np.ndarray, cosines: np.ndarray) -> np.ndarray:
-    """The rows, the highest scores first, of equal ones the highest cosines."""
+    """The rows by descending score, then by descending cosine."""
     return rows[np.lexsort((rows, -cosines[rows], -scores[rows]))]

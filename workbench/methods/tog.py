@@ -1,9 +1,9 @@
 """ToG: the entities and relations worth exploring are the next queries.
 
-Think-on-Graph (arXiv 2307.07697) as "Beyond Static Retrieval" runs it over retrievers: from the passages, up to `width`
-directions are named and searched for as "entity relation", until the passages suffice or no direction is left.
-Directions of score 0 are dropped, as the original drops them. The original, a beam search over the graph, is the method
-`think_on_graph`."""
+Think-on-Graph (arXiv 2307.07697) as "Beyond Static Retrieval" runs it over retrievers: the model reads the passages and
+names up to `width` directions, which are searched for as "entity relation", until the passages suffice or no direction
+is left. As in the original, directions of score 0 are dropped. The method `think_on_graph` is the original, a beam
+search over the graph."""
 
 from __future__ import annotations
 

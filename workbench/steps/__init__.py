@@ -1,4 +1,4 @@
-"""Everything that a language model is asked: one file per Step, with its input, output, prompt and rule body."""
+"""All requests to a language model: one file per Step, with its input, output and prompt."""
 
 from functools import cache
 from importlib import import_module
@@ -9,7 +9,7 @@ from workbench.registry import Registry
 
 
 def catalogue() -> dict[str, Step]:
-    """Every Step by its name: those of this folder, then those that are registered."""
+    """Every Step by name: the Steps of this folder, then the registered ones."""
     return _own() | dict(STEPS)
 
 
@@ -19,5 +19,5 @@ def _own() -> dict[str, Step]:
     return {module.STEP.name: module.STEP for module in modules if hasattr(module, "STEP")}
 
 
-# Of notebooks and other packages.
+# Steps of notebooks and other packages.
 STEPS: Registry[Step] = Registry("steps", taken=lambda name: name in _own())

@@ -1,8 +1,8 @@
 """Step `answer`: a short answer from the passages, after a thought (the reader of HippoRAG 2, arXiv 2502.14802; our
 wording).
 
-The answer stands after the last "Answer:"; the released code splits at the first one, which cuts off thoughts that
-contain the word. Unlike the released prompt, ours lets the model say that the passages do not hold the answer.
+The answer follows the last "Answer:"; the released code splits at the first one, which cuts off thoughts that contain
+the word. Unlike the released prompt, ours lets the model say that the passages do not contain the answer.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _MARKS = ' \t\r*`"'  # that models put around an answer
 
 @dataclass(frozen=True)
 class Input:
-    """`context` is the rendered evidence. For the rule body: `passages`, the same as (title, text), and `ends`, where
-    the paths of the evidence end that were judged complete."""
+    """`context` is the rendered evidence. For the rule body: `passages`, the same as (title, text), and `ends`, the
+    last nodes of the paths that were judged complete."""
 
     question: str
     context: str
@@ -63,7 +63,7 @@ def prompt(value: Input) -> list[Message]:
 
 
 def read(text: str) -> Output:
-    """The text after the last `Answer:`. A reply without the cue is unreadable rather than an answer in whole."""
+    """The text after the last `Answer:`. A reply without the cue is unreadable, not an answer as a whole."""
     *before, after = re.split(r"(?i)\banswer\s*:", text)
     if not before:
         raise ValueError("no 'Answer:' in the reply")

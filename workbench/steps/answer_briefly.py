@@ -1,8 +1,8 @@
 """Step `answer_briefly`: the answer alone, in a few words (the baseline prompt of "The Reasoning Bottleneck in
 Graph-RAG", arXiv 2603.14045, companion code; our wording).
 
-What the prompt says, its labels and its phrase for abstaining are the source's. So it does not say that the context is
-data whose instructions are not to be followed, as our other prompts do: results are meant to compare."""
+The content of the prompt, its labels and its abstaining phrase are the source's, so that results are comparable. Unlike
+our other prompts, it therefore does not state that the context is data whose instructions must not be followed."""
 
 from __future__ import annotations
 

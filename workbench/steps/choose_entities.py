@@ -15,7 +15,7 @@ Fact = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Input:
-    """`path` are the facts so far; `pattern` is the fact to come, with "?" in the place of the `entities`."""
+    """`path` holds the facts so far; `pattern` is the next fact, with "?" in place of the `entities`."""
 
     question: str
     path: tuple[Fact, ...]

@@ -1,7 +1,7 @@
-"""Step `choose_relations`: which relations of an entity lead on towards the answer, with scores (Think-on-Graph's
+"""Step `choose_relations`: which relations of an entity lead towards the answer, with scores (Think-on-Graph's
 relation pruning; temperature 0.4 and 256 tokens as released, the wording is ours).
 
-Relations are named by number, because a relation of a graph made from text can be a whole clause, which models copy
+The reply names relations by number, because a relation extracted from text can be a whole clause, which models copy
 badly."""
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ Fact = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Input:
-    """`path` are the facts that led to the `entity`; each relation stands with whether the entity is its subject.
+    """`path` holds the facts that led to the `entity`; `relations` are (name, whether the entity is its subject).
 
-    `similarities` are the relations' to the question; the prompt does not show them. `width`: how many are chosen."""
+    `similarities` of the relations to the question are not in the prompt. `width` is the number of relations to
+    choose."""
 
     question: str
     path: tuple[Fact, ...]

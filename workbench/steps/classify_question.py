@@ -1,8 +1,8 @@
 """Step `classify_question`: bridge, comparison or inference (the router of "The Reasoning Bottleneck in Graph-RAG",
 arXiv 2603.14045, section 3.5.2, whose prompt is used as it is printed). At most 5 tokens, temperature 0.
 
-A reply that is none of the three labels counts as `bridge`, and is `invalid`: a model that begins with a preamble is
-routed there every time."""
+A reply that is none of the three labels counts as `bridge` and is `invalid`: a model that begins with a preamble always
+gets this route."""
 
 from __future__ import annotations
 

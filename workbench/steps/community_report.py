@@ -1,8 +1,7 @@
-"""Step `community_report`: what a community of entities is about (Microsoft GraphRAG, arXiv 2404.16130,
-section 3.1.5; our wording).
+"""Step `community_report`: what a community of entities is about (Microsoft GraphRAG, arXiv 2404.16130; our wording).
 
-The context numbers its records, and the report cites them by these numbers. A rating that is off the scale is no
-answer: with it a report would come before all others.
+The report cites the records of the context by their numbers. A rating off the scale is rejected, because it would rank
+the report before all others.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from workbench.llm.step import Message, Step
 
 @dataclass(frozen=True)
 class Input:
-    """`context` is what a model reads; the rest is the same as records, for the rule body, the most important first.
+    """`context` is what a model reads; the other fields hold the same as records for the rule body, most important
+    first.
 
     `entities` (name, description), `relationships` (source, target, description), `reports` (title, summary) on parts
     of the community, `share` of the passages, from 0 to 1, relative to the largest community of the level."""

@@ -1,5 +1,5 @@
 """Step `describe_entity`: the type of an entity and a short description, from its article (DotRAG's textualisation of
-MetaQA, second stage; our wording)."""
+MetaQA, second stage, figure 6; our wording)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.steps.passage_list import STATION
 
 @dataclass(frozen=True)
 class Input:
-    """`types` are names with definitions; `type` is what the relations suggest. `triples` and `relations`, as in
+    """`types` are (name, definition); `type` is the one that the relations suggest. `triples` and `relations`, as in
     `write_article`, are for the rule body; a model reads the article."""
 
     name: str

@@ -1,5 +1,5 @@
 """Step `describe_relations`: a sentence for each relation of an entity, from its article (DotRAG's textualisation of
-MetaQA, third stage; our wording)."""
+MetaQA, third stage, figure 7; our wording)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.llm.step import Message, Step, conversation
 
 @dataclass(frozen=True)
 class Input:
-    """`article` has its names in brackets. A triple's id is its number in `triples`, from 1 on; `relations` as in
-    `write_article`; `again`: an earlier reply left them out, or did not name both ends."""
+    """`article` has its names in brackets. A triple's id is its number in `triples`, from 1; `relations` as in
+    `write_article`; `again`: an earlier reply omitted these triples or did not name both ends."""
 
     name: str
     article: str

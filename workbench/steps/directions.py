@@ -14,7 +14,8 @@ from workbench.steps.passage_list import numbered
 
 @dataclass(frozen=True)
 class Input:
-    """The best passages so far as (title, text), and the directions explored before; at most `width` are named."""
+    """The best passages so far as (title, text), and the directions explored before; the reply names at most
+    `width`."""
 
     question: str
     passages: tuple[tuple[str, str], ...]

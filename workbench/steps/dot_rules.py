@@ -1,7 +1,7 @@
-"""Step `dot_rules`: what counts as evidence around one concept of a question, written before anything is searched
-(neighbourhood construction of DotRAG): what is looked for, rules of the way and of the end, types that may be passed.
+"""Step `dot_rules`: what counts as evidence around one concept of a question, written before the search (neighbourhood
+construction of DotRAG): the target, rules for intermediate and for terminal nodes, and the types that a path may pass.
 
-The paper's prompt is an image; the fields follow its text, the wording is ours."""
+The paper's prompt is an image (figure 9); the fields follow its text, the wording is ours."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workbench.llm.step import Message, Step, conversation
 
 @dataclass(frozen=True)
 class Input:
-    """`anchors` are (name, type, description) of the entities that stand for the concept, `types` and `relations` as in
-    `select_regions`, `hops` the most edges of a path."""
+    """`anchors` are (name, type, description) of the entities that the concept denotes; `types` and `relations` as in
+    `select_regions`; `hops` is the maximum number of edges of a path."""
 
     question: str
     concept: str
@@ -37,7 +37,7 @@ class Output(BaseModel):
     initial_query: str
 
 
-# Where nothing better is said (ours; the paper leaves it open).
+# Used where the reply has no such rule (ours; the paper leaves it open).
 _ON_THE_WAY = "connects an anchor to something that the question mentions or implies"
 _AT_THE_END = "states what the question asks for"
 
@@ -91,36 +91,36 @@ def prompt(value: Input) -> list[Message]:
 def _asked(value: Input) -> str:
     fields = {
         "question": value.question, "concept": value.concept, "anchors": value.anchors, "graph": value.about,
-        "types": [{"name": name, "definition": told, "entities": count} for name, told, count in value.types],
-        "relations": [f"{'/'.join(head)} -[{label}]-> {'/'.join(tail)}: {told}"
-                      for label, head, tail, told in value.relations],
+        "types": [{"name": name, "definition": text, "entities": count} for name, text, count in value.types],
+        "relations": [f"{'/'.join(head)} -[{label}]-> {'/'.join(tail)}: {definition}"
+                      for label, head, tail, definition in value.relations],
         "longest path": value.hops,
     }  # fmt: skip
     return json.dumps(fields, ensure_ascii=False)
 
 
-def checked(value: Input, said: Output) -> Output:
-    """An answer without unknown types, and with the general rules, all types or the question where it leaves some out.
+def checked(value: Input, reply: Output) -> Output:
+    """The reply without unknown types; general rules, all types or the question replace the fields that it omits.
 
     >>> given = Input("Who wrote Dune Fever?", "Dune Fever", (), "", (("film", "", 9), ("person", "", 5)), (), 3)
-    >>> said = checked(given, Output(query_constraints="", intermediate_rules=[], terminal_rules=["names a writer"],
-    ...                              allowed_types=["Person", "star"], initial_query=""))
-    >>> said.allowed_types, said.terminal_rules, said.initial_query
+    >>> rules = checked(given, Output(query_constraints="", intermediate_rules=[], terminal_rules=["names a writer"],
+    ...                               allowed_types=["Person", "star"], initial_query=""))
+    >>> rules.allowed_types, rules.terminal_rules, rules.initial_query
     (['person'], ['names a writer'], 'Who wrote Dune Fever?')
     """
     known = [name for name, _, _ in value.types]
-    named = {name.casefold().strip() for name in said.allowed_types}
+    named = {name.casefold().strip() for name in reply.allowed_types}
     return Output(
-        query_constraints=said.query_constraints or value.question,
-        intermediate_rules=_told(said.intermediate_rules) or [_ON_THE_WAY],
-        terminal_rules=_told(said.terminal_rules) or [_AT_THE_END],
+        query_constraints=reply.query_constraints or value.question,
+        intermediate_rules=_told(reply.intermediate_rules) or [_ON_THE_WAY],
+        terminal_rules=_told(reply.terminal_rules) or [_AT_THE_END],
         allowed_types=[name for name in known if name.casefold().strip() in named] or known,
-        initial_query=said.initial_query or value.question,
+        initial_query=reply.initial_query or value.question,
     )
 
 
 def failed(value: Input) -> Output:
-    """The rules where nobody could write any: all types, general rules, the question itself."""
+    """The rules if the Step fails: all types, general rules, the question itself."""
     nothing = Output(query_constraints="", intermediate_rules=[], terminal_rules=[], allowed_types=[], initial_query="")
     return checked(value, nothing)
 

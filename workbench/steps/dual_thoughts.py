@@ -1,4 +1,4 @@
-"""Step `dual_thoughts`: the two follow-up queries of a round of BDTR ("Beyond Static Retrieval", section 3; our words).
+"""Step `dual_thoughts`: the two follow-up queries of a round of BDTR ("Beyond Static Retrieval", figure 8; our words).
 
 The fast thought asks for the missing fact plainly. The slow one shows a piece of the reasoning: it names a bridge, an
 entity or relation that the question does not. Together they should find documents that neither finds alone."""

@@ -44,7 +44,7 @@ _EXAMPLES = (
 
 
 def prompt(value: Input) -> list[Message]:
-    examples = ((_asked(example), json.dumps(said.model_dump())) for example, said in _EXAMPLES)
+    examples = ((_asked(example), json.dumps(output.model_dump())) for example, output in _EXAMPLES)
     return conversation(_SYSTEM, examples, _asked(value))
 
 

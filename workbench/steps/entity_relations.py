@@ -1,9 +1,8 @@
 """Step `entity_relations`: typed entities with descriptions, and described relations with keywords, of a passage
-(the extraction contract of LightRAG, arXiv 2410.05779, section 3.1, as release 1.5.7 has it; our wording).
+(the extraction contract of LightRAG, arXiv 2410.05779, in its release 1.5.7; our wording).
 
-The reply is one record a line, fields between `<|#|>`, the end marked. What cannot be read of it is skipped and
-counted. `extract` asks again for what was missed; `merged` brings together what was found in all
-passages, as LightRAG does.
+A reply has one record per line, with `<|#|>` between fields, and an end mark. Unreadable lines are skipped and counted.
+`extract` asks again for missed records; `merged` merges the records of all passages, as LightRAG does.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _NO_TYPE = set("'()<>|/\\")
 
 @dataclass(frozen=True)
 class Input:
-    """`types` (name, definition). `found`: names that an earlier reply has; what is asked for then is the rest."""
+    """`types` are (name, definition). `found`: the names in an earlier reply, which is asked to be completed."""
 
     title: str
     text: str
@@ -142,9 +141,9 @@ def prompt(value: Input) -> list[Message]:
 
 
 def read(text: str) -> Output:
-    """What stands after the end mark does not count. A line that is no whole record is skipped, as are entities without
-    a name, description or usable type, and relations of a thing with itself. A reply without any record is unreadable,
-    unless it says that there is none by its end mark alone."""
+    """Text after the end mark is ignored. Incomplete records are skipped, as are entities without a name, description
+    or usable type, and relations of an entity with itself. A reply without any record is unreadable, unless it consists
+    of the end mark alone."""
     body, *after = _END.split(text, maxsplit=1)
     output = Output(entities=[], relations=[], complete=bool(after))
     for line in re.split(r"[\r\n]+", body):
@@ -160,7 +159,7 @@ def read(text: str) -> Output:
 
 
 def _rows(line: str) -> Iterator[list[str]]:
-    """The records of a line: the kind and the fields of each. Of what is no record the kind is empty.
+    """The records of a line, each as its kind and fields; the kind is empty for anything else.
 
     >>> list(_rows("(entity<|#|>Orsby<|#|>Location<|#|>A town)"))
     [['entity', 'Orsby', 'Location', 'A town']]
@@ -206,7 +205,7 @@ def _relation(fields: list[str]) -> RelationRecord | None:
 
 def clean_name(text: str) -> str:
     """A name as the graph has it: one line without tags, full-width letters and the quotes that models put around it,
-    at most 256 characters and 512 bytes; empty where no letter or digit is left.
+    at most 256 characters and 512 bytes; empty if no letter or digit is left.
 
     >>> clean_name(' "<b>Kestrel　ＦＭ</b>" '), clean_name("L’Étoile “du Nord”"), clean_name("**")
     ('Kestrel FM', "L'Étoile du Nord", '')
@@ -220,7 +219,7 @@ def clean_name(text: str) -> str:
 
 
 def type_key(text: str) -> str:
-    """By which a type is known again, whatever its letter case and spaces: "Natural Object" is `naturalobject`."""
+    """The key of a type, regardless of letter case and spaces: "Natural Object" gives `naturalobject`."""
     return "".join(one_line(text).strip(_QUOTES + " ").casefold().split())
 
 
@@ -234,12 +233,12 @@ def one_line(text: str) -> str:
 def extract(
     engine: Engine, inputs: Sequence[Input], *, rounds: int = ROUNDS, trace: Trace | None = None
 ) -> list[Result[Output]]:
-    """One Result per input, with what `rounds` further replies add to the first."""
+    """One Result per input: the records of the first reply and of up to `rounds` further ones."""
     return gleaned(engine, STEP, inputs, rounds, _joined, trace)
 
 
 def _joined(first: Output, more: Output) -> Output:
-    """Both; of several records of one thing the one with the longest description."""
+    """The records of both; of several on one entity or relation, the one with the longest description."""
     return Output(
         entities=_longest([*first.entities, *more.entities], lambda entity: entity.name),
         relations=_longest([*first.relations, *more.relations], lambda relation: (relation.source, relation.target)),
@@ -261,7 +260,7 @@ def _longest(records: list[R], key: Callable[[R], Hashable]) -> list[R]:
 
 
 class Node(NamedTuple):
-    """An entity as all passages tell of it; `fragments` are its descriptions."""
+    """An entity, merged over all passages; `fragments` are its descriptions."""
 
     name: str
     type: str
@@ -270,7 +269,7 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A relation as all passages tell of it; `weight` counts the records."""
+    """A relation, merged over all passages; `weight` counts the records."""
 
     source: str
     target: str
@@ -283,7 +282,7 @@ class Edge(NamedTuple):
 
 @dataclass
 class _Gathered:
-    """What is found of one thing, in the order in which it is found; keys of a dict are a set with an order."""
+    """The records of one entity or relation, in the order found; the keys of a dict serve as an ordered set."""
 
     ends: tuple[str, str] = ("", "")
     types: Counter[str] = field(default_factory=Counter)
@@ -299,19 +298,19 @@ class _Gathered:
 
 
 def merged(found: Iterable[tuple[str, Output]], types: Iterable[str] = ()) -> tuple[list[Node], list[Edge]]:
-    """What was read of passages, (id, Output) in the order of the corpus, as a graph, merged as LightRAG does.
+    """The extractions of all passages, (id, Output) in the order of the corpus, as one graph, merged as LightRAG does.
 
-    A node per exact name, with the type that most records give it, the first of several; `types` says how types are
-    written. An edge per pair of ends, whichever comes first, or, where relations have labels, per source, target and
-    label. Ends of which no record tells are of the type `unknown`, and described by their relations."""
+    A node per exact name, with the most frequent type (the first of equal ones), spelled as in `types`. An edge per
+    unordered pair of ends, or per source, target and label if relations have labels. An end without a record of its own
+    has the type `unknown` and the descriptions of its relations."""
     written = {type_key(type): type for type in types}
     nodes: dict[str, _Gathered] = defaultdict(_Gathered)
     edges: dict[tuple, _Gathered] = defaultdict(_Gathered)
-    for passage, said in found:
-        for entity in said.entities:
+    for passage, extraction in found:
+        for entity in extraction.entities:
             nodes[entity.name].add(passage, entity.description)
             nodes[entity.name].types[written.get(type_key(entity.type), entity.type)] += 1
-        for relation in said.relations:
+        for relation in extraction.relations:
             ends = (relation.source, relation.target)
             edge = edges[(*(ends if relation.label else sorted(ends)), relation.label)]
             edge.ends = edge.ends if edge.weight else ends

@@ -1,5 +1,5 @@
-"""Step `fact_filter`: which candidate facts help to answer the question (the recognition memory of
-HippoRAG 2, arXiv 2502.14802, section 3.4).
+"""Step `fact_filter`: which candidate facts help to answer the question (the recognition memory of HippoRAG 2, arXiv
+2502.14802).
 
 The released prompt was tuned automatically and shows ten worked examples; ours is short, shows two, and asks for JSON
 instead of field markers. Scores with it are therefore not comparable with those of the released prompt.

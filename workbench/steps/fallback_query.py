@@ -1,5 +1,5 @@
-"""Step `fallback_query`: another search around the same anchors, once no kept path asks for more (DotRAG, in our
-words)."""
+"""Step `fallback_query`: another query around the same anchors, once no partial path has a next question (DotRAG, in
+our words)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from workbench.llm.step import Message, Step, conversation
 
 @dataclass(frozen=True)
 class Input:
-    """`constraints` are those of `dot_rules`, `history` all queries so far, `kept` the passages of the paths that were
-    kept, `tries` how many searches are left, this one included."""
+    """`constraints` come from `dot_rules`; `history` holds all queries so far, `kept` the passages of the kept paths;
+    `tries` is the number of searches left, including this one."""
 
     question: str
     constraints: str

@@ -1,11 +1,9 @@
-"""Replies in prose, and the answer that is read off them: how `answer_briefly`, `sparql_answer` and `stepwise_answer`
-share it.
+"""Extraction of the answer from a reply in prose, shared by `answer_briefly`, `sparql_answer` and `stepwise_answer`.
 
-`thesis` reads as the code behind "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045): what stands
-behind the last "FINAL ANSWER:", or else the whole reply, which is an abstention if it is one of six phrases. A reply
-without the line then counts as right wherever the gold answer stands anywhere in it. `strict`, the default,
-reads no answer off such a reply, nor off one that was cut before its answer was whole, and knows an abstention in other
-words."""
+`thesis` follows the code behind "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045): the answer is the text
+after the last "FINAL ANSWER:", or else the whole reply, and one of six phrases is an abstention. A reply without the
+line then counts as right if it contains the gold answer anywhere. `strict`, the default, extracts no answer from such a
+reply, nor from one that was cut within its answer, and recognises abstentions in other words."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ NO_LINE, CUT = "no answer line", "cut"  # flaws
 
 _LINE = re.compile(r"FINAL\s*ANSWER\s*:\s*(.+)", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”'‘’«]([^\"“”]*)[\"“”'’»]")
-_STOP = re.compile(r"(?<!\b\w)\.$")  # not of an initial, as in "Washington, D.C."
+_STOP = re.compile(r"(?<!\b\w)\.$")  # but not after an initial, as in "Washington, D.C."
 
 
 class Output(BaseModel):
@@ -31,8 +29,8 @@ class Output(BaseModel):
 
 
 class Extracted(NamedTuple):
-    """An answer as it was read. `flaw`: why none could be read off the reply; `thesis` gives a `text` all the same.
-    `failure`: there is no reply, or none that can be read; `reply` is then what there is of it."""
+    """An extracted answer. `flaw` states why the reply has no readable answer; `thesis` gives a `text` nevertheless.
+    `failure`: the reply is missing or unreadable; `reply` then holds what arrived."""
 
     text: str = ""
     abstained: bool = False
@@ -47,7 +45,7 @@ def read(text: str) -> Output:
 
 
 def whole(reply: str, extraction: str = "strict", cut: bool = False) -> Extracted:
-    """The whole reply as the answer. One that was cut is none, if strict."""
+    """The whole reply as the answer. With `strict`, a cut reply has none."""
     text = reply.strip()
     if extraction == "thesis":
         return _extracted(text, is_abstention_thesis(text), flaw=CUT if cut else "")
@@ -55,7 +53,7 @@ def whole(reply: str, extraction: str = "strict", cut: bool = False) -> Extracte
 
 
 def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extracted:
-    """What stands behind the last "FINAL ANSWER:": models may repeat the form they were given first.
+    """The text after the last "FINAL ANSWER:": models may first repeat the form that they were given.
 
     >>> last_line("FINAL ANSWER: <your answer>\\n...\\n**FINAL ANSWER:** Oslo.").text
     'Oslo'
@@ -65,17 +63,17 @@ def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extr
     found = None
     for found in _LINE.finditer(reply):
         pass
-    told = found[1].strip() if found else ""
-    read = bool(told) and not told.startswith("<")
+    answer = found[1].strip() if found else ""
+    read = bool(answer) and not answer.startswith("<")
     flaw = "" if read else CUT if cut else NO_LINE
     thought = (reply[: found.start()] if read else reply).strip(" \t\r\n*#_")
     if extraction == "thesis":
-        text = told if read else reply
+        text = answer if read else reply
         return _extracted(text, is_abstention_thesis(text), thought, flaw)
     if read and cut and not reply[found.end() :].strip(" \t*_`"):
         return Extracted(thought=thought, flaw=CUT)  # the answer itself may be unfinished
     if read:
-        text = _bare(told)
+        text = _bare(answer)
         return _extracted(text, is_abstention(text), thought)
     if not cut and "\n" not in reply.strip() and is_abstention(reply):
         return Extracted(abstained=True)
@@ -87,12 +85,12 @@ def _extracted(text: str, abstained: bool, thought: str = "", flaw: str = "") ->
 
 
 def _bare(text: str) -> str:
-    """Without what models put around an answer: emphasis, quotation marks, a full stop."""
+    """The text without the emphasis, quotation marks and full stop that models put around an answer."""
     text = _STOP.sub("", text.strip(" \t\r*_`")).strip(" \t\r*_`")
     quoted = _QUOTED.fullmatch(text)
     return _STOP.sub("", quoted[1].strip()) if quoted else text
 
 
 def shown(instructions: str, context: str, question: str) -> str:
-    """A message of the user: instructions, if there are any, then context and question below their labels."""
+    """A user message: instructions, if any, then context and question below their labels."""
     return "\n\n".join([*[instructions] * bool(instructions), f"CONTEXT:\n{context}", f"QUESTION:\n{question}"])

@@ -1,5 +1,5 @@
-"""Step `fuse_descriptions`: one description of an entity or a relation from several (LightRAG, arXiv 2410.05779,
-section 3.1; our wording). The fragments come from different passages; two things of one name may be among them."""
+"""Step `fuse_descriptions`: one description of an entity or a relation from several (LightRAG, arXiv 2410.05779; our
+wording). The fragments come from different passages and may concern two entities of one name."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LIMIT = 600  # cl100k tokens of a description
 
 @dataclass(frozen=True)
 class Input:
-    """`kind` is `entity` or `relation`; of a relation the name tells both ends. `limit`: cl100k tokens of the
-    description that is wanted."""
+    """`kind` is `entity` or `relation`; the name of a relation contains both ends. `limit`: cl100k tokens of the
+    requested description."""
 
     name: str
     kind: str
@@ -61,7 +61,7 @@ def _asked(value: Input) -> str:
 
 
 def read(text: str) -> Output:
-    """The reply on one line. One without a word is unreadable."""
+    """The reply on one line. A reply without a word is unreadable."""
     description = " ".join(storable(text).split()).removeprefix("Description:").strip()
     if not any(map(str.isalnum, description)):
         raise ValueError("no word in the reply")

@@ -1,5 +1,5 @@
-"""Step `generation`: an answer with brief reasoning, from the documents at hand, right or wrong; it is what is searched
-for next (ITER-RETGEN, arXiv 2305.15294; our words)."""
+"""Step `generation`: an answer with brief reasoning from the documents at hand, right or wrong; it becomes the next
+query (ITER-RETGEN, arXiv 2305.15294; our words)."""
 
 from __future__ import annotations
 

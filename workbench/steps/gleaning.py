@@ -1,4 +1,5 @@
-"""Asking once more for what was missed ("gleaning"): what extraction by GraphRAG and by LightRAG have in common."""
+"""Gleaning, shared by the extractions of GraphRAG and LightRAG: further requests for the records that a reply
+missed."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ T = TypeVar("T")
 def gleaned(
     engine: Engine, step: Step, inputs: Sequence[Any], rounds: int, joined: Callable[[T, T], T], trace: Trace | None
 ) -> list[Result[T]]:
-    """One Result per input: what the first reply holds and what `rounds` further ones add. An input's `found` takes the
-    names of the `entities` that are known. A further reply that fails takes nothing away. The rules are asked once:
-    they would find the same again."""
+    """One Result per input: the first reply joined with up to `rounds` further ones. A further request passes the names
+    of the known `entities` in the input's `found`. A further reply that fails changes nothing. The rules run once,
+    because they would find the same again."""
     results = list(engine.run(step, inputs, trace=trace))
     for _ in range(0 if engine.name == "rules" else rounds):
         asked = [at for at, result in enumerate(results) if result.value is not None]

@@ -1,5 +1,5 @@
-"""Step `global_map`: what some reports on communities say towards a question, point by point, each with a score
-(global search of Microsoft GraphRAG, arXiv 2404.16130, section 3.1.6; our wording)."""
+"""Step `global_map`: the points of some community reports that help to answer a question, each with a score (global
+search of Microsoft GraphRAG, arXiv 2404.16130; our wording)."""
 
 from __future__ import annotations
 

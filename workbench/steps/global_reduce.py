@@ -1,6 +1,6 @@
 """Step `global_reduce`: an answer from the points that several analysts found in their reports (global search of
-Microsoft GraphRAG, arXiv 2404.16130, section 3.1.6; our wording). Besides the source's long answer,
-ours asks for the shortest exact one, which can be compared with a gold answer."""
+Microsoft GraphRAG, arXiv 2404.16130; our wording). Besides the source's long answer, ours asks for the shortest exact
+one, which can be compared with a gold answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.llm.step import Message, Step
 
 @dataclass(frozen=True)
 class Input:
-    """`context` is what a model reads; `points` the same, the most important first, for the rule body."""
+    """`context` is what a model reads; `points` holds the same for the rule body, most important first."""
 
     question: str
     context: str

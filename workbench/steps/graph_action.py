@@ -35,7 +35,7 @@ class Output(BaseModel):
 
 
 class Observation(NamedTuple):
-    """What an action gave: its text, which the model sees, and the nodes and facts in it, which the rules go by."""
+    """The result of an action: a text for the model, and the nodes and facts in it for the rules."""
 
     text: str
     nodes: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ _EXAMPLES = (
 
 
 def prompt(value: Input) -> list[Message]:
-    examples = ((_asked(example), json.dumps(said.model_dump())) for example, said in _EXAMPLES)
+    examples = ((_asked(example), json.dumps(output.model_dump())) for example, output in _EXAMPLES)
     return conversation(_SYSTEM, examples, _asked(value))
 
 

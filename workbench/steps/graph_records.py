@@ -1,9 +1,9 @@
 """Step `graph_records`: entities with types and descriptions, and relationships with strengths, of a passage (the
-extraction contract of Microsoft GraphRAG, arXiv 2404.16130, section 3.1.2, as its code has it; our wording).
+extraction contract of Microsoft GraphRAG, arXiv 2404.16130, as in its code; our wording).
 
-The reply is a list of records, not JSON: fields between `<|>`, records between `##`, the end marked. What cannot be
-read of it is skipped and counted. `extract` asks once more for what was missed, as the released code does; `merged`
-makes profiles of what was found in all passages.
+A reply is a list of records, not JSON, with `<|>` between fields, `##` between records, and an end mark. Unreadable
+records are skipped and counted. `extract` asks once more for missed records, as the released code does; `merged` makes
+profiles from the records of all passages.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 @dataclass(frozen=True)
 class Input:
-    """`found`: names that an earlier reply has; what is asked for then is the rest. `parts`: the (title, text) that a
-    text is put together from, where it is; the rules, which read sentences, read each by itself."""
+    """`found`: the names in an earlier reply, which is asked to be completed. `parts`: the (title, text) pairs that a
+    merged text consists of, if it is one; the rules read each separately."""
 
     title: str
     text: str
@@ -108,9 +108,9 @@ def prompt(value: Input) -> list[Message]:
 
 
 def read(text: str) -> Output:
-    """What stands after the end mark does not count; a missing type or description is empty, a strength that is no
-    positive number is 1. A record without its kind or a name is skipped; a reply without any record is unreadable,
-    unless it says that there is none by its end mark alone."""
+    """Text after the end mark is ignored; a missing type or description is empty, and a strength that is not a positive
+    number is 1. A record without kind or name is skipped; a reply without any record is unreadable, unless it consists
+    of the end mark alone."""
     body, *after = _END.split(text, maxsplit=1)
     output = Output(entities=[], relationships=[], complete=bool(after))
     for part in body.split(RECORD):
@@ -155,12 +155,12 @@ def _strength(text: str) -> float:
 def extract(
     engine: Engine, inputs: Sequence[Input], *, rounds: int = ROUNDS, trace: Trace | None = None
 ) -> list[Result[Output]]:
-    """One Result per input, with what `rounds` further replies add to the first."""
+    """One Result per input: the records of the first reply and of up to `rounds` further ones."""
     return gleaned(engine, STEP, inputs, rounds, _joined, trace)
 
 
 def _joined(first: Output, more: Output) -> Output:
-    """Both, each record once."""
+    """The records of both, each once."""
     return Output(
         entities=_once([*first.entities, *more.entities]),
         relationships=_once([*first.relationships, *more.relationships]),
@@ -174,16 +174,16 @@ def _once(records: list) -> list:
 
 
 def merged(found: Mapping[str, Output]) -> Profiles:
-    """What was read of passages, by their ids, as profiles: an entity per name and type, whatever their letter case, a
-    relation per source and target, with all descriptions, all passages, and the sum of the strengths. Relations of
-    which an end is no entity are dropped. The source has a model condense several descriptions; here they stand in a
-    row."""
+    """Profiles from the extractions of all passages, by passage id: an entity per name and type, regardless of letter
+    case, and a relation per source and target, with all descriptions, all passages, and the sum of the strengths.
+    Relations with an end that is no entity are dropped. In the source a model condenses several descriptions; here they
+    are concatenated."""
     entities: dict[tuple[str, str], list[tuple[str, EntityRecord]]] = defaultdict(list)
     relations: dict[tuple[str, str], list[tuple[str, RelationRecord]]] = defaultdict(list)
-    for passage_id, said in found.items():
-        for entity in said.entities:
+    for passage_id, extraction in found.items():
+        for entity in extraction.entities:
             entities[entity.name.upper(), entity.type.upper()].append((passage_id, entity))
-        for relation in said.relationships:
+        for relation in extraction.relationships:
             relations[relation.source.upper(), relation.target.upper()].append((passage_id, relation))
     names = {name: records[0][1].name for (name, _), records in entities.items()}
     return Profiles(

@@ -1,6 +1,6 @@
 """Step `judge_pair`: which of two answers to a question is better, in four dimensions and overall (DotRAG's
-comparison on UltraDomain). The paper's prompt is an image; the dimensions are its own, the wording is ours. The engine
-`rules` refuses: see `rules.judging`."""
+comparison on UltraDomain). The paper's prompt is an image; the dimensions are the paper's, the wording is ours. The
+engine `rules` refuses: see `rules.judging`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.llm.step import Message, Step, conversation
 
 @dataclass(frozen=True)
 class Input:
-    """The answers in the order in which they are shown."""
+    """The answers, in the order shown."""
 
     question: str
     answer_1: str

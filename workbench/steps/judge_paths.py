@@ -1,7 +1,7 @@
 """Step `judge_paths`: whether a path of the graph answers the question, leads towards an answer, or neither, by the
-rules that `dot_rules` wrote (neighbourhood search of DotRAG, in our words).
+rules that `dot_rules` wrote (neighbourhood search of DotRAG, figure 10; our words).
 
-A path that starts at an anchor and meets the rules of the end is complete even where no rule of the way speaks of it:
+A path that starts at an anchor and satisfies the terminal rules is complete even if no intermediate rule applies to it:
 the paper leaves that case open."""
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from workbench.steps import dot_rules
 
 @dataclass(frozen=True)
 class PathShown:
-    """A path: its `nodes` with their `types`, and of each hop the `relations` as (label, whether the hop goes from the
-    triple's head to its tail), several where several join the two. The prompt shows the `passage` alone; the
-    `similarity` is the best of stored vectors to a query."""
+    """A path: its `nodes` with their `types`, and for each hop its `relations` as (label, whether the hop goes from the
+    triple's head to its tail). The prompt shows only the `passage`; the `similarity` is the best of stored vectors to a
+    query."""
 
     id: str
     passage: str

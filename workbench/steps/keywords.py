@@ -1,4 +1,4 @@
-"""Step `keywords`: the keywords of a question on two levels (LightRAG, arXiv 2410.05779; PathRAG asks the same). The
+"""Step `keywords`: the keywords of a question on two levels (LightRAG, arXiv 2410.05779; PathRAG uses the same). The
 wording is ours."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from workbench.llm.step import Message, Step, conversation
 
 @dataclass(frozen=True)
 class Input:
-    """A model is shown the question alone. The rule body reads it by the graph: `named` are the graph's names that
-    stand in it, as (words of the question, type), `relations` are (label, head types, tail types, definition)."""
+    """A model sees only the question. The rule body also uses the graph: `named` are the graph's names in the question,
+    as (words of the question, type), `relations` are (label, head types, tail types, definition)."""
 
     question: str
     named: tuple[tuple[str, str], ...] = ()
@@ -55,7 +55,7 @@ _EXAMPLES = (
 
 
 def prompt(value: Input) -> list[Message]:
-    examples = ((question, json.dumps(said.model_dump())) for question, said in _EXAMPLES)
+    examples = ((question, json.dumps(output.model_dump())) for question, output in _EXAMPLES)
     return conversation(_SYSTEM, examples, value.question)
 
 

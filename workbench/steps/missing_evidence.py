@@ -1,5 +1,5 @@
-"""Step `missing_evidence`: what is still missing, and nothing else (Graph-CoT, arXiv 2404.07103, as "Beyond Static
-Retrieval" adapts it to documents).
+"""Step `missing_evidence`: the information that is still missing, and nothing else (Graph-CoT, arXiv 2404.07103, as
+"Beyond Static Retrieval" adapts it to documents).
 
 The paper gives one worked example per data set; the wording is ours, with one invented example for all."""
 

@@ -15,7 +15,7 @@ from workbench.steps.passage_list import FOUNDER, QUESTION, STATION, numbered
 
 @dataclass(frozen=True)
 class Input:
-    """The best passages so far as (title, text), and what was said in the rounds before."""
+    """The best passages so far as (title, text), and the thoughts of the rounds before."""
 
     question: str
     passages: tuple[tuple[str, str], ...]
@@ -44,7 +44,7 @@ _EXAMPLE = (
 
 
 def prompt(value: Input) -> list[Message]:
-    return conversation(_SYSTEM, ((_asked(shown), said) for shown, said in _EXAMPLE), _asked(value))
+    return conversation(_SYSTEM, ((_asked(example), thought) for example, thought in _EXAMPLE), _asked(value))
 
 
 def _asked(value: Input) -> str:
@@ -53,7 +53,7 @@ def _asked(value: Input) -> str:
 
 
 def read(text: str) -> Output:
-    """All of it, as it was said."""
+    """The whole reply."""
     return Output(thought=text.strip())
 
 

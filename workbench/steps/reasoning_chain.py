@@ -1,7 +1,7 @@
-"""Step `reasoning_chain`: the chain that leads to the answer, as far as the documents carry it (BDTR, section 3).
+"""Step `reasoning_chain`: the chain that leads to the answer, as far as the documents support it (BDTR, Algorithm 1).
 
-It tells the verifier which documents to look for; a reader never sees it. The paper does not show its prompt;
-this one is ours."""
+It tells the verifier which documents to look for; a reader never sees it. The paper does not show its prompt; this one
+is ours."""
 
 from __future__ import annotations
 

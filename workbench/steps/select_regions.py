@@ -1,7 +1,7 @@
-"""Step `select_regions`: where in the graph a search for a question begins (neighbourhood selection of DotRAG).
+"""Step `select_regions`: where in the graph the search for a question begins (neighbourhood selection of DotRAG).
 
-The names that the question holds, with what they probably are; its broad topics; and whether to go by the names (1) or
-by the topics as well (0). The paper shows no wording; this one is ours."""
+The reply holds the names in the question, each with a probable description, its broad topics, and a routing: names only
+(1), or topics as well (0). The paper shows no wording; this one is ours."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ANCHORS = 3  # at most, as in the paper
 
 @dataclass(frozen=True)
 class Input:
-    """`about` says what the graph holds. `types` are (name, definition, number of entities), `relations` (label, head
-    types, tail types, definition), none if the graph has no labels; `named` are the names of the graph that stand in
-    the question, as (span, type). The prompt shows no relations."""
+    """`about` describes the graph. `types` are (name, definition, number of entities), `relations` (label, head types,
+    tail types, definition), empty if the graph has no labels; `named` are the names of the graph in the question, as
+    (span, type). The prompt shows no relations."""
 
     question: str
     about: str
@@ -77,15 +77,15 @@ def prompt(value: Input) -> list[Message]:
 def _asked(value: Input) -> str:
     fields = {
         "question": value.question, "graph": value.about,
-        "types": [{"name": name, "definition": told, "entities": count} for name, told, count in value.types],
+        "types": [{"name": name, "definition": text, "entities": count} for name, text, count in value.types],
         "names of the graph": value.named,
     }  # fmt: skip
     return json.dumps(fields, ensure_ascii=False)
 
 
-def checked(value: Input, said: Output) -> Output:
-    """What can be used of an answer: spans that stand in the question, three at most; types of the schema; routing by
-    names only where there are some; the question where there are no topics.
+def checked(value: Input, reply: Output) -> Output:
+    """The usable part of the reply: at most three spans that occur in the question, types of the schema, routing by
+    names only if there are any, and the question itself if there are no topics.
 
     >>> given = Input("Who wrote Dune Fever?", "", (("film", "", 9),), (), ())
     >>> made_up = Output(anchors=[Anchor(span="Frank", description="", type="star")], topics=[], routing=1)
@@ -95,11 +95,11 @@ def checked(value: Input, said: Output) -> Output:
     known, question = {name for name, _, _ in value.types}, _folded(value.question)
     anchors = [
         anchor.model_copy(update={"type": anchor.type if anchor.type in known else None})
-        for anchor in said.anchors
+        for anchor in reply.anchors
         if anchor.span and _folded(anchor.span) in question
     ][:ANCHORS]
-    topics = [topic for topic in said.topics if topic.strip()]
-    return Output(anchors=anchors, topics=topics or [value.question], routing=int(said.routing == 1 and bool(anchors)))
+    topics = [topic for topic in reply.topics if topic.strip()]
+    return Output(anchors=anchors, topics=topics or [value.question], routing=int(reply.routing == 1 and bool(anchors)))
 
 
 def _folded(text: str) -> str:

@@ -1,11 +1,11 @@
-"""Step `sparql_answer`: the question written as a small SPARQL query, which is followed through the context to the
+"""Step `sparql_answer`: the model writes the question as a small SPARQL query and follows it through the context to the
 answer (the SPARQL chain of thought of "The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, section 3.3). Nothing
 is executed; the reader `sparql-exec` does that.
 
-The three steps are those printed there. The companion code shows an example of the syntax as well, asks to follow the
-chain, and for a few words; its words and example are ours here; `example=False` is the template
-as it is printed. One message of the user, no system message, and nothing said about instructions in the context: as in
-the source."""
+The three steps are those printed there. The companion code also shows an example of the syntax, and asks to follow the
+chain and to answer in a few words; here the wording and the example of these are ours. `example=False` gives the
+printed template. As in the source, there is one user message, no system message, and no warning about instructions in
+the context."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
 
 @dataclass(frozen=True)
 class Input(Asked):
-    """`example`: with the companion code's example of the syntax."""
+    """`example`: whether the prompt has the companion code's addition, an example of the syntax."""
 
     example: bool = True
 

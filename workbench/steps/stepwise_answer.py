@@ -1,7 +1,7 @@
 """Step `stepwise_answer`: sub-questions answered one after the other, then the answer (the generic chain of thought of
 "The Reasoning Bottleneck in Graph-RAG", arXiv 2603.14045, companion code; the wording of the steps is ours).
 
-One message of the user, no system message, and nothing said about instructions in the context: as in the source."""
+As in the source, there is one user message, no system message, and no warning about instructions in the context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step `summarise`: one text that keeps what several texts say (RAPTOR, arXiv 2401.18059, section 3; our wording)."""
+"""Step `summarise`: one text that keeps what several texts say (RAPTOR, arXiv 2401.18059; our wording)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.text import storable
 
 @dataclass(frozen=True)
 class Input:
-    """`texts` are of one line each; the summary is to have at most `limit` cl100k tokens."""
+    """`texts` have one line each; the prompt asks for a summary of at most `limit` cl100k tokens."""
 
     texts: tuple[str, ...]
     limit: int
@@ -51,7 +51,7 @@ def _asked(value: Input) -> str:
 
 
 def read(text: str) -> Output:
-    """The reply on one line. One without a word is unreadable."""
+    """The reply on one line. A reply without a word is unreadable."""
     summary = " ".join(storable(text).split()).removeprefix("Summary:").strip()
     if not any(map(str.isalnum, summary)):
         raise ValueError("no word in the reply")

@@ -1,7 +1,7 @@
 """Step `verify`: which documents support a chain of reasoning (the verifier of BDTR, Eq. 5).
 
-The paper's prompt is an image; this one is ours. It selects and gives no scores. A batch of one document is the literal
-reading of Eq. 5; in larger ones the documents are shuffled by the method, because models prefer the first."""
+The paper's prompt is an image (figure 9); this one is ours. It selects and gives no scores. A batch of one document is
+the literal reading of Eq. 5; the method shuffles larger batches, because models prefer the first documents."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _EXAMPLE = (
 
 
 def prompt(value: Input) -> list[Message]:
-    *shown, said = _EXAMPLE
+    *example, output = _EXAMPLE
     return [
         {"role": "system", "content": _SYSTEM},
-        {"role": "user", "content": _asked(*shown)},
-        {"role": "assistant", "content": json.dumps(said)},
+        {"role": "user", "content": _asked(*example)},
+        {"role": "assistant", "content": json.dumps(output)},
         {"role": "user", "content": _asked(value.question, value.chain, value.passages)},
     ]
 

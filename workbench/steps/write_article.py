@@ -1,6 +1,6 @@
 """Step `write_article`: an article on an entity of a graph, from its relations, with every name marked (DotRAG's
-textualisation of MetaQA, first stage, figure 5; our wording). Facts beyond the relations are forbidden: they could not
-be checked, and might contain answers."""
+textualisation of MetaQA, first stage, figure 5; our wording). The prompt forbids facts beyond the relations, which
+could not be checked and might contain answers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workbench.text import storable
 
 @dataclass(frozen=True)
 class Input:
-    """`triples` (subject, relation, object) join the topic to each name that the article is to mention. `relations`
-    says what is known of them: label, types of head and tail, definition.
+    """`triples` (subject, relation, object) join the topic to each name that the article must mention. `relations` are
+    (label, head types, tail types, definition).
 
-    `earlier` is an article that was given before, and `missing` the names that it does not mention as it should."""
+    `earlier` is the article of an earlier reply, and `missing` the names that it does not mention as required."""
 
     topic: str
     type: str

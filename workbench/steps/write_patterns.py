@@ -1,8 +1,8 @@
-"""Step `write_patterns`: a question as triple patterns, to be carried out on the facts that were retrieved (ours; the
-SPARQL chain of thought of the thesis writes patterns as well, and carries none out).
+"""Step `write_patterns`: a question as triple patterns, to be executed on the retrieved facts (ours; the SPARQL chain
+of thought of the thesis writes patterns too, but executes none).
 
-The context shows in which words the facts are told; the rule body takes the names of things from its titles and is
-else guided by the question alone."""
+The context shows the wording of the facts; the rule body takes names from its titles and otherwise uses only the
+question."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How things look: a record goes in, HTML or text comes out. No view computes what it shows.
+"""Views: functions from a record to HTML or text. No view computes what it shows.
 
-`html(thing)` and `text(thing)` are single-dispatch functions; a new record registers its look in one of the files
+`html(thing)` and `text(thing)` are single-dispatch functions; a new record registers its view in one of the files
 here."""
 
 from workbench.views import (  # noqa: F401 (each registers the looks of its records)

@@ -30,8 +30,8 @@ WHOLE = 12_000  # cl100k tokens of a context before compression, where the metho
 
 @dataclass(frozen=True)
 class Setting:
-    """What is varied. `compress` is a SPEC without its budget, empty for the full context; `route` overrides `prompt`;
-    `retry` is a prompt, `auto` (with `route`: the other one) or `none`."""
+    """The varied settings. `compress` is a SPEC without its budget, empty for the full context; `route` overrides
+    `prompt`; `retry` is a prompt, `auto` (with `route`: the other one) or `none`."""
 
     method: str
     prompt: str = "sparql"
@@ -56,7 +56,7 @@ class Setting:
 
 
 class Attempt(NamedTuple):
-    """One question with one setting. `full` is the context before compression, `shown` the one that was read."""
+    """One question with one setting. `full` is the context before compression, `shown` the context that was read."""
 
     question: Question
     setting: Setting
@@ -66,7 +66,7 @@ class Attempt(NamedTuple):
     answer: Answer
 
     def score(self, name: str, *, of: Context | None = None) -> float | None:
-        """A measure of the answer, or of a context; None where it is not defined, as without gold."""
+        """A measure of the answer, or of a context; None if undefined, for instance without gold."""
         answer = self.answer
         outcome = Outcome(
             [], answer=answer.text, abstained=answer.abstained, failed=answer.failure is not None,
@@ -76,7 +76,7 @@ class Attempt(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Right or wrong, and where it went wrong; empty where the question has no gold answer."""
+        """Right or wrong, and at which stage; empty if the question has no gold answer."""
         right, before, after = (
             self.score(name, of=of)
             for name, of in (("accuracy:heuristic", None), ("coverage", self.full), ("coverage", self.shown))
@@ -93,7 +93,7 @@ class Attempt(NamedTuple):
 
 
 class Attempts:
-    """Asks the methods of a session with any setting, and keeps every attempt."""
+    """Runs the methods of a session with any setting, and keeps every attempt."""
 
     def __init__(self, session: Live):
         if not session.methods:
@@ -114,7 +114,7 @@ class Attempts:
         return self._attempts[key]._replace(question=question, setting=setting)
 
     def of(self, question: Question) -> list[Attempt]:
-        """All attempts at a question, in the order in which they were made."""
+        """All attempts at a question, in order."""
         return [one for one in self._attempts.values() if one.question.question == question.question]
 
     def compressed(self, attempt: Attempt, setting: Setting) -> Compressed:
@@ -135,7 +135,7 @@ class Attempts:
         return verify(answer, attempt.evidence, self.index, self.engine, query=query)
 
     def facts(self, attempt: Attempt) -> list[Triple]:
-        """Those among which a query is matched."""
+        """The facts on which a query is executed."""
         return facts_of(attempt.evidence, self.index)
 
     def _evidence(self, question: Question, setting: Setting) -> Evidence:

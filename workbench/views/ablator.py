@@ -1,4 +1,4 @@
-"""Why is a covered question still answered wrongly? Choose a question, a method, a prompt; compress, route, ask again.
+"""A widget that shows why a covered question is answered wrongly: vary method, prompt, compression and routing.
 
 ablator = ablate(index, data.questions)               # shows itself; asks the methods that the index has layers for
 ablator.ask("Who built the bridge?", prompt="cot")    # what the controls do, as functions; gives the Answer
@@ -41,8 +41,7 @@ _LONG = 20_000  # characters of a text that is unfolded by hand
 
 
 class Ablator(Widget):
-    """The controls, and what they show: an `attempt` at one question with the `setting`, and its `proof` where one was
-    asked for."""
+    """The controls, and their result: an `attempt` at one question with the `setting`, and its `proof` on request."""
 
     name = "ablator"
 
@@ -58,9 +57,9 @@ class Ablator(Widget):
         k: int = K,
         **setting: Any,
     ):
-        """`methods` are SPECs or methods, by default those of KET-RAG, LightRAG, HippoRAG 2 and dense retrieval that
-        the index has the layers for. `compressors` are SPECs that are proposed. `setting` is where one starts:
-        `method`, `prompt`, `compress`, `budget`, `route`, `retry`, `check`."""
+        """`methods` are SPECs or methods, by default those of KET-RAG, LightRAG, HippoRAG 2 and dense retrieval whose
+        layers the index has. `compressors` are the SPECs to choose from. `setting` is the initial setting: `method`,
+        `prompt`, `compress`, `budget`, `route`, `retry`, `check`."""
         super().__init__(theme)
         engine = engine_named(engine) if isinstance(engine, str) else engine
         self._session = Live(index, questions or _proposed(index), methods_over(index, methods), engine, k=k)
@@ -75,8 +74,8 @@ class Ablator(Widget):
     # -- what the controls do -----------------------------------------------------------------------------------------
 
     def ask(self, question: str | int | None = None, **setting: Any) -> Answer:
-        """Show a question (its id, text or position, or any other text), by default the one that is shown, with a
-        setting: those that are not given stay as they are."""
+        """Answer a question (its id, text or position, or any other text), by default the current one, and show the
+        result. Settings that are not given stay as they are."""
         asked = self._question if question is None else self._session.find_or_own(question)
         changed = self.setting.changed(setting)
         attempt = self._attempts.attempt(asked, changed)  # before anything moves, so that an error changes nothing
@@ -86,7 +85,8 @@ class Ablator(Widget):
         return attempt.answer
 
     def compressed(self, compress: str | None = None, budget: int | None = None) -> Compressed:
-        """The context in full and compressed, by default as the controls say; the answer stays as it is."""
+        """The full and the compressed context, by default with the settings of the controls; the answer is
+        unchanged."""
         given = {"compress": compress, "budget": budget}
         changed = self.setting.changed({name: value for name, value in given.items() if value is not None})
         compressed = self._attempts.compressed(self.attempt, changed)
@@ -94,7 +94,7 @@ class Ablator(Widget):
         return compressed
 
     def prove(self) -> Proof:
-        """Execute the query behind the answer on the facts of the evidence, and show what that says of the answer."""
+        """Execute the query behind the answer on the facts of the evidence, and show whether it supports the answer."""
         self.proof = self._attempts.proof(self.attempt)
         self._draw_proof()
         self._tabs.selected_index = 1
@@ -179,21 +179,21 @@ class Ablator(Widget):
         self._draw_proof()
 
     def _draw_proof(self) -> None:
-        """The bindings as a table and as a picture; where nothing was executed, a button to do so."""
+        """The bindings as a table and as a picture, or a button to execute the query."""
         self.drawing = proof_drawing(self.proof or Proof(), self._attempts.facts(self.attempt) if self.proof else ())
         self._proof.value = page(proof_part(self.proof)) if self.proof else ""
         self._prove.layout.display = "none" if self.proof else None
         self._picture.draw(self.drawing)
         self._legend.value = self._note(text(self.drawing)) + drawing_legend(self.drawing) if self.drawing else ""
 
-    # -- what is shown ------------------------------------------------------------------------------------------------
+    # -- display ------------------------------------------------------------------------------------------------------
 
     @property
     def _gold(self) -> tuple[str, ...]:
         return self._question.answers
 
     def _heading(self) -> str:
-        """The answer, right or wrong, how it came about, and whether the context holds the gold answer."""
+        """The answer, right or wrong, how it came about, and whether the context contains the gold answer."""
         answer, verdict = self.answer, self.attempt.verdict
         shown = f"<b>{esc(answer.text, NAME) or '<i>no answer</i>'}</b>"
         if answer.failure:
@@ -234,7 +234,7 @@ class Ablator(Widget):
         return f"<p><b>full</b>, {full.tokens:,} tokens</p>{tables}{whole}"
 
     def _tried_part(self) -> str:
-        """Every setting that this question was asked with."""
+        """Every setting tried on this question."""
         headers = ["retrieval", "prompt", "compressed by", "answer", "", "tokens"]
         return table(headers, map(_tried_row, self._attempts.of(self._question)))
 
@@ -253,14 +253,13 @@ def _judged(verdict: str) -> str:
 
 
 def _proposed(index: Index) -> list[Question]:
-    """Where no question is given: one about the first passage of the index."""
+    """The question about the first passage of the index, used if none is given."""
     first = index.passages.passages[0]
     return [Question(OWN, f"What is {short(first.title or first.text, 80)}?")]
 
 
 def ablator(source: Any, questions: Sequence[Question] = (), **settings: Any) -> Ablator | Failures:
-    """The widget that fits the source: an index is asked; of a grid, a run or a diagnosis the wrong answers are gone
-    through."""
+    """The widget for the source: an `Ablator` for an index; `Failures` for a grid, a run or a diagnosis."""
     if isinstance(source, Index):
         return Ablator(source, questions, **settings)
     return Failures(source, questions or None, **settings)

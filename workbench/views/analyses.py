@@ -1,4 +1,4 @@
-"""The look of the analyses: their tables and notes."""
+"""The view of the analyses: their tables and notes."""
 
 from __future__ import annotations
 

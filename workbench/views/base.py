@@ -1,4 +1,4 @@
-"""The pieces every view is made of. All text passes through `esc`; nothing else may put a string into HTML."""
+"""The building blocks of all views. All text passes through `esc`; nothing else may put a string into HTML."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def html(thing: Any) -> str:
 
 @singledispatch
 def text(thing: Any) -> str:
-    """The look of a thing in a terminal: what its class says; for a plain record, its name and fields."""
+    """The text of a thing for a terminal, as defined for its class; for a plain record, its name and fields."""
     if type(thing).__repr__ is not Record.__repr__:
         return clean(repr(thing))
     names = [field.name for field in fields(thing)] if is_dataclass(thing) else []
@@ -70,7 +70,7 @@ def esc(value: Any, limit: int = CLIP) -> str:
 
 
 def page(*parts: str) -> str:
-    # JupyterLab would read what stands between two dollar signs as mathematics.
+    # JupyterLab would render text between two dollar signs as mathematics.
     return f'<div class="hopscope mathjax_ignore">{STYLE}{"".join(parts)}</div>'
 
 
@@ -83,7 +83,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table; numbers stand right, everything else is escaped text. A cell that is already HTML comes as
+    """A table; numbers are right-aligned, everything else is escaped text. A cell that is already HTML must be a
     `Markup`."""
     rows = [list(row) for row in rows]
     numeric = [
@@ -96,7 +96,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def details(summary: str, *body: str, open: bool = False) -> str:
-    """A part that folds; `summary` and `body` are HTML."""
+    """A collapsible part; `summary` and `body` are HTML."""
     return f"<details{' open' if open else ''}><summary>{summary}</summary>{''.join(body)}</details>"
 
 

@@ -1,4 +1,4 @@
-"""How passages rise and sink from round to round (a bump chart), and where the cut falls.
+"""The ranks of passages from round to round (a bump chart), and the position of the cut.
 
 Shapes repeat the colours: gold passages are diamonds with a thick line, those that the verifier chose triangles."""
 
@@ -26,7 +26,7 @@ _HALO = ' style="paint-order:stroke;stroke:var(--jp-layout-color0,#fff);stroke-w
 
 class RankHistory(NamedTuple):
     """The ranks of one passage over the stages, and its row in the picture at each: its rank if that is among the
-    first; else a gold passage has a row of its own below them, any other none."""
+    first; otherwise a gold passage has its own row below them, any other has none."""
 
     passage: str
     gold: bool
@@ -36,7 +36,7 @@ class RankHistory(NamedTuple):
 
 
 def rank_histories(replay: Replay, top: int = TOP) -> list[RankHistory]:
-    """Of all passages that are among the first `top` at any stage, and of the gold ones, which come last."""
+    """The histories of all passages that are among the first `top` at any stage, then of the gold passages."""
     if not (isinstance(top, int) and top >= 1):
         raise SettingError(f"top={top!r}; it should be a whole number of ranks from 1 on")
     first = dict.fromkeys(name for stage in range(len(replay.stages)) for name, _ in replay.ranking(stage)[:top])
@@ -54,8 +54,8 @@ def rank_histories(replay: Replay, top: int = TOP) -> list[RankHistory]:
 def bump_svg(
     replay: Replay, at: int, passages: Mapping[str, Passage] | None = None, top: int = TOP, letters: int = 36
 ) -> str:
-    """The ranks as SVG in the colours of the page that it stands in, with labels of so many letters. Stage `at` is
-    marked; what comes after it is faint."""
+    """The ranks as SVG in the colours of the surrounding page, with labels of at most `letters` letters. Stage `at` is
+    marked; later stages are faint."""
     histories, stages = rank_histories(replay, top), replay.stages
     rows = _row_count(histories, top)
     width, height = round(_LEFT + _STEP * len(stages) + _LETTER * letters), _HEAD + _ROW * rows + 8

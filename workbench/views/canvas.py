@@ -66,7 +66,7 @@ class Frame(anywidget.AnyWidget):
 
 
 class Canvas(widgets.Box):
-    """A place for a drawing, or for a WebGL view in its stead; `clicked` is called with the id of a node."""
+    """A place for a drawing or a WebGL view; calls `clicked` with the id of a node."""
 
     def __init__(self, theme: str = "light", height: int = HEIGHT, **layout: str):
         super().__init__(layout=layout or _FULL)
@@ -75,7 +75,7 @@ class Canvas(widgets.Box):
         self._listen(self.frame)
 
     def draw(self, drawing: Drawing | None) -> None:
-        """Show a drawing; nothing where there is none or it has no node."""
+        """Show a drawing; nothing without a drawing or without nodes."""
         self.children = [self.frame] if drawing else []
         if drawing:
             self.frame.draw(drawing)

@@ -1,4 +1,4 @@
-"""What the figures of analyses share: the canvas, labels, colours and markers. Each figure is drawn beside its
+"""Shared by the figures of analyses: canvas, labels, colours and markers. Each figure is drawn in the file of its
 analysis, in `workbench.experiments.analyses`."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The look of a structured context, and of one beside what a compressor kept of it.
+"""The view of a structured context, alone or next to its compressed form.
 
-Where something stands is a number and a colour: 0 is named in the question, 1 is a hop from it, and so on. What was
-dropped is pale and struck through."""
+A number and a colour show the hop: 0 for names in the question, 1 for their neighbours, and so on. Dropped parts are
+pale and struck through."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Marks:
         return "".join(self._part(part) if at % 2 else esc(part, len(part)) for at, part in enumerate(parts))
 
     def chip(self, name: str) -> str:
-        """The hop of a name; nothing where it was not reached."""
+        """The hop of a name; empty if it was not reached."""
         return hop_chip(self.hops[name]) if name in self.hops else ""
 
     def _part(self, name: str) -> str:
@@ -111,7 +111,7 @@ def _(relation: ContextRelation) -> str:
 
 
 def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
-    """The tables of a context by what a reader calls them."""
+    """The tables of a context by their displayed names."""
     return {
         "entities": graph.entities,
         "relationships": graph.relations,
@@ -121,7 +121,7 @@ def graph_rows(graph: ContextGraph) -> dict[str, tuple]:
 
 
 def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Marks | None = None) -> str:
-    """The tables, each a part that folds; what is not in `kept` is struck through."""
+    """The tables, each collapsible; rows that are not in `kept` are struck through."""
     marks, parts = marks or Marks(), []
     stays = _stays(graph, graph if kept is None else kept)
     for name, rows in graph_rows(graph).items():
@@ -136,7 +136,7 @@ def graph_part(graph: ContextGraph, kept: ContextGraph | None = None, marks: Mar
 
 
 def _stays(before: ContextGraph, after: ContextGraph) -> dict[str, list[bool]]:
-    """Which rows of each table are kept. A name of which nothing is told is, where a relationship with it is."""
+    """Which rows of each table are kept. A name without a description is kept if one of its relationships is."""
     kept = {name: set(rows) for name, rows in graph_rows(after).items()}
     ends = {end for relation in after.relations for end in (relation.source, relation.target)}
     kept["entities"] |= {row for row in before.entities if not row.description and row.name in ends}
@@ -170,8 +170,8 @@ def _(one: Compressed) -> str:
 
 
 def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP) -> str:
-    """The whole context on the left, what was kept of it on the right; `gold` answers are marked in both. `limit` is
-    how many characters of one text are shown."""
+    """The whole context on the left, the kept part on the right; `gold` answers are marked in both. `limit` is the
+    number of displayed characters of one text."""
     marks = Marks(one.hops, gold)
     left = graph_part(one.before, one.graph, marks)
     right = "".join(_kept(one, marks, limit)) or graph_part(one.graph, marks=marks)
@@ -204,7 +204,7 @@ def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
 
 
 def _kept(one: Compressed, marks: Marks, limit: int) -> Iterator[str]:
-    """What stands under each heading of the compressed text."""
+    """The parts under each heading of the compressed text."""
     for (heading, hop), ids in _sections(one):
         rows = [_name(row, one, marks) if isinstance(row, str) else _unit(row, one, marks, limit) for row in ids]
         title = f"<b>{esc(heading.strip('= ') or 'texts', NAME)}</b> <span class='q'>{len(rows):,}</span>"

@@ -1,4 +1,4 @@
-"""The look of what is known of data sets: where they come from, and which there are."""
+"""The views of data sets: their origin, and the list of named ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _(origin: Origin) -> str:
 
 
 def skipped_lines(origin: Origin) -> list[str]:
-    """Every document that was skipped, and why: one that is lacking may be the one that holds the answer."""
+    """Every skipped document with the reason, because a missing one may contain the answer."""
     if not origin.skipped:
         return []
     return [

@@ -1,4 +1,4 @@
-"""The look of a grid, and of a diagnosis: why the answers of a run are wrong, counted and case by case."""
+"""The views of a grid and of a diagnosis: why the answers of a run are wrong, counted and case by case."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _(diagnosis: Diagnosis) -> str:
 
 
 def case_part(case: Case) -> str:
-    """One wrong answer: the question, the answer, the gold, the cause, and what that rests on."""
+    """One wrong answer: the question, the answer, the gold, the cause, and its basis."""
     answer = f"<b>{esc(case.answer, NAME)}</b>" if case.answer else "<i>no answer</i>"
     gold = esc(" · ".join(case.gold), NAME) or "not in the corpus"
     return "".join(
@@ -68,7 +68,7 @@ def case_part(case: Case) -> str:
 
 
 def cases_part(cases: Sequence[Case]) -> str:
-    """The cases by cause, each a part that folds."""
+    """The cases by cause, each collapsible."""
     parts = []
     for cause in CAUSES:
         mine = [case for case in cases if case.cause == cause]
@@ -83,7 +83,7 @@ def cases_part(cases: Sequence[Case]) -> str:
 
 
 def _notes(grid: Grid) -> list[str]:
-    """What was asked again, then what holds for every number."""
+    """Recomputed rows, then the cautions for every number."""
     return [*(f"{label}: {note}" for label, run in grid.runs.items() for note in run.notes), *cautions_of(grid)]
 
 
@@ -101,7 +101,7 @@ def _where(case: Case) -> str:
 
 
 def _tables(diagnosis: Diagnosis) -> dict[str, pd.DataFrame]:
-    """Without the reader, which is the same in every row and stands in the title."""
+    """The tables without the column `reader`, which is the same in every row and part of the title."""
     return {title: frame.drop(columns="reader", errors="ignore") for title, frame in diagnosis.tables().items()}
 
 

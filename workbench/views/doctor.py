@@ -1,4 +1,4 @@
-"""The look of what the doctor found."""
+"""The view of the doctor's findings."""
 
 from __future__ import annotations
 

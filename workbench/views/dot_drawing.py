@@ -1,7 +1,7 @@
-"""The drawing of a DOT: its anchors on the left, then what is one, two, … hops away, and the paths between them.
+"""The drawing of a DOT: its anchors on the left, then the nodes one, two, … hops away, and the paths between them.
 
-Positions are those of the whole DOT, so that nothing moves while one steps through its iterations. Each type of node
-has its own colour and shape; kept paths are thick, partial ones dashed, the others dotted."""
+Positions are those of the whole DOT, so that nothing moves between its iterations. Each type of node has its own colour
+and shape; kept paths are thick, partial ones dashed, the others dotted."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def dot_drawing(
 
 
 def path_drawing(dots: Dots, path: JudgedPath, *, types: Mapping[str, str] | None = None) -> Drawing:
-    """One path alone, from its anchor to its end, with its relations written on it."""
+    """One path, from its anchor to its end, labelled with its relations."""
     middle, style = (len(path.nodes) - 1) / 2, _style(path.label if path.kept else "")
     seats = [
         _Seat(name, "kept" if at else "anchor", at, COLUMN * (at - middle), 0.0) for at, name in enumerate(path.nodes)
@@ -136,7 +136,7 @@ def _node(
 
 
 def _names(dot: Dot, iterations: Sequence[Iteration], kept: set[str]) -> list[str]:
-    """The nodes that a DOT has met after some iterations, most important first."""
+    """The nodes that a DOT has reached after some iterations, most important first."""
     paths = sorted(
         (path for one in iterations for path in one.paths),
         key=lambda path: (path.id not in kept, -path.query_similarity),
@@ -157,13 +157,13 @@ def _roles(dot: Dot, paths: Sequence[JudgedPath], kept: set[str], names: Iterabl
 
 
 def _places(dot: Dot, names: Sequence[str]) -> dict[str, _Place]:
-    """A column or more for each hop; what no path leads to comes last."""
+    """One or more columns for each hop; nodes without a path come last."""
     hops, before = _hops(dot)
     beyond = max(hops.values(), default=0) + 1
     layers: dict[int, list[str]] = {}
     for name in names:
         layers.setdefault(hops.get(name, beyond), []).append(name)
-    rows = max(14, ceil((8 * len(names)) ** 0.5))  # so that the whole is somewhat wider than high
+    rows = max(14, ceil((8 * len(names)) ** 0.5))  # somewhat wider than high
     places: dict[str, _Place] = {}
     column = 0
     for hop in sorted(layers):

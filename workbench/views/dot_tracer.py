@@ -1,4 +1,4 @@
-"""Watching DotRAG search: ask, see concepts and their anchors, step through each DOT, zoom to a path, move settings.
+"""A widget to follow DotRAG's search: concepts and anchors, each DOT step by step, single paths, effects of settings.
 
 tracer = trace_dots(index, data.questions)       # shows itself; asks the method
 tracer = trace_dots("runs/first")                # a saved run, with neither index nor engine
@@ -60,7 +60,7 @@ _RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
 
 
 class RegionGL(WebGL):
-    """A whole region by WebGL: colours tell the types, as in a drawing; what is on a kept path is green."""
+    """A whole region by WebGL: colours show the types, as in a drawing; nodes on a kept path are green."""
 
     def __init__(self, part: Subgraph, colours: Sequence[str], kept: Sequence[JudgedPath], theme: str = "light"):
         """`colours` are those of the nodes, in their order."""
@@ -95,9 +95,9 @@ class Tracer(Widget):
         k: int = K,
         theme: str = "light",
     ):
-        """`source` is an index, of which `method` (a SPEC) is asked with `engine`, and the answer read by `reader`; a
-        run or its folder; or the trace or evidence of one question. `index` has titles and types for the latter.
-        `questions` are proposed, and have the gold; `beside` are SPECs of methods to be shown beside."""
+        """`source` is an index, over which `method` (a SPEC) runs with `engine`, and `reader` answers; a run or its
+        folder; or the trace or evidence of one question. `index` provides titles and types for the latter. `questions`
+        are offered for selection, and provide the gold; `beside` are SPECs of methods for comparison."""
         super().__init__(theme)
         self._session = open_session(
             source, questions, methods={method: method}, engine=engine, reader=reader, index=index, k=k,
@@ -112,15 +112,15 @@ class Tracer(Widget):
     # -- what the controls do -----------------------------------------------------------------------------------------
 
     def ask(self, question: str | int, method: str | None = None) -> Dots:
-        """Show the DOTs of a question: the id, text or position of one of the list, or, over an index, any other text.
-        `method` is one of a run."""
+        """Show the DOTs of a question: the id, text or position of a listed one, or, over an index, any other text.
+        `method` selects one of a run."""
         live = isinstance(self._session, Live)
         asked = self._session.find_or_own(question) if live else self._session.find(question)
         self._show(asked, self._method_name if method is None else method, self._moved)
         return self.shown
 
     def step(self, dot: int, iteration: int | None = None) -> Dot | Iteration:
-        """Go to a DOT by its number, after an iteration: 0 is before the first, and by default it is the last."""
+        """Go to a DOT by its number, after an iteration, by default the last; 0 is before the first."""
         at = self.shown.dot(dot)
         numbers = [0, *(one.number for one in at.iterations)]
         iteration = numbers[-1] if iteration is None else iteration
@@ -131,7 +131,7 @@ class Tracer(Widget):
         return self._iteration or at
 
     def zoom(self, path: str | None = None) -> JudgedPath | None:
-        """Show one path, by its id, with the DOT and the iteration that it is of; without an id all paths again."""
+        """Show one path, by its id, with its DOT and iteration; without an id, all paths again."""
         found = None if path is None else self.shown.path(path)
         if found:
             of = ((dot.number, one.number) for dot in self.shown.dots for one in dot.iterations if found in one.paths)
@@ -141,18 +141,18 @@ class Tracer(Widget):
         return self.path
 
     def set(self, **settings: float) -> DotsDiff:
-        """Ask again with other settings (`tau`, `h_max`, `t_max`), and show what that changes against the method's own.
-        Those that are not given stay as they are."""
+        """Run again with other settings (`tau`, `h_max`, `t_max`), and show the changes against the method's own.
+        Settings that are not given stay as they are."""
         if unknown := [name for name in settings if name not in self._defaults]:
-            there = ", ".join(self._defaults) or "none, for a saved retrieval cannot be changed; give an index"
-            raise SettingError(f"no setting {unknown[0]!r} can be moved; there are {there}")
+            adjustable = ", ".join(self._defaults) or "none, for a saved retrieval cannot be changed; give an index"
+            raise SettingError(f"no setting {unknown[0]!r} can be moved; there are {adjustable}")
         moved = {name: value for name, value in (self._moved | settings).items() if value != self._defaults[name]}
         self._show(self._question, self._method_name, moved)
         return self.changed or self.shown.diff(self.shown)
 
     def region(self, dot: int | None = None) -> Subgraph:
-        """Draw the whole region of a DOT, at most 5,000 nodes, those near the anchors first. It is computed from the
-        index, because a trace tells only its size."""
+        """Draw the whole region of a DOT, at most 5,000 nodes, nearest to the anchors first. It is computed from the
+        index, because a trace holds only its size."""
         if self._session.index is None:
             raise SettingError("a trace tells only the size of a region; to draw it, give index=")
         at = self.shown.dot(self.dot if dot is None else dot)
@@ -165,7 +165,7 @@ class Tracer(Widget):
         return part
 
     def beside(self) -> Comparison:
-        """Show what other methods find for the question: passages, nodes and paths, with what they have in common."""
+        """Show the passages, nodes and paths that other methods find for the question, with the common ones marked."""
         others = self._session.others(self._question, self._method_name, self._others)
         found = (_found(self._retrieval, self.shown), *map(_found, others))
         compared = Comparison(self.shown.question, found, _gold(self._question))
@@ -174,7 +174,7 @@ class Tracer(Widget):
 
     @property
     def answer(self) -> str:
-        """The reader's answer; empty where there was no reader."""
+        """The reader's answer; empty without a reader."""
         return self._retrieval.answer
 
     def static_html(self) -> str:
@@ -235,7 +235,7 @@ class Tracer(Widget):
         )
 
     def _click(self, at: int) -> None:
-        """A click zooms to the best path through a node, and out again."""
+        """Zoom to the best path through the clicked node, or out again."""
         name = self.drawing.nodes[at].name
         through = [path for path in self._paths_so_far if name in path.nodes]
         best = min(through, key=lambda path: (not path.kept, path.nodes[-1] != name, -path.confidence), default=None)
@@ -253,7 +253,7 @@ class Tracer(Widget):
             self._paths.options = [(ALL_PATHS, ""), *((_path_label(path), path.id) for path in self._paths_so_far)]
             self._paths.value = self.path.id if self.path else ""
 
-    # -- what is shown ------------------------------------------------------------------------------------------------
+    # -- display ------------------------------------------------------------------------------------------------------
 
     def _show(self, question: Question, name: str, moved: Mapping[str, Any]) -> None:
         """Another retrieval: its first DOT, when that has ended."""
@@ -275,7 +275,7 @@ class Tracer(Widget):
         return retrieval, dots(retrieval.trace, _gold(question))
 
     def _draw(self) -> None:
-        """What the controls, the picture and the words say of the place that one stands at."""
+        """Set controls, picture and text to the current DOT and iteration."""
         self._show_controls()
         dot = next((dot for dot in self.shown.dots if dot.number == self.dot), None)
         self.drawing = self._drawing() if dot else None
@@ -315,7 +315,7 @@ class Tracer(Widget):
         return end_part(self.shown, self._session.passages) + answer
 
     def _own_settings(self) -> dict[str, Any]:
-        """Those that may be moved, with the method's own values; only a method that is asked has any."""
+        """The adjustable settings with the method's own values; empty unless the method runs live."""
         if not isinstance(self._session, Live):
             return {}
         own = self._session.method(self._session.methods[0]).settings
@@ -334,7 +334,7 @@ def _gold(question: Question) -> tuple[str, ...]:
 
 
 def _found(retrieval: Retrieval, shown: Dots | None = None) -> MethodResult:
-    """What a method found; where a saved row does not name it, as far as the DOTs of its trace do."""
+    """The results of a method, completed from the DOTs of its trace if a saved row lacks them."""
     ranking, nodes, paths = retrieval.ranking, retrieval.nodes, retrieval.paths
     if shown:
         ranking = ranking or tuple(name for name, _ in shown.chunks)

@@ -1,7 +1,7 @@
-"""The look of DOTs: what was read out of the question, then each DOT with its rules, region and iterations, then what
-was kept of them all. Its drawing is in `dot_drawing`.
+"""The view of DOTs: the concepts of the question, then each DOT with its rules, region and iterations, then the kept
+paths of all. `dot_drawing` draws a DOT.
 
-Titles and texts of passages are not in a trace; a view that is given `passages`, by id, shows them, else ids."""
+A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _(beside: Comparison) -> str:
 
 
 def whole(shown: Dots, passages: Passages | None = None) -> str:
-    """All of it; the DOTs are folded."""
+    """All parts; the DOTs are folded."""
     parts = (
         details(dot_heading(dot), setting_part(dot), *(_folded(one, shown.gold) for one in dot.iterations))
         for dot in shown.dots
@@ -129,7 +129,7 @@ def whole(shown: Dots, passages: Passages | None = None) -> str:
 
 
 def heading(shown: Dots) -> str:
-    """The question, the method, and what must be known before the rest is believed."""
+    """The question, the method, and the caveats."""
     bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in notes(shown))
     return f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{bad}"
 
@@ -175,7 +175,7 @@ def setting_part(dot: Dot) -> str:
 
 
 def iteration_part(one: Iteration, gold: Sequence[str] = ()) -> str:
-    """What was searched for, found and judged."""
+    """The queries, candidates and verdicts of an iteration."""
     queries = "".join(
         f"<p><span class='tag'>{esc(origin, 40)}</span> {esc(query, LINE)}</p>" for origin, query in one.queries[:SHOWN]
     )
@@ -234,7 +234,7 @@ def end_part(shown: Dots, passages: Passages | None = None) -> str:
 
 
 def diff_part(diff: DotsDiff) -> str:
-    """What another setting changes."""
+    """The effect of other settings."""
     asked = (
         f"<p><span class='tag'>{esc(diff.before, NAME)}</span> → <span class='tag'>{esc(diff.after, NAME)}</span></p>"
     )
@@ -258,7 +258,7 @@ def diff_part(diff: DotsDiff) -> str:
 
 
 def comparison_part(beside: Comparison, passages: Passages | None = None) -> str:
-    """What each method found, in columns; what another found as well is bold."""
+    """The results of each method, in columns; results shared with another method are bold."""
     known, common, common_passages = passages or {}, beside.common, beside.common_passages
 
     def passage(name: str) -> Markup:
@@ -360,7 +360,7 @@ def _verdict(path: JudgedPath) -> Markup:
 
 
 def _fate(path: JudgedPath, one: Iteration) -> str:
-    """What became of a path in an iteration, and later."""
+    """The fate of a path in an iteration, and later."""
     if path.id in one.kept:
         return "kept" if path.kept else f"kept, later {clean(path.fate, 40)}"
     return clean(one.dropped.get(path.id, path.fate), 40)
@@ -383,7 +383,7 @@ def _bold(shown: str, bold: bool) -> str:
 
 
 def _long(headers: Sequence[str], rows: Sequence[Sequence], what: str) -> str:
-    """A table, whose further rows are folded; nothing where there is none."""
+    """A table with its further rows folded; empty without rows."""
     more = rows[SHOWN:]
     return (table(headers, rows[:SHOWN]) if rows else "") + (
         details(f"{len(more):,} more {what}", table(headers, more)) if more else ""

@@ -1,4 +1,4 @@
-"""The look of an estimate."""
+"""The view of an estimate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _row(cost: Cost) -> tuple[str, ...]:
 
 
 def _range(value: Range | None, form) -> str:
-    """The number, and its range where that says more; what is unknown is not called 0."""
+    """The number, and its range if that differs; an unknown number is not shown as 0."""
     if value is None:
         return "unknown"
     middle = form(value.value)

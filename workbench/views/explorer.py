@@ -1,8 +1,8 @@
-"""Exploring a graph by hand: search a node, choose how far and over which edges, click on.
+"""A widget to explore a graph: search for a node, choose hops and kinds of edges, click through.
 
 explorer = explore(index)                       # shows itself
-explorer.look("lanthorn bridge", hops=2)        # what the controls do, as a function; gives back the Subgraph
-explorer.pick("Vennick")                        # what a click does; gives back the NodeDetails
+explorer.look("lanthorn bridge", hops=2)        # what the controls do, as a function; returns the Subgraph
+explorer.pick("Vennick")                        # what a click does; returns the NodeDetails
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ LIMITS = (20, 60, 120, 200, 500, 1000, 2000, 5000)
 
 
 class Explorer(Widget):
-    """The controls, the picture and the details of the node that was picked: `subgraph` and `details`.
+    """The controls, the picture (`subgraph`) and the details of the picked node (`details`).
 
-    It starts at a node, by default at the strongest hub; `settings` are those of `neighbourhood`."""
+    The start is a node, by default the strongest hub; `settings` are those of `neighbourhood`."""
 
     name = "explorer"
     busy = ""  # a note that comes and goes with every move of a slider would make the picture jump
@@ -55,7 +55,7 @@ class Explorer(Widget):
         facts: int | None = None,
         similarity: float | None = None,
     ) -> Subgraph:
-        """Show a neighbourhood with the settings that are given; the others stay as they are. See `neighbourhood`."""
+        """Show a neighbourhood with the given settings of `neighbourhood`; the others stay as they are."""
         given = {"hops": hops, "limit": limit, "facts": facts, "similarity": similarity, "kinds": kinds}
         start = self._start if start is None else row_of(self.index, start)
         settings = self._shown | {name: value for name, value in given.items() if value is not None}
@@ -126,7 +126,7 @@ class Explorer(Widget):
         return {name: control.value for name, control in self._settings.items()} | {"kinds": kinds}
 
     def _searched(self, typed: str) -> None:
-        """Show the node that is typed or was proposed; propose nodes until there is one."""
+        """Show the node that was typed or selected; until there is one, propose nodes."""
         try:
             self.look(self._proposed.get(typed, typed))
         except SettingError:  # not yet a name
@@ -134,7 +134,8 @@ class Explorer(Widget):
             self._search.options = tuple(self._proposed)
 
     def _label(self, node: int) -> str:
-        """A passage is proposed with its title, because a browser offers only what holds the text that was typed."""
+        """The label of a proposal. A passage has its title in it, because a browser offers only labels that contain the
+        typed text."""
         n = self.index.graph.phrases
         if node < n:
             return self.index.facts.phrases[node]
@@ -158,5 +159,5 @@ class Explorer(Widget):
 
 
 def _first(index: Index) -> int:
-    """The strongest hub; where the index has no fact, the first passage."""
+    """The strongest hub, or the first passage if the index has no fact."""
     return int(index.graph.strength.argmax()) if index.graph.phrases else 0

@@ -1,5 +1,4 @@
-"""Going through the wrong answers of a run or a grid: why each is wrong, what was retrieved, what was read, what was
-thought.
+"""A widget to inspect the wrong answers of a run or a grid: cause, retrieved context, context read, trace.
 
 failures = ablate(grid, data.questions)              # shows itself; needs neither index nor engine
 failures.choose("cot", "hipporag2")                  # what the controls do, as functions: another configuration
@@ -38,7 +37,7 @@ TABS = ("question", "query", "trace", "all of them")
 
 
 class Failures(Widget):
-    """The controls, and what they show: one `case` of a configuration (reader and method), and its `diagnosis`."""
+    """The controls, and their selection: one `case` of a configuration (reader and method), and its `diagnosis`."""
 
     name = "failures"
 
@@ -50,8 +49,8 @@ class Failures(Widget):
         index: Index | None = None,
         theme: str = "light",
     ):
-        """`source` is a grid, a run or its folder, several runs, or a diagnosis. `questions` have the gold, by default
-        those of the data set that the run names; `index` has titles and texts of gold passages."""
+        """`source` is a grid, a run or its folder, several runs, or a diagnosis. `questions` provide the gold, by
+        default those of the data set that the run names; `index` provides titles and texts of gold passages."""
         super().__init__(theme)
         self._given = source if isinstance(source, Diagnosis) else None
         source = source.run if self._given else Run.open(source) if isinstance(source, str | Path) else source
@@ -68,13 +67,13 @@ class Failures(Widget):
     # -- what the controls do -----------------------------------------------------------------------------------------
 
     def choose(self, label: str | None = None, method: str | None = None, cause: str | None = None) -> list[Case]:
-        """The wrong answers of a configuration: a label of the grid (or reader) and a method, and of a cause. What is
-        not given stays as it is, where it can."""
+        """Show the wrong answers of a configuration (a label of the grid, or a reader, and a method) and of a cause.
+        Arguments that are not given keep their values, if possible."""
         chosen = self._find(label, method)
         causes = list(dict.fromkeys(case.cause for case in self._cases(chosen)))
         if cause is not None and cause not in (EVERY, *causes):
-            there = ", ".join(causes) or "none"
-            raise SettingError(f"no answer of {chosen} is wrong for the cause {cause!r}; there are {there}")
+            available = ", ".join(causes) or "none"
+            raise SettingError(f"no answer of {chosen} is wrong for the cause {cause!r}; there are {available}")
         self._cause = cause or (self._cause if self._cause in causes else EVERY)
         self._configuration = chosen
         self.cases = self._cases(chosen, self._cause)
@@ -92,12 +91,12 @@ class Failures(Widget):
 
     @property
     def diagnosis(self) -> Diagnosis:
-        """Of the run that is shown."""
+        """The diagnosis of the current run."""
         return self._diagnosis(self._configurations[self._configuration][0])
 
     @property
     def trace(self) -> Trace | None:
-        """Of the case that is shown; None where the run has no traces."""
+        """The trace of the current case; None if the run has no traces."""
         traced = self.case and self.diagnosis.run.config["trace"] != "off"
         return self.diagnosis.trace(self.case) if traced else None
 
@@ -134,7 +133,7 @@ class Failures(Widget):
             self._wrong.options = listed or [("every answer is right", "")]
             self._wrong.value = self.case.question_id if self.case else ""
 
-    # -- what is shown ------------------------------------------------------------------------------------------------
+    # -- display ------------------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
         self._show_controls()
@@ -158,7 +157,7 @@ class Failures(Widget):
         self._legend.value = drawing_legend(drawing) if drawing else ""
 
     def _contexts_part(self, trace: Trace | None) -> str:
-        """What was retrieved beside what was read."""
+        """The retrieved context next to the context that was read."""
         case = self.case
         hops = next((event.outputs["hops"] for event in trace or () if event.step == "compress"), {})
         before, after = (self.diagnosis.context(case, retrieved=whole) for whole in (True, False))

@@ -1,4 +1,4 @@
-"""Figures: data in, a picture out."""
+"""Functions from data to figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, NodeS
 from workbench.views.graph import graph_drawing
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
-# What a file of a picture would say of its making, so that no two were the same.
+# Metadata that would make every file different.
 _DATES = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
 
 
@@ -34,7 +34,7 @@ class Picture:
     """A matplotlib figure that shows itself in a notebook, with no plotting state behind it."""
 
     def __init__(self, figure: Figure, description: str):
-        # Labels make the layout move a little at every drawing; it is settled once.
+        # Labels shift the layout slightly at every drawing, so it is settled once.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         self.figure, self.description = figure, description
@@ -80,13 +80,13 @@ def degree_figure(graph: Graph) -> Picture:
 
 
 def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = (), k: int = 10) -> Picture:
-    """Where the best k passages of one evidence stand in another's ranking; gold passages are marked."""
+    """The ranks of the best k passages of one evidence in another's ranking; gold passages are marked."""
     figure, axes = _figure(6.8, 0.34 * k + 1.2)
-    there = {passage_id: rank for rank, (passage_id, _) in enumerate(other.ranking, 1)}
+    other_ranks = {passage_id: rank for rank, (passage_id, _) in enumerate(other.ranking, 1)}
     shown = evidence.passages[:k]
     for rank, (passage, _) in enumerate(shown, 1):
         colour = VERMILION if passage.id in gold else BLUE
-        before = there.get(passage.id)
+        before = other_ranks.get(passage.id)
         if before:
             axes.plot([before, rank], [rank, rank], color=GREY, linewidth=1, zorder=1)
             axes.plot(before, rank, marker="o", markerfacecolor="white", markeredgecolor=colour, linestyle="")
@@ -102,8 +102,8 @@ def ranking_figure(evidence: Evidence, other: Evidence, gold: Sequence[str] = ()
 
 
 def walk_figure(walk: WalkDistribution, gold: Sequence[str] = (), k: int = 10) -> Picture:
-    """The k passages with most of the walk's probability, as bars, and the dense score of the same passages beside
-    them, with their dense ranks. Gold passages are hatched."""
+    """The k passages with the highest probability in the walk, as bars, next to their dense scores and ranks. Gold
+    passages are hatched."""
     figure = Figure(figsize=(8.6, 0.34 * k + 1.3), layout="constrained", dpi=110)
     left, right = figure.subplots(1, 2, sharey=True)
     passages = walk.index.passages.passages

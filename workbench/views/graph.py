@@ -1,4 +1,4 @@
-"""The look of a part of a graph: a drawing for some two hundred nodes, a table of counts for more."""
+"""The view of a part of a graph: a drawing for up to about two hundred nodes, a table of counts for more."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def graph_drawing(subgraph: Subgraph) -> Drawing:
 
 
 def most_important(subgraph: Subgraph, limit: int = 40) -> set[int]:
-    """The positions of the nodes that keep their label in a crowded picture: starts, then those of most value or
-    degree."""
+    """The positions of the nodes that keep their label in a crowded picture: starts, then those with the highest value
+    or degree."""
 
     def importance(at: int) -> tuple:
         node = subgraph.nodes[at]
@@ -78,7 +78,7 @@ def most_important(subgraph: Subgraph, limit: int = 40) -> set[int]:
 
 
 def node_size(node: Node) -> float:
-    """A diameter: by probability where there is one, else by degree."""
+    """The diameter of a node, by probability if it has one, otherwise by degree."""
     if node.value is not None:
         return 5 + 55 * min(node.value, 0.25) ** 0.5
     return 6 + 1.3 * min(node.degree, 400) ** 0.5

@@ -1,4 +1,4 @@
-"""The look of data sets, of an index and of its graph."""
+"""The views of data sets, of an index and of its graph."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Where the nodes of a picture stand: computed here and not by the page, so that the same graph gives the same
-picture."""
+"""The layout of a graph, computed here and not by the page, so that the same graph gives the same picture."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ def layout(subgraph: Subgraph, seed: int = 0) -> np.ndarray:
     if n < 2:
         return np.zeros((n, 2))
     hops = np.array([node.hop for node in subgraph.nodes], dtype=float)
-    angle = 2.399963 * np.arange(n)  # the golden angle: neighbours in the list stand apart
+    angle = 2.399963 * np.arange(n)  # the golden angle keeps list neighbours apart
     start = np.c_[np.cos(angle), np.sin(angle)] * (hops + 0.05 + np.arange(n) / n)[:, None]
     graph = igraph.Graph(n, [(edge.source, edge.target) for edge in subgraph.edges])
     with seeded(seed):
@@ -30,6 +29,6 @@ def layout(subgraph: Subgraph, seed: int = 0) -> np.ndarray:
         )
     positions = np.asarray(found.coords)
     positions -= np.median(positions, axis=0)
-    # What hangs on by nothing drifts far off and would make all else small.
+    # Isolated nodes drift far off and would make everything else small.
     reach = np.quantile(np.abs(positions), 0.98) or 1.0
     return np.clip(positions / reach, -1.1, 1.1) / 1.1

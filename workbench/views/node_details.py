@@ -1,4 +1,4 @@
-"""The look of the details of a node, of a check-up, and of a walk's distribution."""
+"""The views of node details, of a check-up, and of a walk's distribution."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _measure(name: str, value: float) -> str:
 
 
 def _count(value: float) -> int | None:
-    """A whole number, which a column with a gap had made a float."""
+    """A whole number that became a float in a column with gaps."""
     return None if math.isnan(value) else int(value)
 
 

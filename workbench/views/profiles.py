@@ -1,4 +1,4 @@
-"""The look of what is known of entities and relations."""
+"""The view of the profiles of entities and relations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The drawing of a query on the facts that it was matched with, among the other facts about the same things.
+"""The drawing of a query on its matched facts, among other facts about the same entities.
 
-The matched facts stand in a row from left to right, a row for each connected part of the query; other facts about their
-ends stand above and below. Matched facts are thick and green; where the chain breaks, what was matched before is blue
-and dashed; other facts are dotted."""
+Matched facts form a row from left to right, one row for each connected part of the query, with other facts about their
+ends above and below. Matched facts are thick and green; if the chain breaks, the facts matched before are blue and
+dashed; other facts are dotted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _End(NamedTuple):
 
 
 def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), binding: int = 0) -> Drawing:
-    """The match of a binding, by its position (the best by default), or where none is complete as far as it goes;
+    """The match of a binding, by its position (the best by default), or the partial match if none is complete;
     `facts` are those among which it was found."""
     complete = bool(proof.bindings)
     matches = proof.bindings[binding].matches if complete else proof.partial
@@ -74,7 +74,7 @@ def _in_rows(matches: Sequence[Match], apart: float) -> list[_End]:
             joined.setdefault(_key(end.name), end)
         rows = [*(row for row in rows if row not in tied), list(joined.values())]
     return [
-        # Off the line by turns, so that a fact between two that are no neighbours does not run through the one between.
+        # Alternately off the line, so that a fact between two distant ends does not cross the end between them.
         end._replace(x=float(x), y=y * apart + (0.22 if x % 2 else -0.22) * (len(row) > 2))
         for y, row in enumerate(rows)
         for x, end in enumerate(row)

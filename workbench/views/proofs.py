@@ -1,4 +1,4 @@
-"""The look of a query that was carried out on facts: what it asked, what it was matched with, where it broke."""
+"""The view of a query executed on facts: its patterns, its matches, and where the chain breaks."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def proof_part(proof: Proof) -> str:
 
 
 def proof_from_trace(trace: Trace) -> Proof | None:
-    """The last query that was executed, as far as the trace records it; None where none was."""
+    """The last executed query, as far as the trace records it; None if there is none."""
     outputs = next((event.outputs for event in reversed(list(trace)) if event.step == "execute"), None)
     if outputs is None:
         return None
@@ -112,7 +112,7 @@ def _match_from(match: Mapping) -> Match:
 
 
 def mark_part(proof: Proof) -> str:
-    """What the proof says of the answer that it was given; nothing where there was none."""
+    """The mark of the answer; empty without an answer."""
     if not proof.mark:
         return ""
     mark = f"{MARKS.get(proof.mark, '?')} {esc(proof.mark, NAME)}"
@@ -162,7 +162,7 @@ def _judged(proof: Proof) -> str:
 
 
 def _pattern(pattern: Pattern) -> str:
-    """Variables stand upright and bold, as what they are asked for."""
+    """A pattern; variables are upright and bold."""
     subject, predicate, obj = (esc(member, _TERM) for member in pattern.members)
     terms = [f"<b>{term}</b>" if term.startswith("?") else term for term in (subject, predicate, obj)]
     return f"{terms[0]} <i>{terms[1]}</i> {terms[2]}"

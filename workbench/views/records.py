@@ -1,4 +1,4 @@
-"""The look of the records."""
+"""The views of the records."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _(answer: Answer) -> str:
 
 
 def unread_reply(answer: Answer) -> str:
-    """The model's reply where no answer could be read off it, else nothing."""
+    """The model's reply if it has no readable answer, otherwise empty."""
     flawed = answer.reading is not None and answer.reading.flaw and answer.proof is None and not answer.text
     return answer.reply or (answer.thought if flawed else "")
 
@@ -193,7 +193,7 @@ def _kind(question: Question) -> str:
 
 
 def _by(answer: Answer) -> str:
-    """Reader and engine; rules are called what they are."""
+    """Reader and engine; rules are labelled as rules."""
     return f"{answer.reader}, {'rules and no language model' if answer.engine == 'rules' else answer.engine}"
 
 
@@ -210,7 +210,7 @@ def triple_line(triple: Triple) -> str:
 
 
 def fact(triple: Triple) -> str:
-    """Subject, relation and object, without where they are stated."""
+    """Subject, relation and object, without the stating passages."""
     subject, relation, obj = (esc(member, 300) for member in triple.members)
     return f"{subject} — <i>{relation}</i> — {obj}"
 

@@ -1,6 +1,6 @@
-"""The look of a replay: one round after the other, then what became of the pool.
+"""The view of a replay: round by round, then the conclusion.
 
-Titles and texts of passages are not in a trace; a view that is given `passages`, by id, shows them, else ids."""
+A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def whole(replay: Replay, passages: Passages | None = None) -> str:
 
 
 def heading(replay: Replay) -> str:
-    """The question, the method, and what must be known before the rest is believed."""
+    """The question, the method, and the caveats."""
     bad = "".join(f"<p class='bad'>{esc(note)}</p>" for note in notes(replay))
     return f"<p><b>{esc(replay.question)}</b> <span class='tag'>{esc(replay.method, NAME)}</span></p>{bad}"
 
@@ -119,8 +119,8 @@ def _round(replay: Replay, at: int, passages: Passages) -> str:
 
 
 def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = (), known: Collection[str] = ()) -> str:
-    """What each query found, side by side; what the pool did not hold is new. Queries that are
-    `known` from the thoughts above are not repeated."""
+    """The results of each query, side by side; passages that were not in the pool are marked as new. Queries `known`
+    from the thoughts above are not repeated."""
     pool = {name for name, _ in before}
 
     def cell(search: Search, rank: int) -> Markup | str:
@@ -141,8 +141,7 @@ def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = 
 
 
 def _ranking(replay: Replay, at: int, passages: Passages) -> str:
-    """The best of the pool, then the gold passages further down: what they gained, and by which query of which
-    round."""
+    """The best of the pool, then the gold passages further down: their gains, and by which query of which round."""
     now = replay.ranking(at)
     were = {name: (rank, score) for rank, (name, score) in enumerate(replay.ranking(at - 1) if at else (), 1)}
     origins = {s.query: f"{s.origin} {r.number}" for r in replay.rounds[: at + 1][::-1] for s in r.searches}

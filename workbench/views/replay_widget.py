@@ -1,4 +1,4 @@
-"""Stepping through iterative retrieval: choose a question, a method and its backbone, go from round to round.
+"""A widget to step through iterative retrieval: choose a question, a method and its backbone, go from round to round.
 
 replays = replay(index, data.questions)           # shows itself; asks the methods
 replays = replay("runs/first")                    # a saved run, with neither index nor engine
@@ -50,8 +50,8 @@ class Choice(NamedTuple):
 
 
 class ReplayWidget(Widget):
-    """The controls and one or two replays side by side, `left` and `right`; `stage` is where they stand: a round by its
-    number, or the end, which comes after the last round."""
+    """The controls and one or two replays side by side, `left` and `right`; `stage` is their position: a round by its
+    number, or the end, which follows the last round."""
 
     name = "replay"
 
@@ -66,9 +66,9 @@ class ReplayWidget(Widget):
         engine: Engine | None = None,
         k: int = K,
     ):
-        """`source` is an index, whose `questions` are then asked of each method over each backbone by `engine`; a run
-        or its folder; or traces of one question. `index` has the titles for the latter two, and together with `engine`
-        lets thoughts of a run be edited. `questions` have the gold."""
+        """`source` is an index, over which each method and backbone runs with `engine`; a run or its folder; or traces
+        of one question. `index` provides titles for the latter two, and together with `engine` allows editing thoughts
+        of a run. `questions` provide the gold."""
         super().__init__()
         self._session = open_session(
             source, questions, methods=_by_name(methods), engine=engine, index=index, k=k,
@@ -87,18 +87,18 @@ class ReplayWidget(Widget):
     def choose(
         self, question: str | int | None = None, method: str | None = None, backbone: str | None = None
     ) -> Replay:
-        """Show another question (its id, text or position), method or backbone on the left. What is on the right is
-        asked the same question; an edited thought is gone."""
-        asked = self._question if question is None else self._session.find(question)
+        """Show another question (its id, text or position), method or backbone on the left. The right replay follows
+        with the same question; edited thoughts are discarded."""
+        new_question = self._question if question is None else self._session.find(question)
         choice = self._choice._replace(**_given(method=method, backbone=backbone))
-        left = self._read(asked, choice)  # before anything moves, so that an error changes nothing
-        right = self._read(asked, self._compared) if self._compared.method else None
-        self._question, self._choice, self.left, self.right = asked, choice, left, right
+        left = self._read(new_question, choice)  # before anything moves, so that an error changes nothing
+        right = self._read(new_question, self._compared) if self._compared.method else None
+        self._question, self._choice, self.left, self.right = new_question, choice, left, right
         self._draw()
         return left
 
     def compare(self, method: str | None = None, backbone: str | None = None) -> Replay | None:
-        """Show a method over a backbone on the right; without a method nothing."""
+        """Show a method over a backbone on the right, or nothing without a method."""
         choice = self._compared._replace(method=method or "", **_given(backbone=backbone))
         self.right = None if method is None else self._read(self._question, choice)
         self._compared = choice
@@ -106,7 +106,7 @@ class ReplayWidget(Widget):
         return self.right
 
     def step(self, stage: int | str) -> Round | Replay:
-        """Go to a round by its number, or to the `end`; gives what the left one shows there."""
+        """Go to a round by its number, or to the `end`; returns what the left replay shows there."""
         names = self._stages
         at = names.index(stage) if stage in names else stage
         if not (isinstance(at, int) and 0 <= at < len(names)):
@@ -117,8 +117,8 @@ class ReplayWidget(Widget):
         return self.left.rounds[at] if at < len(self.left.rounds) else self.left
 
     def rerun(self, number: int | None = None, **texts: str) -> Replay:
-        """Replace texts of a round's thought, keep the thoughts before it, and let the method go on from there. The
-        outcome stands on the right."""
+        """Replace texts of a round's thought, keep the earlier thoughts, and let the method continue from there. The
+        result appears on the right."""
         number = self.stage if number is None else number
         method = self._session.method(self._choice.method, **self._settings(self._choice))
         evidence = method.given(edited(self.left, number, texts)).retrieve(self.left.question, **self._session.limits)
@@ -221,7 +221,7 @@ class ReplayWidget(Widget):
         return page(heading(shown), picture, ended, stage_part(shown, at, titles))
 
     def _draw_edit(self) -> None:
-        """A box for each text of the thought that the left one shows; where it was edited, with the other words."""
+        """A text box for each text of the thought shown on the left, with the edited words if it was edited."""
         at = self.stage
         texts = self.left.rounds[at].texts if 0 < at < len(self.left.rounds) else {}
         if texts and self.right and at < len(self.right.rounds) and self.right.rounds[at].given:
@@ -232,8 +232,8 @@ class ReplayWidget(Widget):
 
 
 def edited(shown: Replay, number: int, texts: Mapping[str, str]) -> list[Thought]:
-    """The thoughts of a replay up to a round, with other words for some texts of the last one, which is then searched
-    for even if it had asked for no more."""
+    """The thoughts of a replay up to a round, with other words for some texts of the last one, which becomes a query
+    even if it had ended the search."""
     if not 1 <= number < len(shown.rounds):
         raise SettingError(f"round {number} has no thought; rounds 1 to {len(shown.rounds) - 1} have")
     *before, last = shown.rounds[1 : number + 1]
@@ -247,8 +247,7 @@ def edited(shown: Replay, number: int, texts: Mapping[str, str]) -> list[Thought
 
 
 def _queries(question: str, texts: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The queries of a thought: ToG searches for each target, which stands with its score, IRGS for its whole
-    generation."""
+    """The queries of a thought: ToG searches for each target, listed with its score, IRGS for its whole generation."""
     if "targets" in texts:
         targets = [_SCORE.sub("", line) for line in texts["targets"].splitlines()]
         return [("target", target) for target in targets if target.strip()]

@@ -1,4 +1,4 @@
-"""The look of a run, of a comparison and of a verdict."""
+"""The views of a run, of a comparison and of a verdict."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _(run: Run) -> str:
 
 
 def _parts(run: Run) -> list[pd.DataFrame]:
-    """The table, cut into what was found, what was answered, and what it took."""
+    """The table in three parts: retrieval, answers, and cost."""
     frame = run.table(seconds=True).astype(object)
     frame = frame.where(frame.notna(), None)
     found = [name for name in frame if "@" in name]
@@ -56,7 +56,7 @@ def _rows(frame: pd.DataFrame) -> list[tuple]:
 
 
 def _notes(run: Run) -> list[str]:
-    """What must be known before a number is believed."""
+    """The caveats of the numbers."""
     notes = list(run.notes)
     if run.config["engine"] == "rules":
         notes.append("Made with rules, not with a language model.")

@@ -1,7 +1,7 @@
-"""Where a widget gets its records: methods that are asked live, a saved run, or traces in memory.
+"""The source of a widget's records: methods that run live, a saved run, or traces in memory.
 
-Every session lists its questions and methods, and gives the `Retrieval` of a question by a method. Results are cached:
-a question is asked once per method and settings."""
+Every session lists its questions and methods, and returns the `Retrieval` of a question by a method. Results are cached
+per question, method and settings."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ OWN = "own"  # the id of a question that is in no list
 
 
 class Retrieval(NamedTuple):
-    """What a method retrieved: ids of passages, names of nodes and the nodes of paths, each best first. A saved row
-    names no paths, and has no trace where none was kept; `answer` is empty where no reader was asked."""
+    """The results of a method: ids of passages, names of nodes and the nodes of paths, each best first. A saved row has
+    no paths, and no trace if none was kept; `answer` is empty without a reader."""
 
     method: str
     trace: Trace | None
@@ -72,23 +72,23 @@ class Session(Cache):
         return self.questions[position(wanted, self.questions, self.name)]
 
     def retrieval(self, question: Question, name: str, **settings: Any) -> Retrieval:
-        """What a method, perhaps with other settings than its own, retrieves for a question."""
+        """The results of a method for a question, optionally with other settings."""
         if name not in self.methods:
             raise SettingError(f"{name!r} is not among {', '.join(self.methods)}")
         key = question.id, question.question, name, *sorted(settings.items())
         return self.once(key, lambda: self._retrieve(question, name, **settings))
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
-        """What other methods than this one retrieve: those of the SPECs, or all others of a run."""
+        """The results of other methods: those of the SPECs, or all others of a run."""
         raise SettingError(f"a trace holds one method; to see {', '.join(specs)} beside it, give an index or a run")
 
     def method(self, name: str, **settings: Any) -> Method:
-        """The method itself, to be asked with a thought that was edited."""
+        """The method itself, to run it with an edited thought."""
         raise SettingError("a trace is replayed without an engine; to edit a thought, give an index instead of a trace")
 
     @cached_property
     def passages(self) -> dict[str, Passage]:
-        """The passages that are known, by id."""
+        """The known passages by id."""
         return {passage.id: passage for passage in self.index.passages.passages} if self.index else {}
 
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
@@ -213,8 +213,8 @@ def open_session(
     kind: str = "method",
     suits: Callable[[Mapping], bool] = lambda config: True,
 ) -> Session:
-    """The session of an index, whose `methods` are asked with `engine` and read by `reader`; of a run or its folder,
-    where only methods that `suits` accepts are listed; or of traces or evidence. `index` has the titles for the latter
+    """The session of an index, whose `methods` run with `engine` and are read by `reader`; of a run or its folder,
+    where only methods that `suits` accepts are listed; or of traces or evidence. `index` provides titles for the latter
     two."""
     if isinstance(source, Index):
         return Live(source, questions, methods or {}, engine, reader=reader, k=k)

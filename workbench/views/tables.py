@@ -1,4 +1,4 @@
-"""The look of a paper's tables next to measured numbers."""
+"""The view of a paper's tables next to measured numbers."""
 
 from __future__ import annotations
 

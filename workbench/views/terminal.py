@@ -52,7 +52,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _widths(least: Sequence[int], whole: Sequence[int], room: int) -> list[int]:
-    """What each column gets: its longest word, and of what is left a part as large as the rest of it."""
+    """The width of each column: its longest word, and a share of the remaining space in proportion to its needs."""
     left, wanted = room - sum(least), sum(whole) - sum(least)
     if wanted <= left:
         return list(whole)
@@ -60,7 +60,7 @@ def _widths(least: Sequence[int], whole: Sequence[int], room: int) -> list[int]:
 
 
 def _block(row: dict[str, Any], numeric: set[str], console: Console, lead: int) -> Iterable[Padding]:
-    """A row by itself: its name, a line for each text, and one for all its numbers; what is empty is left out."""
+    """A row as a block: its name, a line for each text, and one line for all numbers, without empty values."""
     names = list(row)
     yield from _lines(
         Text("  ".join(filter(None, (cell_text(row[name]) for name in names[:lead]))), "bold"), console, 0

@@ -1,4 +1,4 @@
-"""The look of a trace: a tree that folds."""
+"""The view of a trace: a collapsible tree."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _(diff: TraceDiff) -> str:
 
 
 def tree(trace: Trace, open_depth: int = 1) -> str:
-    """Nested, folding HTML of all events; the first `open_depth` levels stand open."""
+    """Nested, collapsible HTML of all events; the first `open_depth` levels are open."""
     children: dict[int | None, list[Event]] = {}
     for event in trace:
         children.setdefault(event.parent, []).append(event)

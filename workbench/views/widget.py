@@ -1,8 +1,8 @@
-"""The base of all widgets: controls that run actions, an error that is shown instead of lost, a page without a kernel.
+"""The base of all widgets: controls that run actions, visible errors, and a page without a kernel.
 
-A subclass builds its controls, connects them with `_on`, `_on_click` and `_press`, says in `_show_controls` how they
-look in the present state, and in `static_html` what a page without a kernel shows. Its public methods do what the
-controls do, and raise errors."""
+A subclass builds its controls, connects them with `_on`, `_on_click` and `_press`, and defines `_show_controls`, which
+sets them to the present state, and `static_html`, the page without a kernel. Its public methods do what the controls
+do, and raise errors."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Widget(Record):
         self.theme, self._quiet, self._message = theme, False, widgets.HTML()
 
     def static_html(self) -> str:
-        """What a page without a kernel shows."""
+        """The HTML of a page without a kernel."""
         raise NotImplementedError
 
     def save(self, path: str | Path) -> Path:
-        """Write what is shown as an HTML page that needs no kernel."""
+        """Write the current state as an HTML page that needs no kernel."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"<!doctype html><meta charset='utf-8'>{self.static_html()}", encoding="utf-8")
@@ -65,7 +65,7 @@ class Widget(Record):
         canvas.clicked = lambda node: self._run(lambda: action(node))
 
     def _run(self, action: Callable[[], Any]) -> None:
-        """Run what a control asks for. A notebook shows no error of a callback, so the message says it, and the
+        """Run the action of a control. A notebook shows no error of a callback, so the message shows it, and the
         controls return to the present state."""
         if self._quiet:
             return
@@ -79,7 +79,7 @@ class Widget(Record):
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
-        """Controls that are set meanwhile run no action."""
+        """Inside this block, setting a control runs no action."""
         before, self._quiet = self._quiet, True
         try:
             yield
@@ -92,7 +92,7 @@ class Widget(Record):
 
 
 def offer(control: widgets.Widget, value: Any) -> None:
-    """Set a control, after adding the value to what it offers where it lies beyond."""
+    """Set a control; first extends its options or range if they do not include the value."""
     if isinstance(control, widgets.SelectionSlider):
         control.options = sorted({*control.options, value})
     elif isinstance(control, widgets.Dropdown):
@@ -112,7 +112,7 @@ def beside(*parts: widgets.Widget) -> widgets.Box:
 
 
 def side(*parts: widgets.Widget, height: int) -> widgets.VBox:
-    """A column that scrolls, beside a picture."""
+    """A scrolling column next to a picture."""
     layout = {"flex": "1 1 320px", "max_height": f"{height}px", "overflow": "auto", "padding": "0 0 0 1em"}
     return widgets.VBox(parts, layout=layout)
 

@@ -1,8 +1,8 @@
-"""What can be read off a run, an analysis a file: each is a function that gives a value which shows itself, with
-`.frame()` for pandas and `.figure()` for paper.
+"""Analyses of a run, one per file: each is a function whose result displays itself, with `.frame()` for pandas and
+`.figure()` for print.
 
-They are those of "Beyond Static Retrieval", sections 2 and 4, of DotRAG, and of "The Reasoning Bottleneck in
-Graph-RAG", which the docstrings name."""
+They reproduce those of "Beyond Static Retrieval", DotRAG and "The Reasoning Bottleneck in Graph-RAG", as each docstring
+states."""
 
 from workbench.experiments.analyses.ablation import ablation, ablation_specs, run_ablation
 from workbench.experiments.analyses.at_equal_nodes import at_equal_nodes

@@ -1,5 +1,5 @@
-"""What each part of BDTR contributes: DTR alone, BGEC alone, both; the three policies of the cut; at most five passages
-read ("Beyond Static Retrieval", Table 5)."""
+"""The contribution of each part of BDTR: DTR alone, BGEC alone, both; the three policies of the cut; at most five
+passages read ("Beyond Static Retrieval", Table 5)."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def run_ablation(
     backbone: str = "hipporag2",
     **settings: Any,
 ) -> Analysis:
-    """Evaluate the variants over a backbone. `out` and `settings` are those of `evaluate`: stopped, the same call goes
-    on."""
+    """Evaluate the variants over a backbone. `out` and `settings` are those of `evaluate`; the same call resumes a
+    stopped run."""
     methods = [method(spec, index, engine) for spec in ablation_specs(backbone)]
     return ablation(evaluate(questions, methods, reader, out, **settings), methods[0].label)
 
@@ -88,7 +88,7 @@ def ablation(run: Run, static: str | None = None) -> Analysis:
 
 
 def variant(settings: Mapping[str, Any]) -> str:
-    """What the settings of a bdtr leave of it, in the paper's terms.
+    """The variant that some settings of `bdtr` select, in the paper's terms.
 
     >>> variant({"bgec": False, "iterations": 2}), variant({"bgec": True, "iterations": 2, "policy": "lift"})
     ('DTR', 'BDTR, lift')

@@ -1,5 +1,5 @@
-"""Recall and precision of answers among equally many nodes of every method (the measures of DotRAG, Table 2). Precision
-rewards a short list of nodes, so methods are compared at the length of one of them."""
+"""Recall and precision of answers among the same number of nodes for every method (the measures of DotRAG, Table 2).
+Precision rewards a short list of nodes, so methods are compared at the length of one of them."""
 
 from __future__ import annotations
 

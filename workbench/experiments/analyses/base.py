@@ -1,4 +1,4 @@
-"""What the analyses share: the value they give, and the checks of what they are given."""
+"""Shared by the analyses: their result and the checks of their arguments."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Analysis(Record):
-    """`rows`: one mapping of column to value each; None where a number is not defined or not known. `notes`: cautions
-    about the numbers. `draw` makes the figure."""
+    """`rows` map columns to values, None if a number is undefined or unknown; `notes` are cautions about the numbers;
+    `draw` makes the figure."""
 
     title: str
     rows: tuple[Mapping[str, Any], ...] = field(hash=False)
@@ -34,7 +34,7 @@ class Analysis(Record):
         return frame_of(self.rows)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """What is shown: title → table."""
+        """The displayed tables by title."""
         return {"": self.frame()}
 
     def figure(self) -> Picture:
@@ -44,12 +44,12 @@ class Analysis(Record):
 
 
 def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows for pandas, which takes no lone surrogate."""
+    """Rows for pandas, which does not accept lone surrogates."""
     return pd.DataFrame([{k: storable(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows])
 
 
 def known_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
-    """The methods asked for, by default all of the run."""
+    """The requested methods, by default all of the run."""
     chosen = run.methods if methods is None else list(methods)
     if unknown := [name for name in chosen if name not in run.methods]:
         raise SettingError(f"the run {run.folder} has no method {unknown[0]!r}; it has {', '.join(run.methods)}")
@@ -60,8 +60,8 @@ Runs = Run | Mapping[str, Run] | Iterable[Run] | Any  # or what has `runs` of it
 
 
 def runs_of(given: Runs) -> dict[str, Run]:
-    """Label → run: of one, of several, of a grid. A run that has no label goes by its reader; where two have the same,
-    by their folders."""
+    """Label → run, for one run, several, or a grid. A run without a label is named by its reader, or by its folder if
+    two have the same reader."""
     given = getattr(given, "runs", given)
     if isinstance(given, Mapping):
         return dict(given)
@@ -81,8 +81,8 @@ def of_runs(given: Runs, methods: Iterable[str] | None = None) -> Iterator[tuple
 
 
 def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Question]:
-    """The questions of the run by id, by default those that it has kept; :class:`SettingError` unless all of them are
-    given, with the gold that the run was measured with. Others may be among them."""
+    """The questions of the run by id, by default those that it stores. Additional questions are allowed; raises
+    :class:`SettingError` unless all of the run's are given, with the gold that it was measured with."""
     given = {question.id: question for question in (run.questions if questions is None else questions)}
     ids = list(dict.fromkeys(row["question_id"] for row in run.rows))
     if missing := [one for one in ids if one not in given]:
@@ -101,7 +101,7 @@ def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Qu
 
 
 def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float | None]:
-    """The mean difference over the questions that both have, and its 95 % bootstrap interval."""
+    """The mean difference over the questions of both, and its 95 % bootstrap interval."""
     common = sorted(ours.keys() & base.keys())
     if not common:
         return {"difference": None, "low": None, "high": None}
@@ -111,18 +111,18 @@ def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, fl
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
-    """Of those that are defined."""
+    """The mean of the defined values."""
     defined = [value for value in values if value is not None]
     return float(np.mean(defined)) if defined else None
 
 
 def cautions_of(runs: Runs) -> tuple[str, ...]:
-    """What holds for every number of the runs, each once."""
+    """The cautions that apply to every number of the runs, each once."""
     return tuple(dict.fromkeys(note for run in runs_of(runs).values() for note in cautions(run)))
 
 
 def cautions(run: Run) -> Iterator[str]:
-    """What holds for every number of a run."""
+    """The cautions that apply to every number of a run."""
     if "rules" in run.config["engine"].split(", "):
         yield "Made with rules, not with a language model."
     if len(run.rows) < run.config["questions"]["n"] * len(run.methods):
@@ -130,7 +130,7 @@ def cautions(run: Run) -> Iterator[str]:
 
 
 def measured(run: Run, measures: Sequence[str]) -> list[str]:
-    """Those of the measures that the run has; :class:`SettingError` if it has none."""
+    """The measures that the run has; raises :class:`SettingError` if it has none of them."""
     found = [name for name in measures if name in run.measures]
     if not found:
         raise SettingError(

@@ -37,7 +37,7 @@ def by_hops(run: Run, methods: Iterable[str] | None = None) -> Analysis:
 
 
 def hops_of(run: Run) -> list[int]:
-    """The numbers of hops of its questions; none where the run or the data do not say."""
+    """The numbers of hops of its questions; empty if neither the run nor the data state them."""
     return sorted({row.get("hops") for row in run.rows} - {None})
 
 

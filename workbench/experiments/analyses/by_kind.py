@@ -22,8 +22,8 @@ def by_kind(
     *,
     measures: Sequence[str] = ("em", "f1", "recall@5"),
 ) -> Analysis:
-    """Each method against the baseline (the first one), by the questions' `type` and by their `hops`. Measures that
-    the run does not have are left out.
+    """Each method against the baseline (the first one), by the questions' `type` and by their `hops`. Measures missing
+    from the run are omitted.
 
     Rows: by (type or hops), kind, method, measure, n, value, baseline, difference, low, high (95 %, paired bootstrap
     over the questions of the kind)."""
@@ -73,7 +73,7 @@ def figure(kinds: Analysis) -> Picture:
             places.index(place) + (at - (len(methods) - 1) / 2) * 0.7 / len(methods)
             for place in zip(rows["by"], rows["kind"])
         ]
-        # Where all differences are equal, rounding may put the mean a little outside its interval.
+        # If all differences are equal, rounding may put the mean slightly outside its interval.
         spread = [(rows["difference"] - rows["low"]).clip(lower=0), (rows["high"] - rows["difference"]).clip(lower=0)]
         axes.errorbar(
             rows["difference"], ys, xerr=spread, linestyle="", **charts.style(at), capsize=2,

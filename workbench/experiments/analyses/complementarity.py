@@ -1,4 +1,4 @@
-"""Which questions two methods answer, and whether they are the same ones ("Beyond Static Retrieval", figure 3)."""
+"""Whether two methods answer the same questions correctly ("Beyond Static Retrieval", figure 3)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Complementarity(Analysis):
-    """Rows, one per rule of what is correct: rule, n, both, only_a, only_b, neither (questions), union (the share that
-    an oracle choosing between the two would have right), phi (agreement, -1 to 1; None where one of them is always or
+    """Rows, one per rule of correctness: rule, n, both, only_a, only_b, neither (questions), union (the share that an
+    oracle choosing between the two would answer correctly), phi (agreement, -1 to 1; None if one of them is always or
     never right), p (of the difference, paired test)."""
 
     a: str = ""
@@ -26,9 +26,9 @@ class Complementarity(Analysis):
 
 
 def complementarity(run: Run, a: str, b: str, *, other: Run | None = None, threshold: float = 0.5) -> Complementarity:
-    """The methods `a` and `b` over the same questions; `b` is of the run `other` if one is given. An answer is correct
-    with F1 from `threshold` on, or with an exact match; the paper does not say which. Where neither was measured
-    (no reader), all gold passages among the first five stand for it."""
+    """The methods `a` and `b` over the same questions; `b` belongs to the run `other` if one is given. An answer is
+    correct with an F1 of at least `threshold`, or with an exact match; the paper does not say which. Without a reader,
+    a question counts as correct if all gold passages are among the first five."""
     if not 0 < threshold <= 1:
         raise SettingError(f"threshold={threshold!r}; it should be above 0 and at most 1")
     second = other or run

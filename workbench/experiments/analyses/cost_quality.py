@@ -2,8 +2,8 @@
 
     cost of a question = Σ over its calls of (prompt tokens + completion tokens) × price / 10⁶
 
-The source has one flat price per million tokens for both. A configuration is on the front if none is at least as good
-and cheaper, or better and no dearer."""
+The source has one flat price per million tokens for both. A configuration is on the front if no other is at least as
+good and cheaper, or better at the same or a lower cost."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MONEY, TOKENS, SHOWN = "US dollars", "tokens", "tokens of context shown"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CostQuality(Analysis):
-    """Rows: reader, method, n, quality (mean of the measure), tokens (of all Steps, by the model's own count), shown
-    (cl100k tokens of context, those of a second try again), money, cost (means per question), front (whether on it).
-    `measure` is the quality's, `unit` the cost's."""
+    """Rows: reader, method, n, quality (mean of the measure), tokens (of all Steps, as counted by the model), shown
+    (cl100k tokens of context, counted again for a second attempt), money, cost (means per question), front (whether on
+    it). `measure` is that of the quality, `unit` that of the cost."""
 
     measure: str = "accuracy"
     unit: str = MONEY
@@ -42,8 +42,8 @@ def cost_quality(
     """Mean quality and mean cost per question of each configuration of a run, of several or of a grid.
 
     `prices`: US dollars per million tokens, flat, one for all or by the label of the reader (such as 0.05 for an 8B
-    model and 0.59 for a 70B one); without them the cost is what the meter knew. Where no money was spent (rules, a
-    model on this machine) it is tokens, and where nobody counted tokens (rules) it is the context that was shown."""
+    model and 0.59 for a 70B one); the default is the recorded cost. The unit is tokens if no money was spent (rules, a
+    local model), and tokens of context if no tokens were counted (rules)."""
     rows: list[dict[str, Any]] = []
     for reader, run, method in of_runs(runs, methods):
         measured(run, [measure])
@@ -87,7 +87,7 @@ def _price(prices: float | Mapping[str, float] | None, reader: str) -> float | N
 
 
 def _money(mine: Iterable[Mapping[str, Any]], spent: Iterable[float], price: float | None) -> float | None:
-    """The mean; None as soon as one question's is not known."""
+    """The mean; None if that of any question is unknown."""
     if price is not None:
         return mean_of(used * price / 1e6 for used in spent)
     paid = [cost(row["usage"]) for row in mine]
@@ -95,7 +95,7 @@ def _money(mine: Iterable[Mapping[str, Any]], spent: Iterable[float], price: flo
 
 
 def _unit(rows: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
-    """What the cost is measured in, the same for all, and the column that has it."""
+    """The unit of cost, the same for all, and its column."""
     rows = list(rows)
     if any(row["money"] != 0 for row in rows):
         return MONEY, "money"
@@ -103,7 +103,7 @@ def _unit(rows: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
 
 
 def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool:
-    """No other is as good and as cheap, and better in one of the two."""
+    """Whether no other is as good and as cheap, and better in one of the two."""
     mine = (row["quality"], row["cost"])
     if None in mine:
         return False
@@ -116,7 +116,7 @@ def _on_front(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> bool
 
 
 def figure(costs: CostQuality) -> Picture:
-    """Quality against cost. Configurations on the front are numbered by cost; those at one place share a number."""
+    """Quality against cost. Configurations on the front are numbered by cost; coincident ones share a number."""
     from workbench.views import charts
 
     canvas, axes = charts.canvas(6.8, 4.6)

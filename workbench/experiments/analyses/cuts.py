@@ -1,7 +1,7 @@
-"""How many passages the cut of BDTR lets through, how often its lower bound decides, and how often a pool mixes scores
-of different scales ("Beyond Static Retrieval", arXiv 2509.25530).
+"""How many passages pass the cut of BDTR, how often its lower bound decides, and how often a pool mixes scores on
+different scales ("Beyond Static Retrieval", arXiv 2509.25530).
 
-PageRank scores have a heavy tail: so few of them lie above mean plus deviation that the lower bound of five passages
+PageRank scores have a heavy tail: so few of them exceed mean plus deviation that the lower bound of five passages
 decides."""
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cuts(Analysis):
-    """Rows: method, n, mixed (share of questions where scales met), verified and dropped (passages that the verifier
-    chose, and of them those that the cut left out; means), read (passages chosen for the reader, the mean), fewest,
+    """Rows: method, n, mixed (share of questions with mixed scales), verified and dropped (mean numbers of passages
+    that the verifier chose, and of these that the cut removed), read (mean number of passages for the reader), fewest,
     most, filled (share of questions where the bound decided). None for a method without a cut. `sizes`: method, read,
     questions."""
 
@@ -36,7 +36,7 @@ class Cuts(Analysis):
 
 
 def cuts(run: Run, methods: Iterable[str] | None = None, *, progress: bool = True) -> Cuts:
-    """What became of the pools of each iterative method, from the traces of the run."""
+    """The cuts of each iterative method, from the traces of the run."""
     rows: list[dict] = []
     sizes: list[dict] = []
     for method in iterative_methods(run, methods):
@@ -67,7 +67,7 @@ def _read(one: Replay) -> int:
 
 
 def figure(cuts: Cuts) -> Picture:
-    """How many questions are read with how many passages."""
+    """The distribution of the number of passages read."""
     from workbench.views import charts
 
     canvas, axes = charts.canvas(5.6, 3.2)

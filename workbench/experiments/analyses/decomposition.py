@@ -1,9 +1,9 @@
-"""Where wrong answers come from: from what was retrieved, from what a compressor cut, or from reading ("The Reasoning
-Bottleneck in Graph-RAG", arXiv 2603.14045).
+"""The origin of wrong answers: retrieval, compression, or reading ("The Reasoning Bottleneck in Graph-RAG", arXiv
+2603.14045).
 
     wrong = retrieval failures (wrong, not covered)
-          + cut                (wrong, covered before compression and no more after it)
-          + reasoning failures (wrong, covered in what was read)
+          + cut                (wrong, covered before compression but not after it)
+          + reasoning failures (wrong, covered in the text that was read)
     correct = correct and covered + lucky (correct, not covered)
 
 The source measures coverage only before compression, so it counts `cut` as reasoning failures."""
@@ -32,13 +32,13 @@ def decomposition(
     measure: str = "accuracy",
     coverage: str = "coverage",
 ) -> Analysis:
-    """The questions of a run, of several (label → run) or of a grid, by what became of them. `by` says over what they
-    are counted: `all`, `type`, `hops`. Right is who scores 1 in `measure`. Questions of which `coverage` says nothing
-    (a gold yes or no, no gold) are left out, and counted in the notes.
+    """The outcomes of the questions of a run, of several (label → run) or of a grid, counted over `by`: `all`, `type`,
+    `hops`. An answer is right if it scores 1 in `measure`. Questions with undefined `coverage` (a gold yes or no, no
+    gold) are excluded, and counted in the notes.
 
     Rows: reader, method, by (`all`, type or hops), kind, n, correct_covered, lucky, reasoning, cut, retrieval (numbers
     of questions), accuracy, coverage, reasoning_share (of the wrong answers, as the source counts, with `cut`),
-    reasoning_share_read (without `cut`). `cut` is None where the run does not say what was left to read."""
+    reasoning_share_read (without `cut`). `cut` is None if the run does not record the text that was read."""
     by = tuple(by)
     if unknown := [name for name in by if name not in (EVERY, "type", "hops")]:
         raise SettingError(f"by={unknown[0]!r}; it should be all, type or hops")
@@ -57,7 +57,7 @@ def decomposition(
 
 
 def judgements(run: Run, method: str, measure: str, coverage: str) -> list[dict[str, Any]]:
-    """Of each question for which `coverage` is defined: question_id, type, hops, right, covered, cut."""
+    """A row for each question with a defined `coverage`: question_id, type, hops, right, covered, cut."""
     _check(run, measure, coverage)
     after = AFTER.get(coverage)
     found = []
@@ -72,7 +72,7 @@ def judgements(run: Run, method: str, measure: str, coverage: str) -> list[dict[
 
 
 def run_cuts(run: Run, coverage: str) -> bool:
-    """Whether the run says what its reader's compressor cut; one without a compressor cuts nothing."""
+    """Whether the run records what its reader's compressor cut; a reader without a compressor cuts nothing."""
     return AFTER.get(coverage) in run.measures or "compress=" not in (run.config["reader"] or "")
 
 
@@ -83,13 +83,13 @@ def covered_only(
     measures: Iterable[str] = ("accuracy", "f1", "em"),
     coverage: str = "coverage",
 ) -> Analysis:
-    """Means over all questions, over those whose answer was retrieved, and over those whose answer was there to read
-    (Table 5.3 of the source has the second). A rate over covered questions is no share of the coverage: do not
-    compare the two.
+    """Means over all questions, over those whose answer was retrieved, and over those whose answer was in the text that
+    was read (Table 5.3 of the source has the second). A rate over covered questions is not a share of the coverage; do
+    not compare the two.
 
     Rows: reader, method, measure, n, value (over all questions for which it is defined), covered_n, covered (over those
-    whose answer was retrieved), read_n, read (over those whose answer was in what was read; None where that is not
-    known)."""
+    whose answer was retrieved), read_n, read (over those whose answer was in the text that was read; None if
+    unknown)."""
     measures, rows = tuple(measures), []
     for reader, run, method in of_runs(runs, methods):
         mine = [row["scores"] for row in run.rows if row["method"] == method]
@@ -113,7 +113,7 @@ def covered_only(
 
 
 def _counted(judged: list[Mapping[str, Any]], known: bool) -> dict[str, Any]:
-    """The source's table of two by two, with what was cut apart."""
+    """The source's two-by-two table, with cut answers separate."""
     n = len(judged)
     right_covered = sum(one["right"] and one["covered"] for one in judged)
     lucky = sum(one["right"] and not one["covered"] for one in judged)
@@ -144,7 +144,7 @@ def _check(run: Run, *names: str) -> None:
 
 
 def figure(parts: Analysis) -> Picture:
-    """A bar per configuration and kind: where right and wrong answers come from, as shares of the questions."""
+    """A bar per configuration and kind: the origins of right and wrong answers, as shares of the questions."""
     from workbench.views import charts
 
     canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(parts.rows)))

@@ -1,11 +1,11 @@
-"""The rank of every gold passage after each round, and where it is lost. "Beyond Static Retrieval" (arXiv 2509.25530,
-section 1) claims that coverage is high already, and that quality depends on bridge passages ranking first.
+"""The rank of every gold passage after each round, and where it is lost. "Beyond Static Retrieval" (arXiv 2509.25530)
+claims that coverage is already high, and that quality depends on bridge passages ranking first.
 
 The fate of a gold passage:
 
-    read        among what the reader is given: what the method chose, else as many as the reader takes
-    cut         it had come so far (so high, or chosen by the verifier) and was left out by the cut
-    sunk        found, but too low in the end
+    read        the reader sees it: the method selected it, or it ranks among as many passages as the reader takes
+    cut         it ranked high enough, or the verifier chose it, but the cut removed it
+    sunk        found, but ranked too low at the end
     not found   by no query of any round"""
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ FATES = ("read", "cut", "sunk", "not found")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Promotion(Analysis):
-    """Rows: method, stage (a round, or the end after promotion and cut), gold (how many gold passages), first 5, first
-    10 … (how many of them stand so high), found. `gold`: each gold passage with its rank at every stage and its
-    fate."""
+    """Rows: method, stage (a round, or the end after promotion and cut), gold (number of gold passages), first 5, first
+    10 … (how many of them rank among the first 5, 10 …), found. `gold`: each gold passage with its rank at every stage
+    and its fate."""
 
     gold: tuple[dict[str, Any], ...] = field(default=(), hash=False)
 
@@ -44,7 +44,7 @@ class Promotion(Analysis):
         return frame_of({**{k: v for k, v in one.items() if k != "ranks"}, **one["ranks"]} for one in self.gold)
 
     def fates(self) -> pd.DataFrame:
-        """How many gold passages of each method were read, cut, sunk, not found."""
+        """The number of gold passages of each method that were read, cut, sunk, not found."""
         counts: dict[str, dict[str, int]] = {}
         for one in self.gold:
             counts.setdefault(one["method"], dict.fromkeys(FATES, 0))[one["fate"]] += 1
@@ -62,9 +62,9 @@ def promotion(
     read: int | None = None,
     progress: bool = True,
 ) -> Promotion:
-    """The way of every gold passage through the rounds of each iterative method, from the traces of the run. `read` is
-    how many passages a reader takes where the method does not choose: by default the `k` of the run's reader, or 5. A
-    method that stopped early stands still."""
+    """The ranks of every gold passage over the rounds of each iterative method, from the traces of the run. `read` is
+    the number of passages that a reader takes if the method selects none: by default the `k` of the run's reader, or 5.
+    After an early stop, ranks stay constant."""
     chosen = iterative_methods(run, methods)
     read = read or parse_spec(run.config["reader"] or "direct")[1].get("k", 5)
     gold = {one: question.support for one, question in asked(run, questions).items() if question.support}
@@ -93,7 +93,7 @@ def promotion(
 def _ways(
     replay: Replay | None, support: Sequence[str], stages: Sequence[str], rounds: int, read: int
 ) -> Iterator[dict]:
-    """Rank at each stage and fate of a question's gold passages; one that broke found none."""
+    """Rank at each stage and fate of a question's gold passages; none is found if the question failed."""
     for position, passage in enumerate(support):
         if replay is None:
             yield {"passage": passage, "ranks": dict.fromkeys(stages), "fate": "not found"}
@@ -129,7 +129,7 @@ def _row(method: str, stage: str, ranks: Sequence[int | None]) -> dict[str, Any]
 
 
 def figure(promotion: Promotion) -> Picture:
-    """A bar per method and stage: how high the gold passages stand."""
+    """A bar per method and stage: the ranks of the gold passages."""
     from workbench.views import charts
 
     canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(promotion.rows)))

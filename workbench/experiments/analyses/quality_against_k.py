@@ -31,9 +31,9 @@ def quality_against_k(
     *,
     progress: bool = True,
 ) -> Analysis:
-    """Retrieve once per question, and have reader `direct` read the first K passages, for every K; how many the method
-    itself would have read does not count. Nothing is written: an engine that records asks nothing twice. A
-    question that breaks scores 0 and is counted.
+    """Retrieve once per question, and let the reader `direct` read the first K passages, for every K, regardless of the
+    method's own selection. Nothing is written; a recording engine repeats no request. A failed question scores 0 and is
+    counted.
 
     Rows: k, em, f1, read (passages really read), context_tokens, failures, n (questions with a gold answer)."""
     questions = [question for question in questions if question.answers]

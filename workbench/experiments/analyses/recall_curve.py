@@ -21,8 +21,8 @@ KS = (1, 2, 5, 10, 20, 30, 50, 100, 150, 200)
 def recall_curve(
     run: Run, questions: Iterable[Question], *, ks: Sequence[int] = KS, methods: Iterable[str] | None = None
 ) -> Analysis:
-    """recall@k of every method. A run ranks 20 passages unless `evaluate` is told otherwise (`k=200`); what lies
-    beyond is left open, and a note says so.
+    """recall@k of every method. A run ranks 20 passages by default (`evaluate(…, k=200)` ranks more); recall at a
+    larger k is unknown, and a note says so.
 
     Rows: method, k, recall (None where the run did not rank so many passages), n."""
     if not all(isinstance(k, int) and k > 0 for k in ks):
@@ -46,7 +46,7 @@ def recall_curve(
 
 
 def _depth(run: Run, rows: Sequence[dict]) -> float:
-    """Up to which k the rankings are known: without end where the method had no more to rank."""
+    """The largest k up to which the rankings are known; infinite if the method had no more to rank."""
     lengths = [len(row["ranking"]) for row in rows if row["failure"] is None]
     if run.config["budget"] is not None:  # a ranking ends where the budget does
         return min(lengths, default=0)

@@ -46,8 +46,8 @@ def run_rounds(
     rounds: Iterable[int] = range(5),
     **settings: Any,
 ) -> Analysis:
-    """Evaluate the method with each number of rounds, and draw the curve. `out` and `settings` are those of
-    `evaluate`: stopped, the same call goes on."""
+    """Evaluate the method with each number of rounds, and return the curve. `out` and `settings` are those of
+    `evaluate`; the same call resumes a stopped run."""
     methods = [method(one, index, engine) for one in rounds_specs(spec, rounds)]
     return rounds_curve(evaluate(questions, methods, reader, out, **settings))
 
@@ -55,9 +55,8 @@ def run_rounds(
 def rounds_curve(run: Run, *, progress: bool = True) -> Analysis:
     """The curve of every method of the run that counts iterations.
 
-    Rows: method (without its iterations), iterations, the measures, stopped (questions whose thought said that nothing
-    more is needed), rounds (mean number of rounds that searched), n. `stopped` and `rounds` are None where the run kept
-    no traces."""
+    Rows: method (without its iterations), iterations, the measures, stopped (questions whose thought ended the search),
+    rounds (mean number of rounds that searched), n. `stopped` and `rounds` are None if the run has no traces."""
     described = {label: one for label, one in run.config["methods"].items() if "iterations" in one["settings"]}
     if not described:
         raise SettingError(f"no method of the run {run.folder} counts iterations; see rounds_specs('ircot')")

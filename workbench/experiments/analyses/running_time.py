@@ -1,4 +1,4 @@
-"""Seconds of retrieval per question, and what they go into ("Beyond Static Retrieval", Table 4)."""
+"""Seconds of retrieval per question, split into thinking and searching ("Beyond Static Retrieval", Table 4)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _STAGE = re.compile(r"(?:round \d+ / )?(think|search|reasoning chain|verify)(?: 
 
 
 def running_time(run: Run, methods: Iterable[str] | None = None) -> Analysis:
-    """From `timings.jsonl`; reading and judging are left out. How long a run took with several workers is not in
-    it: the seconds of a question that shares the machine or the endpoint hold its waiting.
+    """Times from `timings.jsonl`, without reading and judging. With several workers, the seconds of a question include
+    waiting for the machine or the endpoint, so their sum is not the duration of the run.
 
     Rows: method, n, seconds (mean), median, p90, thinking, searching (means; 0 for a method without rounds), hours (of
     all questions, one after the other)."""

@@ -1,4 +1,4 @@
-"""The iterative retrievals of a run, read off its traces."""
+"""The iterative retrievals of a run, read from its traces."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.trace import Trace
 
 
 def iterative_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
-    """Those of the methods, by default of all, that work in rounds; :class:`SettingError` if there are none or the run
-    kept no traces."""
+    """The iterative ones among the methods, by default among all; raises :class:`SettingError` if there are none or the
+    run has no traces."""
     chosen = [name for name in known_methods(run, methods) if "iterations" in run.config["methods"][name]["settings"]]
     if not chosen:
         raise SettingError(f"no method of the run {run.folder} works in rounds; it has {', '.join(run.methods)}")
@@ -27,9 +27,9 @@ def iterative_methods(run: Run, methods: Iterable[str] | None) -> list[str]:
 def replays(
     run: Run, method: str, gold: Mapping[str, Sequence[str]] | None = None, *, progress: bool = True
 ) -> dict[str, Replay]:
-    """Question id → its replay; of the questions in `gold`, which gives the passages to be marked, or of all.
+    """Question id → replay, for all questions or for those in `gold`, which gives the passages to mark.
 
-    Empty where the run kept no traces. A question that broke before anything was found has none."""
+    Empty if the run has no traces. A question that failed before its first result has no replay."""
     if run.config["trace"] == "off":
         return {}
     rows = [row for row in run.rows if row["method"] == method and (gold is None or row["question_id"] in gold)]
@@ -43,5 +43,5 @@ def replays(
 
 
 def _kept(trace: Trace, passage: str) -> str:
-    """An id as the trace has it: at level `ids` a long one is its hash."""
+    """An id as stored in the trace: a long one as its hash at level `ids`."""
     return trace._keep(passage)

@@ -26,9 +26,9 @@ DIMENSIONS = tuple(judge_pair.Output.model_fields)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WinRate(Analysis):
-    """Rows: hops (None: all questions), dimension, n (comparisons that count), win_rate (of `a`), low, high (95 %,
-    binomial), failures (comparisons that the judge failed on), unanswered (questions that a method failed on); neither
-    of these counts.
+    """Rows: hops (None: all questions), dimension, n (comparisons), win_rate (of `a`), low, high (95 %, binomial),
+    failures (comparisons on which the judge failed), unanswered (questions on which a method failed); n includes
+    neither.
 
     `judgements`: question_id, hops, a_first (whether the answer of `a` was shown first), winners (dimension → "a" or
     "b"), reasons (dimension → text), failure; two of a question where both orders were asked."""
@@ -51,10 +51,10 @@ def win_rate(
 ) -> WinRate:
     """Show both answers to each question to the judge, without citations and names of methods, and count.
 
-    Which answer stands first is a coin's decision, tossed by `seed`, question and `method_b`. With `both_orders` each
-    pair is judged twice: a win counts in full where both agree, else half a win each. What the judge fails on is left
-    out and counted. Nothing is written: an engine that records asks nothing twice. `judge` should be another model
-    than the one that answered; the rules cannot judge."""
+    The order of the two answers is random, determined by `seed`, question and `method_b`. With `both_orders`, each pair
+    is judged twice, and each side gets half a win if the verdicts disagree. Failures of the judge are excluded and
+    counted. Nothing is written; a recording engine repeats no request. `judge` should be a model other than the one
+    that answered; the rules cannot judge."""
     judge = engine(judge)
     if judge.name == "rules":
         raise SettingError("rules cannot judge which of two answers is better; pass a model, such as openai:gpt-4.1")
@@ -90,7 +90,7 @@ def win_rate(
 
 
 def binomial_interval(wins: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share after Wilson. Halves of wins vary less than it allows for.
+    """Wilson's 95 % interval of a share; conservative for half wins.
 
     >>> [round(end, 3) for end in binomial_interval(150, 300)], [round(end, 3) for end in binomial_interval(10, 10)]
     ([0.444, 0.556], [0.722, 1.0])
@@ -146,13 +146,13 @@ _COMMON_WORDS = {"dense"}  # names of methods that an answer may hold for anothe
 
 
 def _names(run: Run, method: str) -> set[str]:
-    """What an answer could call a method by: its name in the run, its SPEC, the method's own name."""
+    """The names by which an answer could mention a method: its name in the run, its SPEC, the method's own name."""
     label = run.config["methods"][method]["label"]
     return {method, label, label.partition("[")[0]} - _COMMON_WORDS
 
 
 def _answers(run: Run, method: str, names: Collection[str]) -> dict[str, str]:
-    """Question id → what was answered, where nothing broke."""
+    """Question id → answer, without the failed questions."""
     if run.config["reader"] is None:
         raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
     return {

@@ -1,4 +1,4 @@
-"""What a build or a run will take, before it is started: calls, tokens, money and seconds, per Step, from a sample."""
+"""Estimates of a build or a run before it starts: calls, tokens, money and seconds per Step, from a sample."""
 
 from workbench.experiments.estimate.build import estimate_build
 from workbench.experiments.estimate.ranges import Range, exactly, extrapolated, stratified

@@ -1,4 +1,4 @@
-"""What building an index will take. Layers say what they would request (`Layer.forecast`); it is priced here."""
+"""Estimates of index builds. Layers state what they would request (`Layer.forecast`); this module prices it."""
 
 from __future__ import annotations
 
@@ -35,15 +35,14 @@ def estimate_build(
     layers: Iterable[str] | None = None,
     seed: int = 0,
 ) -> Estimate:
-    """What `Index.build(data, engine, folder, layers=layers)` takes.
+    """The estimated cost of `Index.build(data, engine, folder, layers=layers)`.
 
-    Only passages without an extraction count: those that neither the data nor the index (or the stopped build) in
-    `folder` has one for. `sample` of them, spread over their lengths, are extracted for real. With 0, and for an
-    `Unasked` engine, none is, and the length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of
-    the texts that it has to encode.
-    For the other layers that an engine writes, and for articles on a graph of triples, nothing is asked: each gives a
-    range with its reason (`Layer.forecast`), for all of its texts, even if some stand already. `folder` and `encoder`
-    are by default those of `Index.build`."""
+    Only passages count that have no extraction in the data, in the index in `folder`, or in a stopped build there.
+    `sample` of them, spread over their lengths, are actually extracted. With 0, or an `Unasked` engine, none is, and
+    the length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts to encode. For other
+    layers that an engine writes, and for articles on a graph of triples, nothing is requested: each gives a range with
+    its reason (`Layer.forecast`), for all of its texts, even if some exist already. The defaults of `folder` and
+    `encoder` are those of `Index.build`."""
     data = data if isinstance(data, Dataset) else load(data)
     engine = known_engine(engine)
     check_sample(sample=sample, least=0)
@@ -80,7 +79,7 @@ def _articles(data: Dataset, engine: Engine) -> Estimate:
 def _extracted(
     build: Build, index: Index | None, folder: Path, kinds: Collection[str]
 ) -> tuple[list[Passage], list[Extraction]]:
-    """The passages that a build would extract, and the records that there are: of the index, of a stopped build, of the
+    """The passages that a build would extract, and the existing records of the index, of a stopped build, and of the
     data."""
     old = index.extractions if index and "extractions" in index.manifest["layers"] else None
     place = resumed(Store(folder), "extractions", build, extractions.Settings())
@@ -97,7 +96,7 @@ def _known(data: Dataset, left: list[Passage], records: list[Extraction]) -> lis
 
 
 def _forecasts(kinds: Iterable[str], data: Dataset, facts: Range) -> dict[str, Forecast]:
-    """What the layers would request with their default settings, by kind."""
+    """The requests of the layers with their default settings, by kind."""
     found = {kind: LAYERS[kind][0].forecast(data, LAYERS[kind][1](), facts) for kind in kinds}
     return {kind: forecast for kind, forecast in found.items() if forecast is not None}
 
@@ -114,7 +113,7 @@ def _cost(part: str, requests: Requests, engine: Engine) -> Cost:
 
 
 def _left_out(sample: Sample, forecasts: dict[str, Forecast]) -> list[str]:
-    """What the estimate does not hold."""
+    """What the estimate does not include."""
     notes = ["not in it: loading the models, the search for synonyms, writing to the disk"]
     if forecasts:
         notes.append("not in it: clustering, encoding what is written, and that some of it may stand already")

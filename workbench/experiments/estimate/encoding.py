@@ -1,4 +1,4 @@
-"""How long the encoder will take: it is timed with a few of the texts that it has to encode."""
+"""Estimates of encoding time: the encoder is timed with a few of the texts to encode."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from workbench.experiments.estimate.record import Cost
 from workbench.index import Index
 from workbench.index.facts import fact_text
 
-TIMED = {"passages": 32, "phrases and facts": 256}  # texts that the encoder is timed with, so often:
+TIMED = {"passages": 32, "phrases and facts": 256}  # texts for timing the encoder, and repetitions
 TIMES = 3
 
 
 def encoding(
     data: Dataset, encoder: Encoder, index: Index | None, known: list[Sequence[Sequence[str]]], sample: Sample
 ) -> tuple[list[Cost], list[str]]:
-    """The time for passages, and for phrases and facts: of the triples `known` they are counted, of the rest
-    extrapolated. What recurs in several passages is encoded once, which a sample does not show."""
+    """The time for passages, and for phrases and facts: counted for the `known` triples, extrapolated for the rest.
+    Texts that recur in several passages are encoded once, which a sample does not show."""
     encoded = _encoded(index, encoder)
     encoder.encode(["warm"])
     texts = {passage.content for passage in data.passages} - encoded
@@ -39,7 +39,7 @@ def encoding(
 
 
 def _encoded(index: Index | None, encoder: Encoder) -> set[str]:
-    """The texts that the index has vectors of."""
+    """The texts for which the index has vectors."""
     if index is None or index.manifest["encoder"]["name"] != encoder.name:
         return set()
     texts = {passage.content for passage in index.passages.passages}
@@ -49,8 +49,8 @@ def _encoded(index: Index | None, encoder: Encoder) -> set[str]:
 
 
 def _timed(encoder: Encoder, what: str, texts: set[str], characters: float, seed: int) -> tuple[Cost, int]:
-    """The time for so many characters of texts like these, and with how many texts it was measured: several times, of
-    which the median counts and the ends are low and high, since anything else that the machine does makes one slow."""
+    """The time for this many characters of texts like these, and the number of texts measured. Of several measurements,
+    the median counts, and the extremes are low and high, because other load on the machine slows some of them."""
     chosen = stratified(list(texts), TIMED[what], lambda text: (len(text), text), seed)
     if not chosen:
         return Cost("encoding", what), 0

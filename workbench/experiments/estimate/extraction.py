@@ -1,5 +1,4 @@
-"""What extracting passages will take: a sample is extracted for real, by the layer's own code, and the rest is expected
-to be like it."""
+"""Estimates of extraction: the layer's own code extracts a sample, and the rest is assumed to be similar."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ STEPS = (named_entities.STEP, triples.STEP)
 
 
 class _Metered:
-    """An engine that notes the usage of each input. The rules work on a whole batch at once, so each input gets its
+    """An engine that records the usage of each input. The rules process a whole batch at once, so each input gets its
     share of the time."""
 
     def __init__(self, engine: Engine):
@@ -41,8 +40,8 @@ class _Metered:
 
 @dataclass(frozen=True)
 class Sample:
-    """`left` are the passages without an extraction, `passages` those of them that were extracted, with the usage of
-    each by Step and the triples that it states."""
+    """`left`: the passages without an extraction; `passages`: the extracted ones among them, with the usage of each by
+    Step and its triples."""
 
     engine: Engine
     left: Sequence[Passage]
@@ -53,7 +52,7 @@ class Sample:
 
     @classmethod
     def of(cls, engine: Engine, left: Sequence[Passage], n: int, seed: int) -> Sample:
-        """Extract `n` of the passages, spread over their lengths."""
+        """The sample of `n` passages, spread over their lengths, extracted."""
         chosen = stratified(left, n, lambda passage: (_size(passage), passage.id), seed)
         if not chosen:
             return cls(engine, left, seed)
@@ -69,12 +68,12 @@ class Sample:
 
     @property
     def scale(self) -> float:
-        """How many times the tokens of the sample all passages left have; 0 where none is left."""
+        """The tokens of all passages left, in multiples of those of the sample; 0 if none is left."""
         return sum(map(_size, self.left)) / sum(map(_size, self.passages)) if self.left else 0.0
 
     @property
     def basis(self) -> list[str]:
-        """What the numbers rest on."""
+        """The basis of the numbers."""
         if self.passages:
             counts = len(self.passages), len(self.left)
             return [sample_note(*counts, "passages without an extraction", "lengths", self.seed)]
@@ -88,7 +87,7 @@ class Sample:
         return [self._cost(step) for step in STEPS] if self.left else []
 
     def facts(self, known: Iterable[Sequence[Sequence[str]]]) -> Range:
-        """How many facts the graph will have: of the triples `known` they are counted, of the rest expected."""
+        """The number of facts in the graph: counted for the `known` triples, extrapolated for the rest."""
         counted = exactly(len(distinct(known)))
         if not self.passages:
             return counted + FACTS.times(len(self.left))
@@ -103,7 +102,7 @@ class Sample:
         return Cost("extraction", step.name, exactly(len(self.left)), prompt, completion, dollars, seconds)
 
     def _seconds_of_rules(self, step: Step) -> Range | None:
-        """From one batch, which tells no spread."""
+        """Seconds from one batch, which has no spread."""
         if not self.passages:
             return None
         return Range(sum(usage.seconds for usage in self.by_step[step.name]) * self.scale, None, None)
@@ -126,12 +125,12 @@ class Sample:
         return prompt, self._whole([usage.completion_tokens for usage in usages], sizes), seconds
 
     def _whole(self, values: list[int], sizes: Mapping[str, int]) -> Range:
-        """The sum over all passages of what the sample has `values` of, in proportion to `sizes`."""
+        """The sum of the sample's `values`, extrapolated to all passages in proportion to `sizes`."""
         sampled = [sizes[passage.id] for passage in self.passages]
         return extrapolated(values, sampled, sum(sizes.values()) - sum(sampled), self.seed)
 
     def _rounds(self) -> int:
-        """How often the endpoint is waited for, group by group."""
+        """The number of sequential rounds of requests to the endpoint."""
         groups = [min(journal.GROUP, len(self.left) - start) for start in range(0, len(self.left), journal.GROUP)]
         return sum(math.ceil(group / getattr(self.engine, "concurrency", 1)) for group in groups)
 

@@ -1,9 +1,9 @@
-"""Numbers that may lie in a range, and how a sample stands for the whole.
+"""Numbers with a range, and extrapolation from a sample.
 
-A sample of the passages, or of the questions, is asked for real, and the rest is expected to be like it: completion
-tokens in proportion to the length of the passage, prompt tokens in proportion to the prompt, which is counted for every
-passage. Low and high are the 95 % interval of that proportion over resampled samples (bootstrap); they hold what chance
-does to a sample, not what is unlike it. An unknown price or latency stays unknown; nothing is taken for zero."""
+A sample of the passages, or of the questions, is actually run, and the rest is assumed to be similar: completion tokens
+in proportion to the length of the passage, prompt tokens in proportion to the prompt, which is counted for every
+passage. Low and high are the 95 % bootstrap interval of that proportion: it covers sampling error, not passages unlike
+the sample. An unknown price or latency stays unknown; it never counts as zero."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_sample(*, sample: int, least: int) -> None:
 
 
 def stratified(items: Sequence[T], n: int, key: Callable[[T], Any], seed: int = 0) -> list[T]:
-    """At most `n` items, one by chance from each of `n` equal parts of them in the order of `key`."""
+    """At most `n` items, one at random from each of `n` equal parts in the order of `key`."""
     ordered, chance = sorted(items, key=key), random.Random(seed)
     n = min(n, len(ordered))
     ends = [len(ordered) * part // n for part in range(n + 1)] if n else []
@@ -40,7 +40,7 @@ def stratified(items: Sequence[T], n: int, key: Callable[[T], Any], seed: int = 
 
 
 def extrapolated(values: Sequence[float], sizes: Sequence[float], rest: float, seed: int = 0) -> Range:
-    """The sum of the sample's `values` and of what is expected of the rest, whose sizes sum up to `rest`.
+    """The sum of the sample's `values` and the expected sum over the rest, whose sizes add up to `rest`.
 
     >>> extrapolated([10, 20], [1, 2], 30)
     Range(value=330.0, low=330.0, high=330.0)
@@ -50,7 +50,7 @@ def extrapolated(values: Sequence[float], sizes: Sequence[float], rest: float, s
 
 
 def proportion(values: Sequence[float], sizes: Sequence[float], seed: int) -> Range:
-    """Values per size, with the 95 % bootstrap interval; of one value none can be told."""
+    """Values per size, with the 95 % bootstrap interval; a single value has none."""
     values, sizes = np.asarray(values, dtype=float), np.asarray(sizes, dtype=float)
     ratio = float(values.sum() / sizes.sum())
     if len(values) < 2:
@@ -61,7 +61,7 @@ def proportion(values: Sequence[float], sizes: Sequence[float], seed: int) -> Ra
 
 
 def latency_of(usages: Sequence[Usage], seed: int) -> Range | None:
-    """Seconds per call that was really made: a recording answers at once."""
+    """Seconds per actual call, without those answered from a recording."""
     live = [(usage.seconds, usage.calls - usage.recorded) for usage in usages if usage.calls > usage.recorded]
     return proportion(*zip(*live), seed) if live else None
 

@@ -1,4 +1,4 @@
-"""What an estimate says."""
+"""The records of an estimate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.records import Record
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cost(Record):
-    """What a Step takes, or work without a model; `money` in US dollars. What is None is unknown."""
+    """The cost of a Step, or of work without a model; `money` in US dollars. None means unknown."""
 
     part: str
     step: str
@@ -27,8 +27,8 @@ class Cost(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Estimate(Record):
-    """What `what` takes from now on. `measured` says what it rests on, `unknown` what it does not hold; `spent` is what
-    the sample has taken."""
+    """The remaining cost of `what`. `measured` states the basis, `unknown` what is not included; `spent` is the cost of
+    the sample."""
 
     what: str
     engine: str
@@ -39,7 +39,7 @@ class Estimate(Record):
 
     @property
     def total(self) -> Cost:
-        """The sum; what is unknown of one part is unknown of the whole."""
+        """The sum; a value unknown for one part is unknown for the sum."""
         names = ("calls", "prompt_tokens", "completion_tokens", "money", "seconds")
         return Cost("total", "", *(summed([getattr(cost, name) for cost in self.costs]) for name in names))
 

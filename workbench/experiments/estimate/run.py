@@ -1,4 +1,4 @@
-"""What evaluating methods over questions will take."""
+"""Estimates of evaluations."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def estimate_run(
     limit: int | None = None,
     seed: int = 0,
 ) -> Estimate:
-    """What `evaluate` with the same arguments takes.
+    """The estimated cost of `evaluate` with the same arguments.
 
-    `sample` questions, spread over hops, types and lengths, are asked of every method for real, `workers` side by side.
-    Methods, reader and judge whose engine is an `Unasked` are estimated without a model, by the prompts that `sample`
-    (with 0: `REHEARSED`) questions lead to; the estimate says what of it is measured and what is assumed.
-    Rows that stand in the folder `out` do not count; a folder that holds another run is refused, as `evaluate` does."""
+    Every method actually runs over `sample` questions, spread over hops, types and lengths, `workers` at a time.
+    Methods, reader and judge with an `Unasked` engine are estimated without a model, from the prompts for `sample`
+    (with 0: `REHEARSED`) questions; the estimate states what is measured and what is assumed. Existing rows in the
+    folder `out` do not count. Like `evaluate`, it raises :class:`SettingError` for a folder with another run."""
     questions = list(islice(questions, limit))
     methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
     if not questions or not methods:
@@ -105,7 +105,7 @@ def estimate_run(
 
 
 class _Measured(NamedTuple):
-    """One question and method: usage per Step, which of them the rules did, seconds in all, and whether it failed."""
+    """One question and method: usage per Step, the Steps that the rules ran, total seconds, and whether it failed."""
 
     steps: dict[str, Usage]
     by_rules: dict[str, bool]
@@ -131,8 +131,8 @@ def _engine_of(step: str, plan: Plan, method: str) -> str:
 def _costs_of(
     name: str, mine: list[_Measured], left: int, plan: Plan, workers: int, seed: int, limits: Mapping[str, int]
 ) -> list[Cost]:
-    """A row per Step, and one for all the rest of the work: the method's own, the reader's, the measures'. `limits`:
-    Step → the most tokens of an answer, where its length is assumed."""
+    """A row per Step, and one for all other work: the method's own, the reader's, the measures'. `limits`: Step →
+    maximum tokens of an answer, if its length is assumed."""
     costs, ones = [], [1] * len(mine)
 
     def whole(values: list[float]) -> Range:
@@ -162,7 +162,7 @@ def _costs_of(
 
 
 def _warm(methods: Iterable[Method], plan: Plan) -> None:
-    """Load what is loaded once: it would be taken for the time of each question."""
+    """Load what is loaded once, so that it does not count in the time of a question."""
     for index in {id(method.index): method.index for method in methods}.values():
         index.encode_query("warm")
     tokens.count("warm")

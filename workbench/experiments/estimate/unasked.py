@@ -1,7 +1,7 @@
-"""A model that is estimated without being asked: for want of a key, or because no money should be spent on a sample.
+"""A model that is estimated without a request, because a key is missing or a sample should cost nothing.
 
-The rules do the work in its place, so that the prompts are those that real questions lead to. They are counted; how
-long the model's answers would be is assumed: as long as those of the rules (`SHORTER` of that to the Step's limit)."""
+The rules run in its place, so that the prompts are those of real questions, and are counted. The length of the model's
+answers is assumed: that of the rules' answers (range: `SHORTER` of it to the Step's limit)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SHORTER = 0.5  # of the rules' answer: the low end of what is assumed
 
 
 class Unasked(EngineBase):
-    """Has the name of the model that the SPEC names, and never asks it. Only an estimate can run it: what the rules say
-    under a model's name must not be written to an index or a run. `why` says what keeps it from being asked.
+    """An engine with the name of a SPEC's model that sends no request. Only an estimate can run it, because answers of
+    the rules must not enter an index or a run under a model's name. `why` states why the model is not asked.
 
-    `limits`: Step → the most tokens that an answer may have, of the Steps that were run."""
+    `limits`: Step → maximum tokens of an answer, for the Steps that were run."""
 
     def __init__(self, spec: str, why: str = "no sample was wanted"):
         super().__init__()
@@ -66,15 +66,16 @@ class Unasked(EngineBase):
 
 
 def _usage(step: Step, value: Any, result: Result) -> Usage:
-    """What asking would have taken. It counts as recorded, since it tells nothing of how long a model takes."""
+    """The usage of a request to the model. It counts as recorded, because it has no information on the model's
+    latency."""
     prompt = sum(tokens.count(message["content"]) for message in step.prompt(value))
-    said = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
-    return Usage(1, prompt, min(said, step.max_tokens), failed=result.usage.failed, recorded=1)
+    completion = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
+    return Usage(1, prompt, min(completion, step.max_tokens), failed=result.usage.failed, recorded=1)
 
 
 @contextmanager
 def rehearsing(engines: Iterable[Unasked]) -> Iterator[None]:
-    """Within it these engines can be run."""
+    """Inside this block, these engines can run."""
     with ExitStack() as stack:
         for engine in engines:
             stack.enter_context(engine._open())
@@ -82,13 +83,13 @@ def rehearsing(engines: Iterable[Unasked]) -> Iterator[None]:
 
 
 def assumed(completion: Range, calls: Range, limit: int) -> Range:
-    """The length of answers that nobody wrote: low and high are what is assumed, not what a sample shows."""
+    """The assumed length of unwritten answers; low and high are assumptions, not from a sample."""
     high = None if calls.high is None else max(completion.value, calls.high * limit)
     return Range(completion.value, completion.value * SHORTER, high)
 
 
 def assumptions(engines: Sequence[Unasked], n: int, of: int, seed: int) -> list[str]:
-    """What an estimate without a model rests on."""
+    """The basis of an estimate without a model."""
     names = ", ".join(dict.fromkeys(engine.name for engine in engines))
     return [
         f"measured: the prompts of {n:,} of {of:,} questions, spread over hops, types and lengths (seed {seed}), "

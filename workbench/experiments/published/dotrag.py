@@ -81,9 +81,9 @@ class _Asked:
         pairs = [tuple(("", method, data, f"node_{measure}") for method, data, measure in pair) for pair in pairs]
         known = [pair for pair in pairs if all(key in self.values for key in pair)]
         against = [(more, less) for more, less in known if share * self.values[more] <= self.values[less]]
-        said = [f"{len(known) - len(against)} of {len(known)} comparisons", *(self._said(*pair) for pair in against)]
+        result = [f"{len(known) - len(against)} of {len(known)} comparisons", *(self._said(*pair) for pair in against)]
         if known:
-            self.verdict.check(claim, "; ".join(said), f"all {len(known)}", lambda _: not against)
+            self.verdict.check(claim, "; ".join(result), f"all {len(known)}", lambda _: not against)
 
     def _said(self, more: tuple, less: tuple) -> str:
         same = more[2] == less[2]

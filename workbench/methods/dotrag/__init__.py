@@ -1,7 +1,7 @@
-"""DotRAG connects the dots: a model writes what a path must state to answer the question, a search finds such paths.
+"""DotRAG: a model writes rules for the paths that answer the question, and a search finds paths that satisfy them.
 
-Follows "DotRAG" (the paper; no code of it is public). A question is divided into DOTs (divisions of thought), one for
-each of its concepts; each has anchors in the graph, a region around them, and rules of its own:
+Follows "DotRAG" (the paper; its code is not public). A question is divided into DOTs (divisions of thought), one for
+each of its concepts; each DOT has anchors in the graph, a region around them, and its own rules:
 
     DOTs = select(question)                                    1  neighbourhood selection
     for each DOT, independent of the others:
@@ -11,20 +11,20 @@ each of its concepts; each has anchors in the graph, a region around them, and r
             candidates = find(queries)                            nodes of the store similar to the queries
             paths      = draw(candidates)                         the shortest from the anchors to them
             verdicts   = judge(paths)                             complete, partial, irrelevant, by the rules
-            kept       = keep(paths, verdicts)                    none that another one goes on from
+            kept       = keep(paths, verdicts)                    none that is a prefix of another
             queries    = follow_ups(verdicts) or fall_back()      of the partial paths, or in another direction
     evidence = aggregate(kept paths of all DOTs)               4  path aggregation
 
-The stages are in `neighbourhood.py` (1 and 2), `search.py` and `aggregation.py`. What the paper leaves open is a
-setting. Decided here as well:
+The stages are in `neighbourhood.py` (1 and 2), `search.py` and `aggregation.py`. Most points that the paper leaves open
+are settings (docs/dotrag.md#what-the-paper-leaves-open). Further decisions:
 
-- Both readings of the prefix rule are one: the shorter path goes, unless it is complete and the longer one partial. So
-  what is kept does not depend on the order in which paths are found.
-- A name of the question that is the name of a node needs no similarity, and then only nodes of that name are anchors.
-- Where a reply cannot be used, the search goes on by what stands in `Settings` or in the Step, and the evidence says so
-  (`fallback`). An engine that cannot go on at all (`EngineError`) stops it, as it does everywhere.
+- The prefix rule removes the shorter path, unless it is complete and the longer one partial, so the kept paths do not
+  depend on the order in which paths are found.
+- If a name in the question is the name of a node, only nodes of that name are anchors, whatever their similarity.
+- If a reply is unusable, the search continues with the defaults of `Settings` or of the Step, and the evidence says so
+  (`fallback`). An `EngineError` stops the search, as in every method.
 
-Left out: the answer, which is a reader's."""
+Not included: the answer, which is a reader's task."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ from workbench.trace import Trace
 
 
 class SearchResult(NamedTuple):
-    """The paths that the search of a DOT kept, and what failed in it, in words."""
+    """The paths that the search of a DOT kept, and its failures in words."""
 
     kept: list[JudgedPath]
     notes: list[str]
 
 
 class DotRAG(Method):
-    """Paths of the typed graph that satisfy rules which a model writes for the question."""
+    """Paths of the typed graph that satisfy rules written by a model for the question."""
 
     name = "dotrag"
     paper = "DotRAG: division of thought over a graph"
@@ -71,33 +71,34 @@ class DotRAG(Method):
 
     @validated
     class Settings:
-        """From the paper: `h_max`, `t_max`, `max_concepts`, and that most others exist. Their values, and what the
-        paper does not speak of (numbers of open points, O1 to O19, as in docs/dotrag.md), are ours.
+        """`h_max`, `t_max` and `max_concepts` have the paper's values. The paper names most other settings without a
+        value and leaves those marked * open (docs/dotrag.md#what-the-paper-leaves-open); their values are ours.
 
-        h_max, max_region   hops of a region from its anchors; a hop that would make it larger than so many entities is
-                            left out (none: no limit)
-        t_max               iterations of search per DOT
-        max_concepts        names of the question that become DOTs, at most 3
-        broad               the DOTs of a broad question: `both` names and topics, or topics alone: `high` (O2)
-        exact_anchor        a node of the very name is always an anchor; `exact_alone`: and then the only one
-        tau, k_high         least cosine of a name and an anchor; anchors of a topic
+        h_max, max_region   hops of a region from its anchors; its maximum number of entities, before which the last hop
+                            is omitted (none: no limit)
+        t_max               search iterations per DOT
+        max_concepts        maximum number of names in the question that become DOTs, at most 3
+        broad *             the DOTs of a broad question: names and topics (`both`), or topics alone (`high`)
+        exact_anchor        a node with exactly the name is always an anchor; with `exact_alone`, the only one
+        tau, k_high         least cosine of a name and an anchor; number of anchors of a topic
         max_sources         anchors of a DOT (none: no limit)
-        filter_anchors      whether anchors must be of an allowed type where some are (O10)
-        first_query         the first search: from the `rules`, or the `question` (O3)
-        queries_max         follow-up queries used in one iteration (none: all) (O4)
-        same_query          the cosine from which two queries are the same (none: by their words alone)
-        candidates          nodes per query; `relation_boost`: a node is as near as itself or its nearest relation (O5)
-        evaluated           no candidate again: what a path was `judged` to, or whatever was `retrieved` (O9)
+        filter_anchors *    whether anchors must have an allowed type, if any has one
+        first_query *       the first query of a DOT: from its `rules`, or the `question`
+        queries_max *       follow-up queries per iteration (none: all)
+        same_query          least cosine at which two queries are the same (none: compare their words)
+        candidates          nodes per query
+        relation_boost *    whether a node is as similar to a query as its most similar relation
+        evaluated *         nodes that are no longer candidates: those `judged` as the end of a path, or all `retrieved`
         paths_per_pair      shortest paths from an anchor to a candidate
-        path_len_max        edges of a path (none: h_max) (O6)
-        cap                 paths judged in one iteration, those to the most similar candidates
-        judge_batch         paths in one call; what is missing is asked for again at most `retries` times
-        prefixes            whether a path that another one goes on from is dropped: `drop`, `keep` (O8)
-        parallel            of several relations of a pair, `all` are told, or the `best` (O19)
-        description_chars   of each relation's description
+        path_len_max *      maximum number of edges of a path (none: h_max)
+        cap                 paths judged per iteration, those to the most similar candidates
+        judge_batch         paths per call; missing verdicts are requested again at most `retries` times
+        prefixes *          whether a path that is a prefix of another is dropped: `drop`, `keep`
+        parallel *          which of several relations of a pair the path states: `all`, or the `best`
+        description_chars   characters of each relation's description
         stop_on_complete    end a DOT once it has a complete path; not for comparisons with the paper
-        without_paths       where no path was kept, the passages of the `anchors`, or `dense` ranking (O17)
-        chunks              passages of the evidence; a smaller k of `retrieve` makes it fewer
+        without_paths *     passages if no path was kept: those of the `anchors`, or a `dense` ranking
+        chunks              passages of the evidence, at most k of `retrieve`
         chunk_tokens        cl100k tokens of these passages together"""
 
         profile: str = "workbench"
@@ -131,7 +132,7 @@ class DotRAG(Method):
         description_chars: Positive = 300
         retries: Natural = 2
 
-    # `paper` leaves out what is an addition of ours.
+    # `paper` omits our additions.
     profiles: Mapping[str, Mapping[str, Any]] = {
         "workbench": {},
         "paper": {
@@ -158,8 +159,8 @@ class DotRAG(Method):
         return replace(evidence, question=question, fallback="; ".join(notes) or None)
 
     def connect(self, question: str, dots: Sequence[SelectedDot], trace: Trace) -> list[SearchResult]:
-        """Stages 2 and 3 of every DOT, in the order of their numbers: side by side where the engine takes several calls
-        at once. Each has a trace of its own, so that events come in the same order either way."""
+        """Stages 2 and 3 of every DOT, in the order of their numbers; concurrently if the engine takes several calls at
+        once. Each DOT has its own trace, so the order of events is the same either way."""
         traces = [Trace(trace.level) for _ in dots]
         workers = min(getattr(self.engine, "workers", 1), len(dots))
         try:

@@ -16,7 +16,7 @@ from workbench.trace import Trace
 
 
 def union(paths: Iterable[JudgedPath], prefixes: str = "drop") -> list[JudgedPath]:
-    """The paths of all DOTs, best first. A path and its reverse, which two DOTs may find, are one, with the better
+    """The paths of all DOTs, best first. A path and its reverse, which two DOTs may find, count as one, with the better
     verdict."""
     best: dict[tuple[int, ...], JudgedPath] = {}
     for path in sorted(paths, key=lambda path: (path.order, path.dot)):
@@ -35,11 +35,11 @@ def aggregate(
     k: int,
     trace: Trace,
 ) -> Evidence:
-    """The evidence: paths, best first; their entities and relations, each as sure as the best path that it is on; the
-    passages of their entities, most similar to the question first.
+    """The evidence: paths, best first; their entities and relations, each with the confidence of the best path through
+    it; the passages of their entities, most similar to the question first.
 
-    Where no path was kept: the anchors and their passages; with `without_paths=dense`, or in an empty graph, the
-    passages of the whole index."""
+    If no path was kept: the anchors and their passages; with `without_paths=dense`, or in an empty graph, the passages
+    of the whole index."""
     with Aggregation.open(trace) as write:
         paths = union(kept, context.settings.prefixes)
         confidence = best_confidence((path.entities, path) for path in paths)
@@ -109,7 +109,7 @@ def _triple(context: DotContext, row: int) -> Triple:
 
 
 def _record(context: DotContext, path: JudgedPath) -> Path:
-    """The relations of a hop stand in one string; one that is followed against its direction is marked with ⁻¹."""
+    """The path as a record. One string joins the relations of a hop; ⁻¹ marks a relation followed in reverse."""
     relations = (" / ".join(label + ("" if forward else "⁻¹") for label, forward in hop) for hop in path.relations)
     stated = context.stating(row for rows in path.facts for row in rows)
     return Path(path.nodes, tuple(relations), stated, path.label)

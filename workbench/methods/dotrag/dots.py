@@ -1,8 +1,8 @@
-"""DOTs, read off the trace of a DotRAG retrieval: what was anchored, ruled, searched, judged and kept.
+"""DOTs, read from the trace of a DotRAG retrieval: anchors, rules, searches, verdicts and kept paths.
 
-A DOT is what DotRAG makes of one concept of the question: anchors in the graph, a region around them, rules that say
-which paths count, and a few iterations of search. Nothing is computed again, so a saved trace is enough: neither index
-nor engine is needed. The events are those of `workbench.methods.dotrag`."""
+A DOT belongs to one concept of the question: it has anchors in the graph, a region around them, rules that decide which
+paths count, and a few iterations of search. Nothing is recomputed, so a saved trace suffices, without index or engine.
+`workbench.methods.dotrag` writes the events."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Candidate(NamedTuple):
 class Iteration(Record):
     """One round of search in a DOT.
 
-    queries   (origin, text): `initial`, `partial:<id of a path>` or `fallback`; `repeated` ones had been asked before
-    excluded  how many nodes were left out because paths to them had been judged
+    queries   (origin, text): `initial`, `partial:<id of a path>` or `fallback`; `repeated` ones were searched before
+    excluded  number of nodes left out because paths to them had been judged
     without   candidates to which no path leads
-    kept      ids of the paths that are kept after it, those of earlier iterations included
-    dropped   id → why a path of this iteration is not kept, or one of an earlier iteration no longer
+    kept      ids of the paths kept after the iteration, including those of earlier iterations
+    dropped   id → why a path of this or of an earlier iteration is not, or no longer, kept
     """
 
     number: int
@@ -88,17 +88,17 @@ class Dot(SelectedDot):
 
     @property
     def kept(self) -> tuple[JudgedPath, ...]:
-        """The paths that are kept when it ends, in the order in which they were found."""
+        """The paths kept at its end, in the order in which they were found."""
         return tuple(path for path in self.paths if path.kept)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dots(Record):
-    """A whole retrieval. `concepts` and `topics` are what was read out of the question, `accepted` those of them that
-    were followed, as (level, concept), and `named` the names of the graph in it, as (span, type).
+    """A whole retrieval. `concepts` and `topics` were found in the question, `accepted` are those that became DOTs, as
+    (level, concept), and `named` are the names of the graph in the question, as (span, type).
 
-    `final` are the paths of all DOTs, best first, with the verdict that stood; `chunks` the passages at the end as
-    (id, similarity). `gold` are names of nodes that the caller knows, not the method."""
+    `final` are the paths of all DOTs, best first, with their final verdicts; `chunks` are the passages at the end, as
+    (id, similarity). `gold` are names of nodes given by the caller; the method does not see them."""
 
     question: str
     method: str
@@ -152,7 +152,7 @@ class Dots(Record):
         return pd.DataFrame(rows, columns=columns).set_index("path")
 
     def diff(self, other: Dots) -> DotsDiff:
-        """What another retrieval of the same question has more and less; DOTs are matched by their concept."""
+        """The gains and losses of another retrieval of the same question; DOTs are matched by their concept."""
         left, right = ({dot.concept: dot for dot in dots.dots} for dots in (self, other))
         rows = [DotDiff.of(concept, left.get(concept), right.get(concept)) for concept in {**left, **right}]
         paths = [{path.nodes: path for path in dots.final} for dots in (self, other)]
@@ -166,7 +166,7 @@ class Dots(Record):
 
 
 class DotDiff(NamedTuple):
-    """One concept in two retrievals: the nodes per hop of its regions (none where it has no DOT), and its anchors."""
+    """One concept in two retrievals: the nodes per hop of its regions (empty without a DOT), and its anchors."""
 
     concept: str
     before: tuple[int, ...]
@@ -184,8 +184,7 @@ class DotDiff(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DotsDiff(Record):
-    """What a retrieval with other settings has more (`gained`) and less (`lost`), and its regions beside the first
-    one's."""
+    """The paths that a retrieval with other settings gains and loses, and its regions next to the first one's."""
 
     before: str
     after: str
@@ -194,7 +193,7 @@ class DotsDiff(Record):
     lost: tuple[JudgedPath, ...]
 
     def __bool__(self) -> bool:
-        """Whether anything but the settings differs."""
+        """Whether anything differs besides the settings."""
         moved = any(dot.before != dot.after or dot.gained or dot.lost for dot in self.dots)
         return bool(moved or self.gained or self.lost)
 
@@ -209,7 +208,7 @@ class DotsDiff(Record):
 
 
 class MethodResult(NamedTuple):
-    """What a method found: ids of passages, names of nodes, the nodes of its paths; each best first."""
+    """The results of a method: ids of passages, names of nodes, the nodes of its paths; each best first."""
 
     method: str
     passages: tuple[str, ...]
@@ -219,7 +218,7 @@ class MethodResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Record):
-    """What several methods found for one question. `gold` are names of nodes that the caller knows."""
+    """The results of several methods for one question. `gold` are names of nodes given by the caller."""
 
     question: str
     found: tuple[MethodResult, ...]
@@ -236,7 +235,7 @@ class Comparison(Record):
         return _shared(one.passages for one in self.found)
 
     def frame(self) -> pd.DataFrame:
-        """A row per method: how much it found, how many nodes it shares with another, how many of the gold it has."""
+        """A row per method: its numbers of results, of nodes shared with another method, and of gold nodes found."""
         rows = {
             one.method: {
                 "passages": len(one.passages),
@@ -251,11 +250,10 @@ class Comparison(Record):
 
 
 def dots(source: Trace | Evidence, gold: Sequence[str] = ()) -> Dots:
-    """The DOTs of a retrieval: of its evidence, or of its trace, in memory or opened from a file. `gold` are names of
-    nodes to be marked.
+    """The DOTs of a retrieval, from its evidence or its trace, in memory or opened from a file. `gold` are names of
+    nodes to mark.
 
-    Raises SettingError for evidence without a trace, DataError for a trace of another method and for one whose events
-    are not as DotRAG writes them."""
+    Raises SettingError for evidence without a trace, and DataError for a trace that DotRAG did not write."""
     trace = source.trace if isinstance(source, Evidence) else source
     if trace is None:
         raise SettingError(f"the evidence of {source.method} has no trace; retrieve with trace='full'")
@@ -287,8 +285,8 @@ def _dots(trace: Trace, root: Event, gold: tuple[str, ...]) -> Dots:
 
 
 def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
-    """The region of a DOT, which a trace tells only the size of, computed again from the graph of the index. Rows are
-    those of the layer `typed`. Of more than `most` nodes those near the anchors stay, well-connected ones first.
+    """The region of a DOT, recomputed from the graph of the index, because a trace holds only its size. Rows are those
+    of the layer `typed`. If there are more than `most` nodes, the nearest to the anchors remain, ties by degree.
 
     Raises SettingError for a DOT that has no region, or whose anchors the index does not have."""
     row = index.typed.row
@@ -299,8 +297,8 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
     anchors = [row[anchor.name] for anchor in dot.anchors]
     part = region(index.typed, anchors, dot.rules.allowed_types, len(dot.region.hops) - 1, None)
     degrees = index.typed.degrees[part.rows]
-    shown = np.lexsort((part.rows, -degrees, part.hops))[:most]
-    names, inside = index.typed.names, part.graph[shown][:, shown].tocoo()
+    included = np.lexsort((part.rows, -degrees, part.hops))[:most]
+    names, inside = index.typed.names, part.graph[included][:, included].tocoo()
     nodes = (
         Node(
             int(part.rows[at]),
@@ -310,15 +308,15 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
             int(part.hops[at]),
             int(degrees[at]),
         )
-        for at in shown
+        for at in included
     )
     ends = zip(inside.row.tolist(), inside.col.tolist())
     edges = (Edge(source, target, "relation", 1.0) for source, target in ends if source < target)
-    return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(shown))
+    return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(included))
 
 
 def _final(searched: Dots, paths: Sequence[Mapping]) -> Iterator[JudgedPath]:
-    """The paths at the end: what was read of them, with the verdict that stood where two DOTs found the same."""
+    """The paths at the end, with the final verdict on those that two DOTs found."""
     for path in paths:
         found = searched.path(path["id"])
         yield replace(found, label=path["label"], confidence=path["confidence"], fate="kept")
@@ -367,7 +365,7 @@ def _iteration(trace: Trace, event: Event, before: tuple[str, ...]) -> Iteration
 
 
 def _settled(iterations: Sequence[Iteration]) -> Iterator[Iteration]:
-    """The iterations, with what became of each path in the end."""
+    """The iterations, with the final fate of each path."""
     fates = {name: why for one in iterations for name, why in one.dropped.items()}
     fates |= dict.fromkeys(iterations[-1].kept if iterations else (), "kept")
     for one in iterations:
@@ -379,6 +377,6 @@ def _candidates(dot: Dot) -> Iterator[Candidate]:
 
 
 def _shared(lists: Iterable[Sequence[str]]) -> frozenset[str]:
-    """What is in more than one of the lists."""
+    """The items in more than one of the lists."""
     times = Counter(name for names in lists for name in set(names))
     return frozenset(name for name, count in times.items() if count > 1)

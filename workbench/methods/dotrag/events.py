@@ -1,4 +1,4 @@
-"""What flows between the stages of DotRAG (concepts, anchors, paths) and the events that they write into the trace."""
+"""The records passed between the stages of DotRAG (concepts, anchors, paths) and the events of their trace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Ranking = tuple[tuple[str, float], ...]  # (name or id, score), best first
 
 
 class Concept(NamedTuple):
-    """What a DOT is made of: a name as the question writes it (`low`) with what it probably is and its type, or a topic
+    """The concept of a DOT: a name as written in the question (`low`), with a probable description and type, or a topic
     (`high`)."""
 
     span: str
@@ -30,7 +30,7 @@ class Concept(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """An entity that a concept stands for; `exact` where its name is the concept's wording. `row` in the layer `typed`
+    """An entity that a concept denotes; `exact` if its name is the wording of the concept. `row` in the layer `typed`
     is not in the trace."""
 
     name: str
@@ -42,8 +42,8 @@ class Anchor(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SelectedDot(Record):
-    """A division of thought: a concept (`level` low: named; high: a topic) and its anchors, best first. `weak` says
-    that no entity was similar enough, and the best one was taken."""
+    """A division of thought: a concept (`level` low: named; high: a topic) and its anchors, best first. `weak`: no
+    entity was similar enough, so the anchor is the most similar one."""
 
     number: int
     concept: str
@@ -58,14 +58,14 @@ class SelectedDot(Record):
 
 @dataclass(frozen=True, repr=False)
 class JudgedPath(Record, PathShown):
-    """A path from an anchor to a candidate: what the judge is shown of it, its verdict, and what became of it.
+    """A path from an anchor to a candidate: what the judge sees of it, the verdict, and its fate.
 
     query_similarity   cosine of the candidate at its end and the nearest query
-    label, confidence  the judge's; empty and 0 where it was not judged
-    fate               what became of it when its DOT ended: `kept`, `irrelevant`, `prefix`, `superseded`, `unjudged`,
-                       or `cut` where there were too many to judge
-    entities           rows of its nodes, and `facts` the rows of the relations of each hop; not in the trace, nor are
-                       the `types` of its nodes"""
+    label, confidence  the verdict; empty and 0 if it was not judged
+    fate               its state at the end of its DOT: `kept`, `irrelevant`, `prefix`, `superseded`, `unjudged`, or
+                       `cut` if there were too many to judge
+    entities, facts    rows of its nodes, and of the relations of each hop; like the `types` of its nodes, not in the
+                       trace"""
 
     query_similarity: float = 0.0
     label: str = ""
@@ -90,7 +90,7 @@ class JudgedPath(Record, PathShown):
 
     @property
     def order(self) -> tuple:
-        """Complete before partial, then by confidence, then shorter ones, then by entities."""
+        """Sort key: complete before partial, then by confidence, then by length, then by entities."""
         return (not self.complete, -self.confidence, len(self.entities), self.entities)
 
     def judged(self, verdict: Verdict) -> JudgedPath:
@@ -99,8 +99,8 @@ class JudgedPath(Record, PathShown):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Selection(TraceEvent):
-    """Stage 1: `anchors` (fields of `Concept`) and `topics` of the question, `accepted` those of them that become DOTs,
-    as (level, concept); `named` the names of the graph in the question, as (span, type)."""
+    """Stage 1: `anchors` (fields of `Concept`) and `topics` of the question; `accepted`: those that become DOTs, as
+    (level, concept); `named`: the names of the graph in the question, as (span, type)."""
 
     step = "select regions"
 
@@ -146,7 +146,7 @@ class AnchorsEvent(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rules(TraceEvent):
-    """Stage 2: what counts in one DOT, on the way and at the end, and which types of entities belong to its region."""
+    """Stage 2: the rules of one DOT for intermediate and terminal nodes, and the types of entities in its region."""
 
     step = "rules"
 
@@ -159,8 +159,8 @@ class Rules(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Region(TraceEvent):
-    """Stage 2: the size of the graph around the anchors. `hops` counts entities first met at 0, 1, … hops; `pruned`
-    counts those that were left out, by type."""
+    """Stage 2: the size of the graph around the anchors. `hops` counts the entities at a distance of 0, 1, … hops;
+    `pruned` counts the excluded ones by type."""
 
     step = "region"
 
@@ -174,7 +174,7 @@ class Region(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IterationEvent(TraceEvent):
-    """Stage 3: an iteration of search with its queries (origin, text); `dropped` ones had been searched before."""
+    """Stage 3: an iteration of search with its queries (origin, text); the `dropped` ones were searched before."""
 
     step = "iteration"
     inputs = ("iteration", "queries", "dropped")
@@ -186,7 +186,7 @@ class IterationEvent(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Candidates(TraceEvent):
-    """The entities found: (name, similarity), with their types and the position of the query that each is nearest to;
+    """The entities found: (name, similarity), with their types and the position of the nearest query of each;
     `excluded` counts those that were evaluated before."""
 
     kind, step, scores = "RETRIEVER", "candidates", "similarities"
@@ -199,7 +199,7 @@ class Candidates(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DrawnPaths(TraceEvent):
-    """The paths by id, ids of those that were `cut` off, names of the candidates `without` any."""
+    """The paths by id, the ids of those `cut` off, and the names of candidates `without` a path."""
 
     step = "paths"
 
@@ -212,7 +212,7 @@ class DrawnPaths(TraceEvent):
         return {"nodes": path.nodes, "relations": path.relations, "similarity": path.query_similarity}
 
     def path(self, id: str, verdicts: Verdicts) -> JudgedPath:
-        """A path with what the judge said of it."""
+        """A path with the judge's verdict."""
         drawn, shown = self.paths[id], (verdicts.passages.get(id, ""), verdicts.similarities.get(id, 0.0))
         stored = {**drawn, "query_similarity": drawn["similarity"]} | dict(zip(("passage", "similarity"), shown))
         return read_record(JudgedPath, {"id": id, "types": (), **stored, **verdicts.verdicts.get(id, {})})
@@ -220,7 +220,7 @@ class DrawnPaths(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdicts(TraceEvent):
-    """What the judge was shown of each path (`passages`, `similarities`) and what it said, by id."""
+    """What the judge saw of each path (`passages`, `similarities`) and its verdicts, by id."""
 
     step = "judge"
 
@@ -236,7 +236,7 @@ class Verdicts(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class KeptPaths(TraceEvent):
-    """Ids of the paths that are kept after an iteration, and why others are not, or no longer."""
+    """Ids of the paths kept after an iteration, and why the others are not, or no longer, kept."""
 
     step = "keep"
 

@@ -23,7 +23,7 @@ from workbench.trace import Trace
 
 
 class DotContext:
-    """The index, the engine, the settings, and what the prompts say of the graph."""
+    """The index, the engine, the settings, and the description of the graph for prompts."""
 
     def __init__(self, index: Index, engine: Engine, settings):
         self.index, self.typed, self.engine, self.settings = index, index.typed, engine, settings
@@ -43,7 +43,7 @@ class DotContext:
         return self.engine.run(step, [value], trace=trace)[0]
 
     def label(self, relation: int) -> str:
-        """The name of a relation (row), or its keywords where it has none."""
+        """The name of a relation (row), or its keywords if it has none."""
         return self.typed.labels[relation] or ", ".join(self.typed.keywords[relation])
 
     def stating(self, relations: Iterable[int]) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class DotContext:
 
 
 def columns(table: sp.csr_array, rows: Iterable[int]) -> np.ndarray:
-    """The columns in which some of these rows are not 0, ascending. Slicing the table costs a hundred times as much."""
+    """The ascending columns in which some of these rows are not 0; a hundred times faster than slicing the table."""
     found = [table.indices[table.indptr[row] : table.indptr[row + 1]] for row in rows]
     return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
@@ -62,7 +62,7 @@ def columns(table: sp.csr_array, rows: Iterable[int]) -> np.ndarray:
 
 
 def select(context: DotContext, question: str, trace: Trace) -> tuple[list[SelectedDot], list[str]]:
-    """The DOTs of a question, and what failed, in words."""
+    """The DOTs of a question, and failures in words."""
     with Selection.open(trace) as write:
         names = dict.fromkeys((text, context.typed.types[row]) for text, row in named(context.typed, question))
         value = select_regions.Input(question, context.about, context.types, context.relations, tuple(names))
@@ -78,7 +78,7 @@ def select(context: DotContext, question: str, trace: Trace) -> tuple[list[Selec
 
 
 def accepted(chosen: select_regions.Output, settings) -> list[Concept]:
-    """The names of a specific question; of a broad one its topics as well, or alone (`broad`)."""
+    """The names in a specific question; for a broad one, its topics as well, or alone (`broad`)."""
     low = [Concept(one.span, one.description, one.type) for one in chosen.anchors[: settings.max_concepts]]
     high = [Concept(topic, level="high") for topic in dict.fromkeys(chosen.topics)]
     if chosen.routing and low:
@@ -87,7 +87,7 @@ def accepted(chosen: select_regions.Output, settings) -> list[Concept]:
 
 
 def divide(context: DotContext, concepts: Sequence[Concept], question: str) -> list[SelectedDot]:
-    """One DOT per concept; concepts of the same anchors share one. Where there is no concept, one of the question."""
+    """One DOT per concept; concepts with the same anchors share one. Without a concept, one DOT for the question."""
     concepts = list(concepts) or [Concept(question, level="high")]
     cosines = context.typed.entity_vectors @ context.encode([concept.query for concept in concepts]).T
     dots: dict[frozenset[int], SelectedDot] = {}
@@ -104,8 +104,8 @@ def divide(context: DotContext, concepts: Sequence[Concept], question: str) -> l
 def anchored(context: DotContext, concept: Concept, similar: np.ndarray) -> tuple[list[Anchor], bool]:
     """The anchors of a concept, and whether they are weak. `similar` are the cosines of all entities, (n,).
 
-    A topic: the `k_high` most similar entities. A name: the entities of that name, those of the expected type first;
-    where there are none (or `exact_alone` is off) those with a cosine of at least `tau`; else the most similar one."""
+    Topic: the `k_high` most similar entities. Name: the entities of that name, those of the expected type first; if
+    there are none (or `exact_alone` is off) those with a cosine of at least `tau`; otherwise the most similar one."""
     settings, typed = context.settings, context.typed
 
     def anchors(rows: Iterable[int], exact: bool = False) -> list[Anchor]:
@@ -138,7 +138,7 @@ def show_anchors(dot: SelectedDot, trace: Trace) -> None:
 def build_rules(
     context: DotContext, question: str, dot: SelectedDot, trace: Trace
 ) -> tuple[dot_rules.Output, str | None]:
-    """The rules of a DOT, and why they are the general ones, where the Step failed."""
+    """The rules of a DOT, and if the Step failed, why they are the general ones."""
     typed = context.typed
     with Rules.open(trace) as write:
         anchors = tuple((anchor.name, anchor.type, typed.descriptions[anchor.row]) for anchor in dot.anchors)
@@ -151,14 +151,14 @@ def build_rules(
 
 
 def admitted(context: DotContext, dot: SelectedDot, rules: dot_rules.Output) -> SelectedDot:
-    """The DOT without the anchors of other types than the rules allow, where that is asked for and leaves some."""
+    """The DOT with only the anchors of types that the rules allow, if `filter_anchors` is set and any remain."""
     allowed = ALWAYS.union(rules.allowed_types)
     anchors = tuple(anchor for anchor in dot.anchors if anchor.type in allowed)
     return replace(dot, anchors=anchors) if context.settings.filter_anchors and anchors else dot
 
 
 def build_region(context: DotContext, dot: SelectedDot, rules: dot_rules.Output, trace: Trace) -> tuple[Region, Store]:
-    """The admitted neighbourhood of a DOT's anchors, and the store of it alone."""
+    """The admitted neighbourhood of a DOT's anchors, and a store of this region alone."""
     settings = context.settings
     with RegionEvent.open(trace) as write:
         part = region(context.typed, dot.rows, rules.allowed_types, settings.h_max, settings.max_region)
@@ -171,9 +171,10 @@ def build_region(context: DotContext, dot: SelectedDot, rules: dot_rules.Output,
 
 
 class Store:
-    """The vectors of a region and of nothing else: a slice of the index's, dropped with this object.
+    """The vectors of one region: a slice of the index's vectors, dropped with this object.
 
-    With `relation_boost` an entity is as similar as itself or the most similar of its relations inside the region."""
+    With `relation_boost`, the similarity of an entity is the maximum of its own and those of its relations inside the
+    region."""
 
     def __init__(self, typed: TypedLayer, part: Region, relation_boost: bool = False):
         self.rows = part.rows

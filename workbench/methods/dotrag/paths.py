@@ -1,10 +1,10 @@
-"""Paths of stage 3: the shortest simple ones between two entities, and what is said of each.
+"""Paths of stage 3: the shortest simple paths between two entities, and their wording.
 
-Simple paths are those of an undirected graph, all edges alike, by Yen's algorithm in Lawler's form: take the best path,
-and part what is left of the paths by where they leave it, so that none is met twice. The search for the best path of a
-part grows from both ends, always at the smaller one, and compares the two fronts from the smaller one: a hub is looked
-up and not walked through. Each search sees an edge at most twice, and there are at most 1 + (k - 1)·longest of them,
-whatever the graph."""
+Simple paths of an undirected, unweighted graph by Yen's algorithm in Lawler's form: take the best path, then partition
+the remaining paths by the node at which they leave it, so that none occurs twice. The search for the best path of a
+part grows from both ends, always at the smaller front, and compares the fronts from the smaller one, so it looks up a
+hub instead of expanding it. Each search visits an edge at most twice, and there are at most 1 + (k - 1)·longest
+searches."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from workbench.methods.dotrag.neighbourhood import DotContext
 
 
 class SimplePaths:
-    """Paths in a graph: a square, symmetric csr_array without self-loops. Neighbours are read as they are met and kept
-    as long as this object."""
+    """Paths in a graph: a square, symmetric csr_array without self-loops. Neighbours are read on first use and cached
+    for the lifetime of this object."""
 
     def __init__(self, graph: sp.csr_array):
         self._indptr, self._indices = graph.indptr, graph.indices
         self._sets: dict[int, set[int]] = {}
 
     def shortest(self, start: int, end: int, k: int, longest: int) -> list[tuple[int, ...]]:
-        """At most `k` paths of 1 to `longest` edges as tuples of nodes, shorter ones first, equally long ones in the
-        order of their nodes. None where `start` is `end`."""
+        """At most `k` paths of 1 to `longest` edges as tuples of nodes, ordered by length, then by nodes. Empty if
+        `start` is `end`."""
         found: list[tuple[int, ...]] = []
         parts: list[tuple] = []  # (length, best path, how many nodes all paths of the part share, where none goes next)
         self._offer(parts, (start,), set(), end, longest)
@@ -45,13 +45,13 @@ class SimplePaths:
         return found
 
     def _offer(self, parts: list, begin: tuple[int, ...], closed: set[int], end: int, longest: int) -> None:
-        """Put the part of the paths that start with `begin` and go on to no node of `closed` among the others."""
+        """Add the part of the paths that start with `begin` and do not continue to a node of `closed`."""
         rest = self._rest(begin, closed, end, longest - len(begin) + 1) if begin[-1] != end else None
         if rest is not None:
             heappush(parts, (len(begin) + len(rest), begin + rest, len(begin), closed))
 
     def _rest(self, begin: tuple[int, ...], closed: set[int], end: int, most: int) -> tuple[int, ...] | None:
-        """The shortest continuation of `begin` to `end`, of at most `most` edges; of several the first."""
+        """The shortest continuation of `begin` to `end` with at most `most` edges; the first of equal ones."""
         first = self._near(begin[-1]) - closed
         first.difference_update(begin)
         if most >= 1 and end in first:
@@ -70,7 +70,7 @@ class SimplePaths:
         return None
 
     def _first(self, front: list[Set[int]], back: list[Set[int]]) -> tuple[int, ...]:
-        """The first of the paths through all levels, of which the last two touch."""
+        """The first of the paths through all levels, of which the last two are adjacent."""
         levels = back[::-1]
         for level in reversed(front):
             levels.insert(0, self._touching(level, levels[0]))
@@ -80,7 +80,7 @@ class SimplePaths:
         return tuple(path)
 
     def _touching(self, nodes: Collection[int], others: Collection[int]) -> set[int]:
-        """Those of `nodes` with a neighbour among `others`."""
+        """The members of `nodes` with a neighbour among `others`."""
         if len(nodes) <= len(others):
             return {node for node in nodes if not self._near(node).isdisjoint(others)}
         return set().union(*(self._near(other) & nodes for other in others))
@@ -94,18 +94,18 @@ class SimplePaths:
 
 
 class PathReader:
-    """Reads paths off the graph for one question. Each hop is read once, as most paths share theirs."""
+    """Reads paths from the graph for one question. Each hop is read once, because most paths share their hops."""
 
     def __init__(self, context: DotContext, question: str):
         self._context, self._typed, self._question = context, context.typed, question
         self._hops: dict[tuple[int, int], _HopRead] = {}
 
     def path(self, id: str, entities: Rows, query_similarity: float) -> JudgedPath:
-        """The path through these entities (rows): the chain of their names, then what is said of each hop.
+        """The path through these entities (rows): the chain of their names, then the description of each hop.
 
-        Its `similarity` is the mean over the hops of the best cosine of the question and a relation of the hop, both of
-        stored vectors: nothing is encoded for a path. It is the question and not the query of the iteration, so that
-        confidences of different iterations, which are compared in the end, mean the same."""
+        Its `similarity` is the mean, over the hops, of the best cosine between the question and a relation of the hop,
+        from stored vectors: nothing is encoded for a path. It uses the question instead of the iteration's query, so
+        that confidences of different iterations are comparable."""
         hops = [self._hops.get(pair) or self._hop(*pair) for pair in pairwise(entities)]
         names = tuple(self._typed.names[row] for row in entities)
         return JudgedPath(
@@ -143,8 +143,8 @@ class PathReader:
 
 
 class _HopRead(NamedTuple):
-    """An edge of a path: the relations (rows) that join its ends, as labels with their directions, as text, and the
-    cosine of the question and the most similar of them."""
+    """An edge of a path: the relations (rows) that join its ends, their labels and directions, their text, and the
+    cosine of the question and the most similar one."""
 
     rows: Rows
     relations: Hop

@@ -36,12 +36,12 @@ class Query(NamedTuple):
 
 
 class Search:
-    """The search of one DOT. It reads the region, its store, what is said of its relations, and nothing else.
+    """The search of one DOT. It reads only the region, its store, and the descriptions of its relations.
 
     history     all queries so far
-    evaluated   entities that are candidates no more: a path to them was judged, or there is none
-    kept        paths by id
-    notes       what failed, in words"""
+    evaluated   entities that are no longer candidates: a path to them was judged, or none exists
+    kept        id → kept path
+    notes       failures, in words"""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Search:
         self._vectors: dict[str, np.ndarray] = {}  # normal form of each query so far → its vector
 
     def run(self, trace: Trace) -> str:
-        """Search until the iterations are used up or there is nothing left to do; why it ended."""
+        """Search until the iterations are used up or nothing is left to do; returns the reason for the end."""
         proposed = [self.first_query()]
         for iteration in range(1, self.settings.t_max + 1):
             queries = self.fresh(proposed)
@@ -87,8 +87,8 @@ class Search:
         return Query("initial", first if normal(first) else self.question)
 
     def fresh(self, proposed: Sequence[Query]) -> list[Query]:
-        """Those of the first `queries_max` new queries that are not too similar to an earlier one (`same_query`). They
-        are taken into the history."""
+        """The first `queries_max` new queries, without those too similar to an earlier one (`same_query`); added to the
+        history."""
         new: dict[str, Query] = {}
         for query in proposed:
             if (form := normal(query.text)) and form not in self._vectors:
@@ -110,7 +110,7 @@ class Search:
         return self.settings.same_query is not None and closest >= self.settings.same_query
 
     def fall_back(self, tries: int, trace: Trace) -> list[Query]:
-        """A query in another direction; the question itself where none is new; nothing where that was searched too."""
+        """A query in another direction, or the question itself if that query is not new; empty if neither is."""
         kept = tuple(path.passage for path in self.kept.values())
         value = fallback_query.Input(self.question, self.rules.query_constraints, tuple(self.history), kept, tries)
         result = self.context.ask(fallback_query.STEP, value, trace)
@@ -120,7 +120,7 @@ class Search:
         return queries or self.fresh([Query("fallback", self.question)])
 
     def find(self, queries: Sequence[Query], trace: Trace) -> dict[int, float]:
-        """The candidates: entities of the store that are most similar to one of the queries, with that cosine, best
+        """The candidates: the entities of the store most similar to one of the queries, with that cosine, best
         first."""
         names, types = self.context.typed.names, self.context.typed.types
         with Candidates.open(trace) as write:
@@ -148,8 +148,8 @@ class Search:
         return best
 
     def draw(self, iteration: int, candidates: Mapping[int, float], trace: Trace) -> list[JudgedPath]:
-        """The shortest simple paths from each anchor to each candidate: those to the most similar candidates first,
-        then the shorter ones, at most `cap`."""
+        """At most `cap` of the shortest simple paths from each anchor to each candidate, ordered by the similarity of
+        the candidate, then by length."""
         with DrawnPaths.open(trace) as write:
             found = {row: self._paths_to(row) for row in candidates}
             without = [row for row, paths in found.items() if not paths]
@@ -176,8 +176,8 @@ class Search:
         return [tuple(rows[list(path)].tolist()) for paths in found for path in paths]
 
     def judge(self, iteration: int, paths: Sequence[JudgedPath], trace: Trace) -> list[JudgedPath]:
-        """The paths with the verdicts on them; the last entities of those that got one are then evaluated. What is
-        missing of a reply is requested again, without the others, at most `retries` times."""
+        """The paths with their verdicts. The last entities of judged paths become evaluated. Missing verdicts are
+        requested again, without the other paths, at most `retries` times."""
         with Verdicts.open(trace) as write:
             verdicts, failure = self._verdicts(paths, trace)
             judged = [path.judged(verdicts[path.id]) if path.id in verdicts else path for path in paths]
@@ -195,7 +195,7 @@ class Search:
         return judged
 
     def _verdicts(self, paths: Sequence[JudgedPath], trace: Trace) -> tuple[dict[str, Verdict], str | None]:
-        """The verdicts by id of their path, and why the last attempt failed."""
+        """Path id → verdict, and why the last attempt failed."""
         verdicts, failure, size = {}, None, self.settings.judge_batch
         for _ in range(1 + self.settings.retries):
             pending = [path for path in paths if path.id not in verdicts]
@@ -203,11 +203,11 @@ class Search:
                 break
             replies, failure = self._ask_judge(pending, size, trace)
             verdicts |= replies
-            size = max(1, size // 2)  # a batch that failed would fail again as it is
+            size = max(1, size // 2)  # the same batch would fail again
         return verdicts, failure
 
     def _ask_judge(self, paths: Sequence[JudgedPath], size: int, trace: Trace) -> tuple[dict[str, Verdict], str | None]:
-        """The first verdict on each path, and why a batch failed. Ids that are not in a batch are dropped."""
+        """The first verdict on each path, and why a batch failed. Ids from outside the batch are dropped."""
         batches = [tuple(paths[start : start + size]) for start in range(0, len(paths), size)]
         inputs = [judge_paths.Input(self.question, self.rules, tuple(self.history), batch) for batch in batches]
         verdicts: dict[str, Verdict] = {}
@@ -221,7 +221,7 @@ class Search:
         return verdicts, failure
 
     def keep(self, paths: Sequence[JudgedPath], trace: Trace) -> None:
-        """Keep complete and partial paths, but none that another one goes on from."""
+        """Keep complete and partial paths that are no prefix of another."""
         with KeptPaths.open(trace) as write:
             dropped = {path.id: "unjudged" for path in paths if not path.label}
             dropped |= {path.id: "irrelevant" for path in paths if path.label == "irrelevant"}
@@ -233,8 +233,8 @@ class Search:
 
 
 def without_prefixes(paths: Sequence[JudgedPath]) -> dict[str, str]:
-    """Ids of the paths that are the beginning of another one → the id of that. A complete path stays beside a partial
-    one that goes on from it. What goes does not depend on the order of the paths."""
+    """Id of each path that is a prefix of another → the id of the longer one. A complete path stays although a partial
+    one extends it. The result does not depend on the order of the paths."""
     return {
         path.id: longer.id
         for path in paths
@@ -253,7 +253,7 @@ def follow_ups(paths: Sequence[JudgedPath]) -> list[Query]:
 
 
 def normal(query: str) -> str:
-    """Queries of one normal form are one query: composed, without case, punctuation and blanks.
+    """The normal form by which queries are compared: NFKC, case-folded, without punctuation and extra blanks.
 
     >>> normal(" Who  directed “Dune”?") == normal("who directed dune")
     True

@@ -5,9 +5,9 @@ code (PeterGriffinJin/Graph-CoT): five actions, several in a step, 15 steps, an 
 tokens, temperature 0. It acts in the index's own graph, whose nodes are phrases and passages; `gcot`, whose thoughts
 are queries of a retriever, is the variant for any method.
 
-The original answers; a ranking of passages it has none. Ours are the passages that were used, in the order of their
-first use: a passage is used where it is read, or where it states a fact whose two ends were both looked at (the answer
-counts as looked at). What the model writes is typed data here; in the code it is evaluated as a program."""
+The original answers and ranks no passages. Here, passages are ranked by their first use: a passage is used when it is
+read, or when both ends of a fact that it states have been visited (the answer counts as visited). The model's output is
+typed data here; the released code evaluates it as a program."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Used(NamedTuple):
 
 
 class GraphCoT(Method):
-    """Thought, action, observation over the graph; passages by the order in which they were used."""
+    """Thought, action, observation over the graph; passages in the order of their first use."""
 
     name = "graph_cot"
     paper = "Graph Chain-of-Thought (arXiv 2404.07103)"
@@ -59,12 +59,12 @@ class GraphCoT(Method):
     class Settings:
         """Defaults of the released code, where it has them.
 
-        rounds             thoughts at most
-        prompt_tokens      the walk ends before a prompt that is longer (cl100k tokens)
-        actions            actions of one step that are done
+        rounds             maximum number of thoughts
+        prompt_tokens      the walk ends before a longer prompt (cl100k tokens)
+        actions            actions executed per step
         listed             neighbours that one action lists
-        text_tokens        of a passage that is read
-        dense_fill         whether the dense ranking stands below the passages that were used"""
+        text_tokens        tokens shown of a passage that is read
+        dense_fill         whether the dense ranking follows the passages used"""
 
         rounds: Positive = 15
         prompt_tokens: Positive = 10_000
@@ -87,7 +87,7 @@ class GraphCoT(Method):
         return self.rank(question, k, turns, end, trace)
 
     def walk(self, question: str, trace: Trace) -> tuple[list[Turn], str]:
-        """The turns, and why they ended. Two replies in a row that cannot be read end it as well."""
+        """The turns, and why they ended. Two unreadable replies in a row also end the walk."""
         turns: list[Turn] = []
         for number in range(1, self.settings.rounds + 1):
             value = Input(question, tuple(turns))
@@ -106,7 +106,7 @@ class GraphCoT(Method):
         return turns, STEPS
 
     def turn(self, question: str, value, failure: str | None, trace: Trace) -> Turn:
-        """A reply with what its actions gave. What stands behind a finish is not done."""
+        """A reply with the observations of its actions. Actions after a finish are not executed."""
         if value is None or not value.actions:
             why = f"the reply could not be read: {failure}" if value is None else "the reply held no action"
             return Turn(value.thought if value else "", (), (Observation(why, malformed=True),))
@@ -124,7 +124,7 @@ class GraphCoT(Method):
         return Turn(value.thought, tuple(done), tuple(seen))
 
     def rank(self, question: str, k: int, turns: Sequence[Turn], end: str, trace: Trace) -> Evidence:
-        """Passages by the place of their first use; dense where none was used."""
+        """Passages by the place of their first use; the dense ranking if none was used."""
         used = self.used(turns)
         with trace.span("RERANKER", "rank passages", end=end) as span:
             cosines = self._passage_vectors @ self.index.encode_query(question, "passages")
@@ -154,7 +154,7 @@ class GraphCoT(Method):
         )
 
     def used(self, turns: Sequence[Turn]) -> Used:
-        """What the turns looked at, and the facts that join it."""
+        """The passages and facts that the turns used."""
         used = Used([], [], [])
         for name in self._looked_at(turns):
             if (passage := self._act.passage(name)) is not None:

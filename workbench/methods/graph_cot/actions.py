@@ -1,4 +1,4 @@
-"""What can be done in a graph, one look at a time: find a node, read it, list or count its neighbours."""
+"""Actions in a graph: find a node, read it, list or count its neighbours."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ SHOWN = 3  # nodes that a keyword finds, of each kind; passages that are named w
 
 
 class GraphActions:
-    """The actions over an index's graph. Lists are cut to `listed`, texts to `text_tokens`; what was left out is said.
+    """The actions over an index's graph. Lists are cut to `listed`, texts to `text_tokens`; the observation states what
+    was left out.
 
-    A node is a phrase as it stands in the index, or the id of a passage."""
+    A node is a phrase as stored in the index, or the id of a passage."""
 
     def __init__(self, index: Index, listed: int = 20, text_tokens: int = 500):
         self.index, self.listed, self.text_tokens = index, listed, text_tokens
@@ -31,8 +32,8 @@ class GraphActions:
         }  # fmt: skip
 
     def __call__(self, action: Action, question: str) -> Observation:
-        """What an action gives. One that cannot be done is told why, as `malformed`, and never raises. Facts are
-        listed by their similarity to the question."""
+        """The observation of an action. An impossible action never raises; its observation, `malformed`, states the
+        reason. Facts are listed by their similarity to the question."""
         if action.action not in self._does:
             return _malformed(f"there is no action {action.action!r}; the actions are {', '.join(ACTIONS)}")
         if not action.argument.strip():
@@ -48,7 +49,7 @@ class GraphActions:
         return self._facts.phrase_row.get(name)
 
     def passage(self, name: str) -> int | None:
-        """The row of a passage, of an id that is not a phrase as well."""
+        """The row of a passage, unless its id is also a phrase."""
         return None if name in self._facts.phrase_row else self._passages.row.get(name)
 
     def _node(self, name: str) -> int | None:
@@ -56,7 +57,8 @@ class GraphActions:
         return self.passage(name) if row is None else row
 
     def _find(self, action: Action, question: str) -> Observation:
-        """Phrases: the very one, then the closest vectors. Passages: those of that very title, then the closest."""
+        """Phrases: the exact one, then the closest vectors. Passages: those with exactly this title, then the
+        closest."""
         phrases = [self._facts.phrases[link.phrase] for link in near(self.index, action.argument, SHOWN)]
         cosines = self._passage_vectors @ self.index.encode_query(action.argument, "passages")
         titled = self._titles.get(action.argument.casefold().strip(), [])

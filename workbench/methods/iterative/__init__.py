@@ -1,12 +1,12 @@
-"""What the iterative methods have in common: rounds of thinking and retrieving over a backbone, which is any method.
+"""The loop of all iterative methods: rounds of thinking and retrieval over a backbone, which is any method.
 
-    round 0     the question is searched for                                          -> pool
-    round t     the best of the pool are read, a thought says what to search for next  -> pool, by the maximum rule
-    conclusion  what becomes of the pool
+    round 0     search for the question                                               -> pool
+    round t     read the best of the pool; a thought says what to search for next      -> pool, by the maximum rule
+    conclusion  rank the pool
 
 Follows the common loop of "Beyond Static Retrieval", in which IRCoT, IRGS (ITER-RETGEN), GCoT (Graph-CoT), ToG and BDTR
-run over one retriever. Rounds are counted after the first retrieval, for all methods alike (the code bases
-differ by one). A thought is searched for with its first 64 tokens, and never twice."""
+run over one retriever. All methods count rounds after the first retrieval (the code bases differ by one). The query of
+a thought is its first 64 tokens; no query is repeated."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from workbench.trace import Trace
 
 @dataclass(frozen=True)
 class Thought:
-    """What a round's Step said: `texts` by name (BDTR: fast and slow), and the queries that follow from it, each with
-    its origin. After one that is `done` the method stops. `failure` says why the Step said nothing."""
+    """The output of a round's Step: `texts` by name (BDTR: fast and slow), and the resulting queries, each with its
+    origin. The method stops after a thought that is `done`. `failure` states why the Step had no output."""
 
     texts: Mapping[str, str] = field(hash=False)
     queries: tuple[tuple[str, str], ...] = ()
@@ -44,9 +44,9 @@ class Thought:
 
 @validated
 class Settings:
-    """`backbone` is a method or its SPEC; `iterations` are rounds after the first retrieval; `depth` passages are
-    fetched per query and `shown` of the pool are read by a thought. `scale` is what happens to scores before
-    they meet in the pool (`workbench.methods.iterative.pool`)."""
+    """`backbone` is a method or its SPEC; `iterations` counts the rounds after the first retrieval; each query fetches
+    `depth` passages, and a thought reads the first `shown` of the pool. `scale` is applied to scores before they are
+    merged in the pool (`workbench.methods.iterative.pool`)."""
 
     backbone: Any = "hipporag2"
     iterations: Natural = 2
@@ -57,8 +57,8 @@ class Settings:
 
 
 class Iterative(Method):
-    """Rounds of thinking and retrieving over a backbone. What stands beside the passages (entities, facts, paths,
-    reports) is what the backbone found for the question itself."""
+    """Rounds of thinking and retrieval over a backbone. Entities, facts, paths and reports are those that the backbone
+    found for the question itself."""
 
     Settings = Settings
     paper = "Beyond Static Retrieval"
@@ -88,7 +88,7 @@ class Iterative(Method):
         return self.backbone.reads
 
     def given(self, thoughts: Sequence[Thought]) -> Iterative:
-        """This method, with the thoughts of its first rounds given by hand; from then on the engine is asked."""
+        """This method with given thoughts for its first rounds; the engine writes the later ones."""
         other = copy.copy(self)
         other._given = tuple(thoughts)
         other.label = f"{self.label} (thoughts by hand)"
@@ -103,7 +103,7 @@ class Iterative(Method):
         return Pool(self.settings.scale)
 
     def conclude(self, question: str, pool: Pool, thoughts: Sequence[Thought], k: int, trace: Trace) -> Evidence:
-        """What becomes of the pool: its best k, in order."""
+        """The evidence from the pool: its best k passages, in order."""
         return Evidence(question, self.label, pool.scale or self.scale, scored(pool.ranked()[:k]))
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
@@ -156,7 +156,7 @@ class Iterative(Method):
     def _retrieve(
         self, pool: Pool, number: int, queries: Sequence[tuple[str, str]], searched: set[str], trace: Trace
     ) -> list[Evidence]:
-        """Merge what the backbone finds for each query that is new, and return it."""
+        """Merge the backbone's results for each new query into the pool, and return them."""
         found, before = [], pool.ranked()
         for origin, query in queries:
             if not query.strip() or normal(query) in searched:
@@ -191,7 +191,7 @@ def texts_of(result: Result) -> dict[str, str]:
 
 
 def _pool_event(pool: Pool, before: Sequence[Entry]) -> PoolEvent:
-    """The pool, and what a round changed in its first ranks."""
+    """The pool, and the changes of a round in its first ranks."""
     now = [entry.passage.id for entry in pool.ranked()]
     were = [entry.passage.id for entry in before]
     return PoolEvent(
@@ -205,5 +205,5 @@ def _pool_event(pool: Pool, before: Sequence[Entry]) -> PoolEvent:
 
 
 def normal(query: str) -> str:
-    """Queries of one normal form are one query."""
+    """The normal form by which queries are compared."""
     return " ".join(query.casefold().split()).rstrip(" ?.!")

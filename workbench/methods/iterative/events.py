@@ -1,4 +1,4 @@
-"""The events of an iterative method, which it writes into its trace and a replay reads."""
+"""The events that an iterative method writes into its trace, and that a replay reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RoundEvent(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ThoughtEvent(TraceEvent):
-    """What the Step of a round gave: texts by name, and the queries that follow, as (origin, query). `given`: by hand;
+    """The output of a round's Step: texts by name, and the resulting queries, as (origin, query). `given`: by hand;
     `shortened`: the number of queries that were cut."""
 
     step = "think"
@@ -38,7 +38,7 @@ class ThoughtEvent(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Search(TraceEvent):
-    """One query and what the backbone found for it. `origin` names the text that it came from, or `question`."""
+    """One query and the backbone's results for it. `origin` names the text that it came from, or `question`."""
 
     step, scores = "search", "ranking"
     inputs = ("origin", "query")
@@ -53,8 +53,9 @@ class Search(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PoolEvent(TraceEvent):
-    """The whole pool after a round. `risen`: 5, 10 → ids that came into so many first ranks in this round; `queries`:
-    passage id → the query that gave it its score, for the first five; `mixed`: rankings of different scales met."""
+    """The whole pool after a round. `risen`: n (5, 10) → ids that entered the first n ranks in this round; `queries`:
+    passage id → the query that gave it its score, for the first five; `mixed`: it merges rankings on different
+    scales."""
 
     step, scores = "pool", "ranking"
 
@@ -100,9 +101,9 @@ class Promotion(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cut(TraceEvent):
-    """The choice for the reader (BDTR, Eq. 6): `kept` by score or by the verifier, `filled` up to the least number,
+    """The choice for the reader (BDTR, Eq. 6): `kept` by score or by the verifier, `filled` up to the minimum number,
     each in promoted order. `mu` and `sigma` are the mean and the deviation of the best scores, `threshold` their sum.
-    The final set leads the `ranking`."""
+    The final set comes first in the `ranking`."""
 
     kind, step, scores = "RERANKER", "cut", "ranking"
 

@@ -1,8 +1,8 @@
 """The pool of an iterative method: the union of several rankings, in which a passage keeps its best score.
 
 "Beyond Static Retrieval" (BDTR), Eq. 4. One retriever's scores are comparable between its queries as long as they are
-on one scale; HippoRAG 2 answers with PageRank mass or, where no fact survives its filter, with scaled cosines.
-Rankings of different scales are therefore min-max scaled, each within itself, before the maximum is taken.
+on one scale; HippoRAG 2 returns PageRank mass or, if no fact passes its filter, scaled cosines. Rankings on different
+scales are therefore min-max scaled, each separately, before the maximum is taken.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCALES = ("none", "minmax", "rank")
 
 
 class Entry(NamedTuple):
-    """A passage of the pool. `query` gave it its score; `round` and `rank` are where it first came up."""
+    """A passage of the pool. `query` gave it its score; `round` and `rank` are those of its first retrieval."""
 
     passage: Passage
     score: float
@@ -38,8 +38,8 @@ class Pool:
     """Merging is monotone, commutative within a round, and idempotent. A passage that a query does not return has no
     score under it.
 
-    `scale` says what is done to the scores of each ranking before they meet: `none` (they meet as they are, unless
-    their scales differ: then `minmax`), `minmax`, or `rank` (1 for the first, falling evenly)."""
+    `scale` is applied to the scores of each ranking before they are merged: `none` (unchanged, but `minmax` if the
+    scales differ), `minmax`, or `rank` (1 for the first, decreasing linearly)."""
 
     def __init__(self, scale: str = "none"):
         if scale not in SCALES:
@@ -50,7 +50,7 @@ class Pool:
         self._ranked: list[Entry] | None = None
 
     def merge(self, evidence: Evidence, round: int) -> None:
-        """Take in one ranking. Queries of one round may be merged in any order."""
+        """Merge one ranking. Queries of one round may be merged in any order."""
         before, self._ranked = self._rescaling, None
         self._merged.append((evidence, round))
         if self._rescaling == before:
@@ -71,7 +71,7 @@ class Pool:
 
     @property
     def mixed(self) -> bool:
-        """Whether rankings of different scales met."""
+        """Whether the pool merges rankings on different scales."""
         return len({evidence.scale for evidence, _ in self._merged if evidence.passages}) > 1
 
     @property
@@ -92,7 +92,7 @@ class Pool:
                 self._entries[passage.id] = Entry(passage, score, evidence.question, round, rank)
                 continue
             first = min((round, rank), (old.round, old.rank))
-            # Of two queries that give the same score the first in the alphabet is named, whichever was merged first.
+            # If two queries give the same score, the alphabetically first is named, whichever was merged first.
             best = min((-score, evidence.question), (-old.score, old.query))
             self._entries[passage.id] = Entry(passage, -best[0], best[1], *first)
 
@@ -106,7 +106,7 @@ def _scaled(scores: Sequence[float], how: str) -> list[float]:
 
 
 def named(scale: str, how: str) -> str:
-    """The name of a scale after what was done to it."""
+    """The name of a scale after the transformation."""
     return {"none": scale, "minmax": f"minmax({scale})", "rank": "rank"}[how]
 
 

@@ -1,7 +1,7 @@
-"""An iterative retrieval, read off its trace: what was thought, sought and found, round by round.
+"""An iterative retrieval, read from its trace: thoughts, queries and results, round by round.
 
-Nothing is computed again, so a saved trace is enough: neither index nor engine is needed. The events are those of
-`workbench.methods.iterative`, and of `workbench.methods.bdtr` where there is a conclusion."""
+Nothing is recomputed, so a saved trace suffices, without index or engine. `workbench.methods.iterative` writes the
+events, and `workbench.methods.bdtr` those of its conclusion."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ END = "end"
 class Round(Record):
     """One round. Round 0 is the first retrieval and has no thought.
 
-    texts      what the thought says, by name (BDTR: fast, slow)
-    queries    (origin, query) that follow from it; those that had been asked before have no search
-    pool       the whole pool after the round; that of the round before where nothing was sought
+    texts      the texts of the thought, by name (BDTR: fast, slow)
+    queries    the resulting (origin, query); repeated ones have no search
+    pool       the whole pool after the round; unchanged if nothing was searched
     queried    passage id → the query that gave it its score, for the first five
-    risen      5, 10 → ids that came into so many first ranks in this round
+    risen      n (5, 10) → ids that entered the first n ranks in this round
     """
 
     number: int
@@ -55,8 +55,9 @@ class Round(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replay(Record):
-    """An iterative retrieval. `verified` are the passages that the verifier chose, `moved` tells their ranks before and
-    after, as (id, old, new); `final` is the order at the end. `gold` is what the caller knows, not the method.
+    """An iterative retrieval. `verified` are the passages that the verifier chose, `moved` their ranks before and after
+    promotion, as (id, old, new); `final` is the order at the end. `gold` is given by the caller; the method does not
+    see it.
 
     `chain` and `cut` are None and `verified` is empty for methods that only think and retrieve."""
 
@@ -74,17 +75,17 @@ class Replay(Record):
 
     @property
     def stopped(self) -> int | None:
-        """The round whose thought said that no more is needed; None if the method went on to its last round."""
+        """The round whose thought ended the search; None if the method continued to its last round."""
         return next((one.number for one in self.rounds if one.done), None)
 
     @property
     def concludes(self) -> bool:
-        """Whether something was done to the pool after the last round."""
+        """Whether the method has a conclusion after the last round."""
         return self.chain is not None or self.cut is not None
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The names of what can be looked at in turn: the rounds, then the end where there is a conclusion."""
+        """The names of the stages of a replay: the rounds, then the end if there is a conclusion."""
         return (*(RoundEvent.step.format(round=one.number) for one in self.rounds), *([END] if self.concludes else []))
 
     def ranking(self, stage: int) -> Ranking:
@@ -103,7 +104,7 @@ class Replay(Record):
         return ranks.rename_axis("passage")
 
     def why(self, passage: str) -> tuple[str, ...]:
-        """Why the cut chose a passage: `verified`, `score`, `filled`; nothing if it did not."""
+        """The reasons why the cut chose a passage: `verified`, `score`, `filled`; empty if it did not."""
         if self.cut is None or passage not in (*self.cut.kept, *self.cut.filled):
             return ()
         passed = dict(self.final).get(passage, float("-inf")) >= self.cut.threshold
@@ -115,9 +116,9 @@ class Replay(Record):
 
 
 def replay(trace: Trace, gold: Sequence[str] = ()) -> Replay:
-    """The replay of a trace, in memory or opened from a file. `gold` are ids of passages to be marked.
+    """The replay of a trace, in memory or opened from a file. `gold` are ids of passages to mark.
 
-    Raises DataError for a trace without rounds, and for one whose events are not as the methods write them."""
+    Raises DataError for a trace without rounds, or with events that no iterative method writes."""
     take = "replay the trace of an iterative method, such as bdtr or ircot"
     root = root_of(trace, RoundEvent.step.format(round=0), "rounds", take)
     with read_as_written(root.step, "an iterative method"):

@@ -1,14 +1,14 @@
-"""Texts that the skeleton ties to what is shown already: chunk → entity → piece.
+"""Pieces that the skeleton connects to the chunks in the context: chunk → entity → piece.
 
-A piece names an entity if it holds the words of the name in their order, whatever their case; so the skeleton, which
-was read off the core of the corpus, reaches all of it. Every chunk that is shown hands 1 / its rank to each entity that
-it names, every entity close to the question has 1 / its own, and each entity shares what it has among the pieces that
-name it:
+A piece names an entity if it contains the words of the name in order, in any case, so the skeleton, extracted from the
+core of the corpus, reaches all of it. Every chunk in the context passes 1 / its rank to each entity that it names,
+every entity close to the question has 1 / its own rank, and each entity divides its score among the pieces that name
+it:
 
     s(p) = Σ_{e in p} a(e) / |pieces of e|        a(e) = 1 / rank(e) + Σ_{chunks c that name e} 1 / rank(c)
 
-A name that many pieces hold thus joins them hardly. This is the second hop of a question, which is close to the answer
-and not to the question's words.
+A name in many pieces thus connects them only weakly. This covers the second hop of a question, which is similar to the
+answer and not to the question's words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Bridges:
         self._of_piece = self.named.T.tocsr()
 
     def scores(self, entities: Sequence[int], chunks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """s of every piece and a of every entity, from those matched and the pieces shown, both best first."""
+        """s of every piece and a of every entity, from the matched entities and the pieces in the context, best
+        first."""
         given = np.zeros(self.named.shape[1])
         given[list(chunks)] = 1 / np.arange(1, len(chunks) + 1)
         amounts = self.named @ given
@@ -41,7 +42,7 @@ class Bridges:
         return self._of_piece @ (amounts * self._per_piece), amounts
 
     def best(self, piece: int, amounts: np.ndarray) -> int | None:
-        """The entity that brings most to a piece."""
+        """The entity that contributes most to the score of a piece."""
         names = self._of_piece.indices[self._of_piece.indptr[piece] : self._of_piece.indptr[piece + 1]]
         return int(names[np.argmax((amounts * self._per_piece)[names])]) if len(names) else None
 

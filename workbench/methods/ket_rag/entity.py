@@ -1,5 +1,5 @@
-"""The entity channel: relationships of the entities close to the question, and the texts that they were read from
-(Microsoft GraphRAG 0.4.1's local search)."""
+"""The entity channel: relationships of the entities close to the question, and their source texts (Microsoft GraphRAG
+0.4.1's local search)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Related = tuple[int, int | None]  # row of a relationship, and its links
 
 
 class Skeleton:
-    """The skeleton as the channel looks at it: which relationships an entity has, which units tell of it."""
+    """The skeleton as used by the channel: the relationships and the units of each entity."""
 
     def __init__(self, layer: SkeletonLayer):
         self._layer = layer
@@ -27,8 +27,8 @@ class Skeleton:
         self._incident = sp.coo_array(joined, shape=(len(layer.entities), len(numbers))).tocsr()
 
     def related(self, entities: Sequence[int], outside: int) -> list[Related]:
-        """Relationships of some entities: those among them by rank; then, up to `outside`, those with others, by how
-        many of the entities the other one is joined to (links), then by rank."""
+        """Relationships of some entities: those among them by rank; then, up to `outside`, those with others, by the
+        number of the entities that the other one is joined to (links), then by rank."""
         rows = self._incidents(entities)
         inside = np.isin(self._ends[rows], entities)
         within = inside.all(axis=1)
@@ -41,7 +41,7 @@ class Skeleton:
         return [(row, None) for row in among.tolist()] + list(zip(out[order].tolist(), links[order].tolist()))
 
     def units(self, entity: int) -> list[int]:
-        """Units of an entity: first those that most of its relationships are stated in."""
+        """Units of an entity, by the number of its relationships that they state."""
         units = self._layer.entity_units[[entity]].indices
         stated = np.asarray(self._layer.relation_units[self._incidents([entity])].sum(axis=0)).ravel()
         return units[np.lexsort((units, -stated[units]))].tolist()
@@ -59,9 +59,9 @@ class Tables(NamedTuple):
 
 
 def tables(skeleton: Skeleton, rows: Rows, entities: Sequence[int], cap: int, per_entity: int) -> Tables:
-    """Both tables under one cap: as many entities as fit, and the relationships of more and more of all entities, until
-    both tables together would not fit any more. Links are shown where the first relationship has them, so the
-    columns differ from question to question."""
+    """Both tables under one cap: as many entities as fit, and the relationships of more and more entities, until both
+    tables together no longer fit. Links are shown if the first relationship has them, so the columns differ between
+    questions."""
     shown, used = leading(entities, lambda row, _: rows.entity_tokens(row), head_tokens("entities"), cap)
     best: list[Related] = []
     more = 0

@@ -1,4 +1,4 @@
-"""The keyword channel: pieces that hold the keywords closest to the question."""
+"""The keyword channel: pieces that contain the keywords closest to the question."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from workbench.ranking.similarity import top
 
 
 class Pool(NamedTuple):
-    """`brought`: row of a piece → that of the keyword that brought it, in their order; how many keywords were looked
-    at, the tokens of the pieces, and why no more were taken."""
+    """`brought`: row of a piece → row of the keyword that selected it, in order of selection; the number of keywords
+    examined, the tokens of the pieces, and why the selection ended."""
 
     brought: dict[int, int]
     keywords: int
@@ -21,7 +21,7 @@ class Pool(NamedTuple):
     ended: str
 
     def by_cosine(self, cosines: np.ndarray) -> list[int]:
-        """The pieces, the closest to the question first; which keyword brought them no longer matters."""
+        """The pieces, closest to the question first, whichever keyword selected them."""
         pieces = np.fromiter(self.brought, dtype=np.int64)
         return pieces[np.argsort(-cosines[pieces], kind="stable")].tolist()
 

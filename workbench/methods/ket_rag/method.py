@@ -1,14 +1,14 @@
-"""KET-RAG: a context of two channels under one budget of tokens. Keywords lead to pieces of the whole corpus; entities
-close to the question lead to the relationships of a skeleton that was extracted from its most central pieces, and to
-texts behind them.
+"""KET-RAG: a context from two channels under one token budget. Keywords lead to pieces of the whole corpus; entities
+close to the question lead to relationships of a skeleton, which was extracted from the most central pieces, and to
+their source texts.
 
 Follows "KET-RAG: A Cost-Efficient Multi-Granular Indexing Framework for Graph-RAG" (arXiv 2502.09304) as its code does
 (waetr/KET-RAG, February 2025, a fork of Microsoft GraphRAG 0.4.1; profile `released`), as the thesis "The Reasoning
-Bottleneck in Graph-RAG" tells of it (`thesis`), and with its traps mended (`workbench`). docs/ketrag.md says where
-these differ and why, and what each is worth.
+Bottleneck in Graph-RAG" describes it (`thesis`), and with its traps fixed (`workbench`). docs/ketrag.md states the
+differences, their reasons and their effects.
 
-Left out: reports on communities, which have no share of the context in the released code. The source ranks no passages:
-they stand here in the order of their first place among chunks or sources, whichever is the earlier."""
+Not included: community reports, which have no share of the context in the released code. The source ranks no passages;
+here they are ordered by their first place among chunks or sources, whichever is earlier."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Sources(NamedTuple):
 
 
 class KETRAG(Method):
-    """Pieces by keywords, and the part of the skeleton around the entities of the question."""
+    """Pieces selected by keywords, and the part of the skeleton around the entities of the question."""
 
     name = "ket_rag"
     paper = "KET-RAG (arXiv 2502.09304)"
@@ -70,17 +70,17 @@ class KETRAG(Method):
 
     @validated
     class Settings:
-        """tokens, theta   λ, cl100k tokens of the context, and θ, the share of the entity channel; it also has what the
-                        other channels leave
-        strategy        what stands beside the entity channel: `keyword`: the keyword channel; `text`: the pieces that
-                        are closest to the question; `skeleton`: nothing; `three`: both, with half of the share each
-        entities        how many are matched; `per_entity`: how many times so many relationships with others are shown
-        text_share      of the entity channel, for sources
-        sources         `bridges`: pieces that the skeleton ties to what is shown (`bridges.py`); `units`: parts of the
-                        chunks that the skeleton was extracted from, those of the first entity first
-        keywords, pool  how many keywords are looked at, for how many times the tokens of their channel
-        duplicates_end_pool, repeat_sources, empty_reports   what the released code does, see docs/ketrag.md
-        titles          whether a piece from inside a passage is shown with the title of the passage"""
+        """tokens, theta   λ, cl100k tokens of the context, and θ, the share of the entity channel, which also gets the
+                        tokens that the other channels leave
+        strategy        the channel next to the entity channel: `keyword`; `text`: the pieces closest to the question;
+                        `skeleton`: none; `three`: keyword and text, each with half of the share
+        entities        number of matched entities; at most `per_entity` times as many relationships with others
+        text_share      share of the entity channel for sources
+        sources         `bridges`: pieces that the skeleton connects to the text (`bridges.py`); `units`: parts of the
+                        chunks from which the skeleton was extracted, those of the first entity first
+        keywords, pool  number of keywords to examine; size of their pool, in multiples of the channel's tokens
+        duplicates_end_pool, repeat_sources, empty_reports   behaviour of the released code, see docs/ketrag.md
+        titles          whether a piece from inside a passage has the title of the passage"""
 
         profile: str = "workbench"
         tokens: Tokens = 12_000
@@ -113,7 +113,7 @@ class KETRAG(Method):
             self._bridges = Bridges(names, [piece.text for piece in self._pieces.pieces])
 
     def write(self, context: ContextGraph) -> str:
-        """A context as this profile writes it: what `tokens` limits."""
+        """A context as this profile writes it; `tokens` limits its length."""
         return layout.write(context, empty_reports=self._empty_reports)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
@@ -148,7 +148,7 @@ class KETRAG(Method):
     # -- the channels -------------------------------------------------------------------------------------------------
 
     def chunks(self, query: np.ndarray, trace: Trace) -> Chunks:
-        """What stands beside the entity channel, under (1 - θ) λ tokens."""
+        """The chunks next to the entity channel, under (1 - θ) λ tokens."""
         chosen = self.settings
         cap = int(chosen.tokens * (1 - chosen.theta))
         if cap == 0 or chosen.strategy == "skeleton":
@@ -254,7 +254,7 @@ class KETRAG(Method):
         return Entity(known.name, self._skeleton.types[row], known.description)
 
     def passages(self, context: ContextGraph) -> tuple[Scored[Passage], ...]:
-        """Those behind chunks and sources, by the earliest place of either; of equals the chunk's first."""
+        """The passages of chunks and sources, by the earlier place of either; on a tie, the chunk's first."""
         rank: dict[str, int] = {}
         for units in (context.chunks, context.sources):
             for place, unit in enumerate(units, 1):

@@ -1,5 +1,5 @@
-"""What LightRAG and PathRAG put into a context (entities, edges, the passages behind them), and the evidence that it
-makes. Entities, edges and passages are rows; all lists are best first."""
+"""The contexts of LightRAG and PathRAG (entities, edges, their passages), and the evidence made from them. Entities,
+edges and passages are rows; all lists are best first."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def _by_rank(items: Sequence) -> tuple[Scored, ...]:
 def picked(sources: Sequence[Sequence[int]], cosines: np.ndarray, related: int, pick: str) -> list[int]:
     """Passages of items, the best item first, each with the passages that it comes from.
 
-    `vector`: those closest to the question, `related` / 2 an item. `weight`: from `related` of the first item down to 1
-    of the last; what an item does not use goes to the others, one each in turn. A passage belongs to the first item
-    that brings it, and stands there by the number of items that do.
+    `vector`: those closest to the question, `related` / 2 per item. `weight`: from `related` for the first item down to
+    1 for the last; an item's unused places go to the others, one each in turn. A passage belongs to the first item that
+    selects it, and is ordered there by the number of items that do.
     """
     sources = [source for source in sources if len(source)]
     brought = Counter(passage for source in sources for passage in source)
@@ -93,7 +93,7 @@ def interleaved(*lists: Iterable[int]) -> list[int]:
 
 
 def local_side(graph: EdgeGraph, entities: Sequence[int], relation_tokens: int, text_tokens: int) -> Retrieved:
-    """Around entities: their edges by rank, the passages that they are described from."""
+    """The local context: entities, their edges by rank, and the passages that describe them."""
     edges = graph.edges_of(entities).tolist()
     edges = edges[: leading(map(graph.description, edges), relation_tokens)]
     return Retrieved(list(entities), edges, fitting(graph, of_entities(graph, entities), text_tokens))
@@ -102,8 +102,8 @@ def local_side(graph: EdgeGraph, entities: Sequence[int], relation_tokens: int, 
 def global_side(
     graph: EdgeGraph, edges: Sequence[int], relation_tokens: int, entity_tokens: int, text_tokens: int
 ) -> Retrieved:
-    """Around edges, in the order of their ranks, which loses that of their similarity: their ends, the passages that
-    state them."""
+    """The global context: edges in the order of their ranks, which discards that of their similarity, their ends, and
+    the passages that state them."""
     edges = graph.by_rank(np.array(edges, dtype=np.int64)).tolist()
     edges = edges[: leading(map(graph.description, edges), relation_tokens)]
     entities = graph.ends_of(edges)
@@ -116,7 +116,7 @@ def fitting(graph: EdgeGraph, passages: Sequence[int], text_tokens: int) -> list
 
 
 def of_entities(graph: EdgeGraph, entities: Sequence[int]) -> list[int]:
-    """First code: by entity, then by how many of its neighbours are described from the passage."""
+    """Passages by entity, then by the number of its neighbours that the passage describes (first code)."""
     found = []
     for row in entities:
         own = graph.passages_of_entity(row)
@@ -125,5 +125,5 @@ def of_entities(graph: EdgeGraph, entities: Sequence[int]) -> list[int]:
 
 
 def of_edges(graph: EdgeGraph, edges: Sequence[int]) -> list[int]:
-    """First code: by edge."""
+    """Passages by edge (first code)."""
     return list(dict.fromkeys(passage for edge in edges for passage in graph.passages_of_edge(edge)))

@@ -17,8 +17,7 @@ SEPARATOR = "<SEP>"  # between descriptions that stand together
 
 
 class EdgeGraph:
-    """An edge stands for all relations that join two different entities, and has their descriptions, weights and
-    passages together.
+    """An edge merges all relations that join two different entities, with their descriptions, weights and passages.
 
     ends     int (p, 2), rows of entities, the lower first; edges are sorted by them
     ranks    int (p,), the degrees of both ends added up
@@ -47,11 +46,11 @@ class EdgeGraph:
     # -- search -------------------------------------------------------------------------------------------------------
 
     def nearest_entities(self, query: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the k entities closest to a vector, best first, and their cosines, all of at least `least`."""
+        """Rows of at most k entities closest to a vector, best first, and their cosines, each at least `least`."""
         return _nearest(self.typed.entity_vectors @ query, k, least)
 
     def nearest_edges(self, query: np.ndarray, k: int, least: float) -> tuple[np.ndarray, np.ndarray]:
-        """The same of edges. An edge is as close as the closest of its relations."""
+        """The same for edges. The cosine of an edge is that of its closest relation."""
         cosines = (self.typed.relation_vectors @ query)[self._relations]
         return _nearest(np.maximum.reduceat(cosines, self._bounds[:-1]), k, least)
 
@@ -112,7 +111,7 @@ class EdgeGraph:
         return sorted({passage for row in self.relations(edge) for passage in _row(self.typed.relation_stated, row)})
 
     def neighbours_sharing(self, row: int, passage: int) -> int:
-        """How many neighbours of an entity are described from a passage."""
+        """The number of neighbours of an entity that a passage describes."""
         near, described = (_row(matrix, at) for matrix, at in ((self.typed.adjacency, row), (self._described, passage)))
         return len(np.intersect1d(near, described, assume_unique=True))
 

@@ -1,4 +1,4 @@
-"""The two levels of a question: its keywords, and what is close to them."""
+"""The two levels of a question: its keywords, and the entities and edges close to them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ TRACED = 10  # of what was found
 
 
 class Keywords(NamedTuple):
-    """The keywords of each level as one string, since they are encoded as one; why there are none, if the Step
-    failed."""
+    """The keywords of each level as one string, as they are encoded, and why there are none if the Step failed."""
 
     high: str
     low: str
@@ -33,7 +32,7 @@ def keywords_of(question: str, graph: EdgeGraph, engine: Engine, trace: Trace) -
 
 
 def low_level(words: str, index: Index, graph: EdgeGraph, k: int, least: float, trace: Trace) -> list[int]:
-    """The k entities closest to the words, best first; none to no words."""
+    """The k entities closest to the keywords, best first; empty without keywords."""
     if not words:
         return []
     with trace.span("RETRIEVER", "low level", keywords=words) as span:
@@ -44,7 +43,7 @@ def low_level(words: str, index: Index, graph: EdgeGraph, k: int, least: float, 
 
 
 def high_level(words: str, index: Index, graph: EdgeGraph, k: int, least: float, trace: Trace) -> list[int]:
-    """The k edges closest to the words, best first; none to no words."""
+    """The k edges closest to the keywords, best first; empty without keywords."""
     if not words:
         return []
     with trace.span("RETRIEVER", "high level", keywords=words) as span:

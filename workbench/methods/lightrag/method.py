@@ -1,13 +1,12 @@
 """LightRAG: entities close to the concrete keywords of a question, relations close to its broad ones, and the passages
-that both come from.
+of both.
 
 Follows "LightRAG: Simple and Fast Retrieval-Augmented Generation" (arXiv 2410.05779) as its code does (lightrag-hku
-1.5.7: profile `current`) or did in early 2025 (`early`). The code fills a context and ranks no
-passages: they stand here in the order in which it takes them, as do entities and relations. Parallel relations are one
-edge, as in its graph.
+1.5.7: profile `current`) or did in early 2025 (`early`). The code fills a context and ranks no passages; here passages,
+entities and relations keep the order in which it takes them. As in its graph, parallel relations are one edge.
 
-Left out: reranking, the mode without retrieval, keywords given by the caller. In the early code `mix` was two contexts
-side by side; that profile does without."""
+Not included: reranking, the mode without retrieval, keywords given by the caller, and the mode `mix` of the early code,
+which was two contexts side by side."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ SPARE = 200  # tokens of the prompt that stay free
 
 
 class LightRAG(Method):
-    """Searches on two levels, merged in turns, and the passages behind what they find."""
+    """Searches for entities and for relations, interleaved, with the passages of the results."""
 
     name = "lightrag"
     paper = "LightRAG (arXiv 2410.05779)"
@@ -56,12 +55,12 @@ class LightRAG(Method):
     class Settings:
         """mode               naive: passages close to the question; local: entities; global: relations; hybrid: both;
                            mix: all three
-        top_k, least       how many entities and relations are searched for, of which cosine at least
-        entity_tokens, relation_tokens   caps of what is shown; what is cut brings no passage
+        top_k, least       maximum number of entities and of relations per search, and their least cosine
+        entity_tokens, relation_tokens   caps of both tables; rows that are cut contribute no passage
 
-        Of `current` alone: `chunk_top_k` passages at most; `related` and `pick` (vector, weight): how many an entity or
-        edge brings, and which; `total_tokens` of the prompt, of which the instructions have `prompt_tokens`. Of `early`
-        alone: `text_tokens`, the cap of the passages of each side."""
+        Only in `current`: `chunk_top_k`, the maximum number of passages; `related` and `pick` (vector, weight): how
+        many passages an entity or edge contributes, and which; `total_tokens` of the prompt, including `prompt_tokens`
+        of instructions. Only in `early`: `text_tokens`, the cap of the passages of each side."""
 
         profile: str = "current"
         mode: Literal[*LEVELS] = "mix"
@@ -89,7 +88,7 @@ class LightRAG(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         chosen = self.settings
         words, failure = self.keywords(question, trace)
-        # The early code gave up where one of the lists was empty.
+        # The early code gave up if one of the lists was empty.
         if words and not (any if self._current else all)(words.values()):
             why = failure or f"the question has no keywords for the mode {chosen.mode}"
             return Evidence(question, self.label, self.scale, (), fallback=f"nothing is retrieved: {why}")
@@ -129,7 +128,7 @@ class LightRAG(Method):
         return Retrieved(entities, edges, passages[: leading(map(graph.passage_line, passages), left, "\n")])
 
     def early(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
-        """Profile `early`: what the high level finds stands before what the low level does."""
+        """Profile `early`: the results of the high level precede those of the low level."""
         graph, chosen = self._graph, self.settings
         if chosen.mode == "naive":
             nearest = top(self._cosines(question), chosen.top_k).tolist()

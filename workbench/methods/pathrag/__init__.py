@@ -1,14 +1,13 @@
-"""PathRAG: the paths between the entities of a question that carry the most flow, told from the least reliable to the
-most.
+"""PathRAG: the paths with the most flow between the entities of a question, shown from the least to the most reliable.
 
 Follows "PathRAG: Pruning Graph-based Retrieval Augmented Generation with Relational Paths" (arXiv 2502.14902) as its
 released code does (snapshot of December 2025), a fork of the early LightRAG whose two sides it keeps: low
 keywords find entities, between which paths are searched; high keywords find relations. Profile `paper` scores paths
 by the paper's formula; its values for the settings could not be confirmed, so they are the code's.
 
-The evidence holds paths best first, and a reader turns them round. Passages are the text units of the high level, then
-those of the low one; scores of all but paths are 1 / rank. Where the code fails for want of a high-level hit, the low
-level stands alone."""
+The evidence has paths best first; a reader reverses them. Passages are the text units of the high level, then those of
+the low level; all scores except those of paths are 1 / rank. Without a high-level hit, where the code fails, the
+evidence has the low level alone."""
 
 from __future__ import annotations
 
@@ -40,11 +39,11 @@ class PathRAG(Method):
 
     @validated
     class Settings:
-        """top_k, least      how many entities and relations are searched for, of which cosine at least
-        alpha, threshold  what is left of the flow at each further edge; what is too little to flow on
-        form              edges (the code) or nodes (the paper): what a path's worth is the average of
-        hops, paths       most edges of a path; how many are kept
-        limit             paths of one ordered pair that are looked at, where something flows on
+        """top_k, least      maximum number of entities and of relations per search, and their least cosine
+        alpha, threshold  decay of the flow at each further edge; flow below which nothing is passed on
+        form              whether a path's score averages over edges (the code) or nodes (the paper)
+        hops, paths       maximum number of edges of a path; number of paths kept
+        limit             paths examined of one ordered pair, if flow is passed on
         text_tokens, relation_tokens, local_tokens   caps of the passages of each level; of the relations of the high
                           level; of its entities, and of the paths"""
 
@@ -104,7 +103,7 @@ class PathRAG(Method):
         return flow.paths[:fitting_paths], flow.scores[:fitting_paths]
 
     def text(self, path: Nodes) -> str:
-        """A path in words as the code has them, by which it is cut: inner entities stand twice."""
+        """A path in the words of the code, whose length counts for the cut: inner entities occur twice."""
         typed = self._typed
         entities = [f"{typed.names[row]} is a {typed.types[row]} ({typed.descriptions[row]})." for row in path]
         joins = [
@@ -117,7 +116,7 @@ class PathRAG(Method):
         return ", ".join(sorted({word for row in self._typed.between(a, b) for word in self._typed.keywords[row]}))
 
     def _record(self, path: Nodes) -> Path:
-        """A relation that is followed against its direction is marked with ⁻¹; of parallel ones all stand there."""
+        """The path as a record, with all parallel relations; ⁻¹ marks a relation followed in reverse."""
         typed, passages = self._typed, self._graph.passages
         hops = [(a, typed.between(a, b)) for a, b in pairwise(path)]
         stating = np.unique(typed.relation_stated[[row for _, rows in hops for row in rows]].indices)

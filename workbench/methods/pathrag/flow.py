@@ -1,16 +1,16 @@
 """Flow-based pruning: the most reliable of all short paths between some nodes (PathRAG, arXiv 2502.14902).
 
-A unit of resource leaves the first node of an ordered pair and is split among the nodes that follow on the pair's
-simple paths, decaying by alpha at each further edge; what is too little flows no further. A path is worth the average
-over its edges. Two forms differ in what is averaged:
+One unit of resource leaves the first node of an ordered pair and is split among the next nodes on the pair's simple
+paths, decaying by alpha at each further edge; an amount below the threshold flows no further. The score of a path is an
+average, in two forms:
 
-    edges    the released code, normative here: flow over the edges; what is at most `threshold` is not passed on
-    nodes    the paper's formula: resource of the nodes, the first node's 1 included; passed on if each share of it
+    edges    the released code, the default: flow over the edges; an amount of at most `threshold` is not passed on
+    nodes    the paper's formula: resource of the nodes, including the first node's 1; passed on if each share of it
              is at least `threshold`
 
-Between hubs there are too many paths to list. Which nodes lead from s to t, and how many paths there are, is read off
-the numbers of common neighbours. Where so many nodes follow s that nothing flows beyond them, as nearly everywhere,
-all paths of one length are worth the same, so the first few do."""
+Between hubs there are too many paths to list. The numbers of common neighbours give the nodes that lead from s to t,
+and the number of paths. If so many nodes follow s that nothing flows beyond them, which is nearly always the case, all
+paths of one length have the same score, so the first few suffice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Nodes = tuple[int, ...]
 
 class Flow(NamedTuple):
     """`paths` (rows of nodes) best first, with their `scores`. `counts`: simple paths of 1, 2 and 3 edges over all
-    ordered pairs. `bounded`: ordered pairs of whose paths only the first `limit` were looked at."""
+    ordered pairs. `bounded`: number of ordered pairs of which only the first `limit` paths were examined."""
 
     paths: list[Nodes]
     scores: list[float]
@@ -53,10 +53,10 @@ def flow_paths(
 ) -> Flow:
     """The best simple paths of at most `hops` edges between any two of the distinct `nodes`.
 
-    `adjacency` is symmetric, ones, sorted indices, no self-loops. Of paths over one set of nodes the best is taken, so
-    each counts once for both directions; fewer than `keep` are taken where half of the paths are fewer. Paths of equal
-    scores stand in the order of `nodes`, then the shorter first, then by rows. A pair with more than `limit` paths is
-    judged by that many, in the same order.
+    `adjacency` is symmetric, with ones, sorted indices and no self-loops. Of the paths over one set of nodes only the
+    best counts, in either direction. At most `keep` paths are returned, and at most half of all paths. Ties are ordered
+    by `nodes`, then by length, then by rows. Of a pair with more than `limit` paths, the first `limit` in this order
+    are examined.
     """
     if form not in FORMS:
         raise SettingError(f"form={form!r} is unknown; choose {' or '.join(FORMS)}")
@@ -100,13 +100,13 @@ class _Pairs:
         self.counts = np.zeros((HOPS, q, q), dtype=np.int64)
         self.following = np.zeros((q, q), dtype=np.int64)
         self._leads: list[np.ndarray] = []  # of s: (neighbours, q), whether a path of two or three edges goes through
-        beside = adjacency[self._nodes].T.tocsr()  # (n, q): is the row a neighbour of t?
-        shared = (adjacency @ beside).tocsr() if hops > 2 else None  # (n, q): common neighbours with t
-        joined = beside[self._nodes].toarray().astype(np.int64)
+        adjacent = adjacency[self._nodes].T.tocsr()  # (n, q): is the row a neighbour of t?
+        shared = (adjacency @ adjacent).tocsr() if hops > 2 else None  # (n, q): common neighbours with t
+        joined = adjacent[self._nodes].toarray().astype(np.int64)
         for s in range(q):
             near = self._near(self._nodes[s])
             other = near[:, None] != self._nodes
-            two = beside[near].toarray().astype(np.int64) if hops > 1 else np.zeros(other.shape, np.int64)
+            two = adjacent[near].toarray().astype(np.int64) if hops > 1 else np.zeros(other.shape, np.int64)
             # s itself is a common neighbour of its neighbours and of t, where it is joined to t.
             three = (shared[near].toarray().astype(np.int64) - joined[s]) * other if hops > 2 else np.zeros_like(two)
             leads = (two > 0) | (three > 0)
@@ -146,8 +146,8 @@ class _Pairs:
 
 
 def _by_edges(paths: Sequence[Nodes], alpha: float, threshold: float) -> list[float]:
-    """The released code's form, for the paths of one ordered pair. Successors are visited in the order of their rows:
-    an edge may be reached as a second and as a third one, and then the order decides."""
+    """The released code's form, for the paths of one ordered pair. Successors are visited in the order of their rows,
+    which matters for an edge that is the second of one path and the third of another."""
     start, end = paths[0][0], paths[0][-1]
     after = _successors(paths)
     flow: dict[tuple[int, int], float] = defaultdict(float)
@@ -165,10 +165,10 @@ def _by_edges(paths: Sequence[Nodes], alpha: float, threshold: float) -> list[fl
 
 
 def _by_nodes(paths: Sequence[Nodes], alpha: float, threshold: float) -> list[float]:
-    """Spec B4, paper form, for the paths of one ordered pair; the successors of a node are those on these paths.
+    """The paper's form, for the paths of one ordered pair; the successors of a node are those on these paths.
 
-    The formula defines resources by each other where two inner nodes follow each other; here they arrive in waves, one
-    an edge, as far as the paths are long, and add up."""
+    The formula is circular if two inner nodes follow each other; here resources arrive in waves, one per edge up to the
+    length of the paths, and add up."""
     start, end = paths[0][0], paths[0][-1]
     after = _successors(paths)
     resource: dict[int, float] = defaultdict(float, {start: 1.0})

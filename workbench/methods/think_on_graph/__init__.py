@@ -1,19 +1,18 @@
 """Think-on-Graph: a model walks over the graph by beam search, choosing relations, then entities, until it has enough.
 
 Follows "Think-on-Graph: Deep and Responsible Reasoning of Large Language Model on Knowledge Graph" (arXiv 2307.07697)
-and its code (GasolSun36/ToG): width 3, depth 3, temperature 0.4 where it explores and 0 where it judges, 256 tokens. It
-walks over the index's own graph; `tog`, which asks a retriever for its targets, is the variant for any method.
+and its code (GasolSun36/ToG): width 3, depth 3, temperature 0.4 for exploration and 0 for judgement, 256 tokens. It
+walks over the index's own graph; `tog`, which queries a retriever for its targets, is the variant for any method.
 
-A corpus's graph instead of Freebase makes these differences:
+Differences due to a corpus's graph instead of Freebase:
 
-- topic entities are the names that the rules read in the question, each linked to a phrase through the phrase vectors;
-- there are no bookkeeping relations to leave out; of a hub, the `relations` most similar to the question are listed;
+- topic entities are the names that the rules find in the question, each linked to a phrase by the phrase vectors;
+- there are no bookkeeping relations to exclude; of a hub, the `relations` most similar to the question are listed;
 - the documents are the passages that state a fact of a path, by the best score among such paths.
 
-And these are ours: a path's score is the product over all of its steps (in the code the last step alone), so that
-scores of different depths can be compared; a path never comes back to a phrase; all facts found so far are shown when
-the model is asked whether they are enough (in the code those of the last depth); the sample is seeded by question and
-relation."""
+Our changes: a path's score is the product over all of its steps (in the code, of the last step alone), so that scores
+of different depths are comparable; a path never returns to a phrase; the question whether the facts are enough shows
+all facts found so far (in the code, those of the last depth); question and relation seed the sample."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ class BeamPath(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A relation that a path may take next, its score, and the facts of it that are looked at."""
+    """A relation that a path may follow next, its score, and its facts under consideration."""
 
     path: BeamPath
     direction: Direction
@@ -58,7 +57,7 @@ class Chosen(NamedTuple):
 
 
 class ThinkOnGraph(Method):
-    """Beam search over phrases and facts; the model chooses relations and entities, and says when it has enough."""
+    """Beam search over phrases and facts; the model chooses relations and entities, and decides when it has enough."""
 
     name = "think_on_graph"
     paper = "Think-on-Graph (arXiv 2307.07697)"
@@ -72,12 +71,12 @@ class ThinkOnGraph(Method):
 
         width, depth       relations chosen per entity and paths kept per depth; depths
         temperature        of the two Steps that explore; 0 makes real models repeatable
-        many, sample       of a relation that leads to `many` entities or more, a random `sample` is looked at
-        topics, link       at most so many topic entities; the least cosine between a name and its phrase
-        relations          how many relations of a phrase are listed to the model
-        unfinished         when the depth is reached and it was never enough: `dense` answers without the graph, as the
-                           code does; `keep` ranks by the paths found
-        dense_fill         whether the dense ranking stands below the passages of the paths"""
+        many, sample       of a relation to `many` entities or more, only a random `sample` is considered
+        topics, link       maximum number of topic entities; least cosine between a name and its phrase
+        relations          how many relations of a phrase the model sees
+        unfinished         if the facts never suffice within `depth`: `dense` ranks without the graph, as in the code;
+                           `keep` ranks by the paths found
+        dense_fill         whether the dense ranking follows the passages of the paths"""
 
         width: Positive = 3
         depth: Positive = 3
@@ -116,7 +115,7 @@ class ThinkOnGraph(Method):
         return topics
 
     def explore(self, question: str, topics: Sequence[Link], trace: Trace) -> tuple[list[BeamPath], str]:
-        """All paths that were kept at some depth, in their order, and why the walk ended."""
+        """All paths kept at any depth, in order, and why the walk ended."""
         beam = [BeamPath((link.phrase,)) for link in topics]
         kept: list[BeamPath] = []
         for depth in range(1, self.settings.depth + 1):
@@ -134,7 +133,7 @@ class ThinkOnGraph(Method):
         return kept, DEPTH
 
     def choose_relations(self, question: str, beam: Sequence[BeamPath], trace: Trace) -> list[Chosen]:
-        """The relations chosen from the end of each path, with scores. A reply that cannot be read chooses none."""
+        """The relations chosen from the end of each path, with scores. An unreadable reply chooses none."""
         query = self.index.encode_query(question, "facts")
         offered = []
         for path in beam:
@@ -161,8 +160,8 @@ class ThinkOnGraph(Method):
         ]
 
     def follow(self, question: str, steps: Sequence[Chosen], trace: Trace) -> list[BeamPath]:
-        """The paths one fact longer. Entities are scored by the model where there is a choice; equally where their
-        scores cannot be read or are not one for each."""
+        """The paths extended by one fact. The model scores entities if there is a choice; they get equal scores if its
+        scores are unreadable or not one per entity."""
         inputs = [
             choose_entities.Input(question, self._triples_of(step.path), self._pattern(step), self._ends(step))
             for step in steps
@@ -182,8 +181,8 @@ class ThinkOnGraph(Method):
     def rank(
         self, question: str, k: int, topics: Sequence[Link], kept: Sequence[BeamPath], end: str, trace: Trace
     ) -> Evidence:
-        """Passages by the best score of a path whose last fact they state; dense where there is no such path, or where
-        the model never had enough."""
+        """Passages by the best score of a path whose last fact they state; dense if there is no such path, or if the
+        model never had enough."""
         fallback = self._fallback(topics, kept, end)
         with trace.span("RERANKER", "rank passages", end=end) as span:
             passages = self._ranked(question, k, kept, dense=bool(fallback))
@@ -207,7 +206,7 @@ class ThinkOnGraph(Method):
         )
 
     def _fallback(self, topics: Sequence[Link], kept: Sequence[BeamPath], end: str) -> str | None:
-        """Why the dense ranking answers, if it does."""
+        """Why the dense ranking is used, if it is."""
         if not topics and not kept:
             return "dense ranking, because no name of the question is a phrase of the graph"
         if not kept:
@@ -230,7 +229,7 @@ class ThinkOnGraph(Method):
         return with_dense_fill(all_passages, scores, cosines, k, self.settings.dense_fill)
 
     def _new(self, path: BeamPath) -> list[Direction]:
-        """The relations from the end of a path to phrases that it has not been to."""
+        """The relations from the end of a path to phrases that it has not visited."""
         end = path.nodes[-1]
         found = []
         for direction in directions(self.index, end):
@@ -261,7 +260,7 @@ class ThinkOnGraph(Method):
         return tuple(dict.fromkeys(self._facts.facts[path.facts[-1]] for path in kept))
 
     def _path(self, path: BeamPath) -> Path:
-        """A relation that is followed against its direction is marked as its inverse, with ⁻¹."""
+        """The path as a record; ⁻¹ marks a relation followed in reverse."""
         relations = tuple(
             self._facts.facts[fact][1] + ("" if self._facts.subjects[fact] == node else "⁻¹")
             for node, fact in zip(path.nodes, path.facts)
@@ -290,8 +289,8 @@ def _order(path: BeamPath) -> tuple:
 
 
 def _chosen(value: choose_relations.Output | None, offered: int, width: int) -> list[tuple[int, float]]:
-    """(position, score) of the relations that a reply names, each once, best first, at most `width`. Numbers that were
-    not offered and scores that are not above 0 are dropped; scores that sum to more than 1 are scaled to 1."""
+    """(position, score) of at most `width` relations that a reply names, each once, best first. Unknown numbers and
+    scores of 0 or less are dropped; scores that sum to more than 1 are scaled to sum to 1."""
     scores: dict[int, float] = {}
     for choice in value.choices if value else ():
         if 1 <= choice.number <= offered and choice.score > 0:
@@ -301,7 +300,7 @@ def _chosen(value: choose_relations.Output | None, offered: int, width: int) -> 
 
 
 def _shares(scores: Sequence[float], entities: int) -> list[float]:
-    """A score for each entity; equal ones where there is not exactly one for each."""
+    """A score for each entity; equal scores unless there is exactly one for each."""
     if len(scores) != entities:
         return [1 / entities] * entities
     return _at_most_one([max(0.0, score) for score in scores])

@@ -1,4 +1,4 @@
-"""The relations of a phrase: what a walk over the graph may follow."""
+"""The relations of a phrase, which a walk over the graph may follow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.index import Index
 
 
 class Direction(NamedTuple):
-    """A relation of a phrase, read `forward` where the phrase is the subject; `facts` are rows, one per other end."""
+    """A relation of a phrase, `forward` if the phrase is the subject; `facts` are rows, one per other end."""
 
     relation: str
     forward: bool
