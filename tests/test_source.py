@@ -175,6 +175,22 @@ def test_named_tuples_of_one_name_are_apart_and_their_fields_count():
         assert source.changed(named_tuple("other", fields), other) == ["other:Found"]
 
 
+def test_docstrings_of_outputs_are_not_shown_to_a_model_and_their_fields_count():
+    def hashed(said: str, inner: str, label: str) -> str:
+        names = {"__name__": "outputs"}
+        code = (
+            "from pydantic import BaseModel, Field\n"
+            f"class Part(BaseModel):\n    {inner!r}\n    label: str = Field(description={label!r})\n"
+            f"class Output(BaseModel):\n    {said!r}\n    parts: list[Part]\n"
+            "def make(text): return Output.model_validate_json(text)"
+        )
+        exec(compile(code, "outputs.py", "exec", dont_inherit=True), names)
+        return source.hash_of(names["make"])
+
+    assert hashed("One.", "Two.", "a name") == hashed("Other.", "Another.", "a name")
+    assert hashed("One.", "Two.", "a name") != hashed("One.", "Two.", "a kind")
+
+
 def test_a_unit_is_named_and_a_change_points_at_it():
     names = [{"__name__": "__main__"} for _ in range(2)]
     for namespace, code in zip(names, (CODE, CODE.replace("x * by", "x + by"))):

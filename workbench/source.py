@@ -430,7 +430,13 @@ def _tuple_fields(kind: type) -> list[str]:
 
 
 def _schema(kind: type) -> list[str]:
-    return [repr(kind.model_json_schema()), _told(kind.model_config)] if hasattr(kind, "model_json_schema") else []
+    """The schema and settings of a pydantic class, without the docstrings, which no model is shown (`Step.schema`)."""
+    if not hasattr(kind, "model_json_schema"):
+        return []
+    schema = kind.model_json_schema()
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("description", None)
+    return [repr(schema), _told(kind.model_config)]
 
 
 def _apart(kind: type) -> set[str]:

@@ -1,5 +1,5 @@
-"""Layer `summaries`: a tree over the passages (RAPTOR, arXiv 2401.18059). Close passages are clustered, each cluster gets a
-summary by the Step `summarise`, the summaries are clustered in turn, and so on, `levels` times at most.
+"""Layer `summaries`: a tree over the passages (RAPTOR, arXiv 2401.18059). Close passages are clustered, each cluster
+gets a summary by the Step `summarise`, the summaries are clustered in turn, and so on, `levels` times at most.
 
 A passage may belong to several clusters, so the tree is rather a stack of layers in which a node can have several
 parents. A cluster whose summary failed has no node: it is counted, and its children are left without this parent.
