@@ -12,6 +12,8 @@ import pytest
 from workbench import notebooks
 from workbench.experiments import Grid
 
+pytestmark = pytest.mark.slow
+
 
 def test_on_the_bundled_corpus(notebook):
     ran = notebook("05")
@@ -39,7 +41,6 @@ def copied(notebook, tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.slow
 def test_it_goes_on_where_it_was_stopped(copied, notebook):
     """A grid of which answers were lost: only these are asked again, in another process."""
     grid = Grid.open(copied / "runs" / "05_meridian")
