@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from test_views import HOSTILE, OURS, TAGS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TESTS = Path(__file__).parents[1]
 ATTACKS = (
@@ -24,7 +24,6 @@ from test_views import Passage, records
 """
 
 
-@pytest.mark.slow
 def test_nothing_in_a_record_is_acted_upon(lab, page):
     # A cell for each: JupyterLab shows no more than fifty outputs of one cell.
     cells = [f"made = records({attack!r})\ndisplay(*[made[position] for position in {OURS}])" for attack in ATTACKS]

@@ -14,7 +14,7 @@ from test_views import TAGS
 
 from workbench.trace import Trace
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WHERE = """async (_, name) => {
   while (!placed) await new Promise((again) => setTimeout(again, 20));
@@ -39,7 +39,6 @@ def click(tracer: Locator, name: str) -> None:
     tracer.locator("iframe").click(position=where)
 
 
-@pytest.mark.slow
 def test_its_tracers_trace(lab, page, notebook_on_films):
     notebook = lab.open(page, notebook_on_films(live=True).path)
     expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("all checks hold")
