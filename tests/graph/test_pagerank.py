@@ -4,7 +4,7 @@ import igraph
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import SettingError
@@ -111,3 +111,54 @@ def test_what_has_no_answer_is_refused(reset, damping):
 def test_negative_weights_are_refused():
     with pytest.raises(SettingError, match="-1"):
         Walk(graph(2, [(0, 1, -1)]))
+
+
+# -- walks with edited edges ------------------------------------------------------------------------------------------
+
+
+@st.composite
+def edits(draw):
+    """An undirected graph, a few of its nodes, and other out-edges of these: scaled, or taken away."""
+    n, edges, reset, _ = draw(walks())
+    weights = graph(n, edges).toarray()
+    nodes = draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4, unique=True))
+    count = len(nodes) * n
+    factors = draw(st.lists(st.sampled_from([0.0, 0.2, 1.0, 3.5, 10.0]), min_size=count, max_size=count))
+    after = weights[nodes] * np.array(factors).reshape(len(nodes), n)
+    return weights, reset, nodes, after, draw(st.floats(0, 0.95))
+
+
+@settings(max_examples=1000)
+@given(edits())
+def test_an_edited_walk_is_the_walk_over_the_edited_matrix(case):
+    weights, reset, nodes, after, damping = case
+    walk = Walk(sp.csr_array(weights))
+    before = walk(reset, damping, **EXACT).p
+    edited = walk.edited(np.array(nodes), sp.csr_array(weights[nodes]), sp.csr_array(after))
+    changed = weights.copy()
+    changed[nodes] = after
+    found = edited(reset, damping, tolerance=1e-14, max_iterations=10_000)
+    assert found.p == pytest.approx(dense(changed, reset, damping), abs=1e-8)
+    assert np.array_equal(walk(reset, damping, **EXACT).p, before), "the walk it was made from has changed"
+    if (after == weights[nodes]).all():
+        assert edited is walk
+
+
+def dense(weights: np.ndarray, reset: np.ndarray, damping: float) -> np.ndarray:
+    """p from the definition; what reaches a node without out-edges goes back to the reset."""
+    r, strength = reset / reset.sum(), weights.sum(axis=1, keepdims=True)
+    transition = np.where(strength > 0, np.divide(weights, strength, where=strength > 0, out=np.zeros_like(weights)), r)
+    return np.linalg.solve(np.eye(len(r)) - damping * transition.T, (1 - damping) * r)
+
+
+def test_a_node_that_loses_all_edges_sends_its_mass_back():
+    weights = graph(3, [(0, 1, 1), (1, 2, 1)])
+    edited = Walk(weights).edited(np.array([1]), weights[[1]], sp.csr_array((1, 3)))
+    # 0 sends half of its mass to 1, which keeps none: p = (4, 2, 0) / 6 for a walk that starts at 0.
+    assert edited(np.array([1.0, 0, 0]), 0.5, **EXACT).p == pytest.approx([2 / 3, 1 / 3, 0], abs=1e-9)
+
+
+def test_edited_weights_must_not_be_negative():
+    weights = graph(2, [(0, 1, 1)])
+    with pytest.raises(SettingError, match="-2"):
+        Walk(weights).edited(np.array([0]), weights[[0]], sp.csr_array([[0.0, -2.0]]))

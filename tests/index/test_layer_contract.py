@@ -71,6 +71,9 @@ class Model(TinyEngine):
     def _summarise(self, step, value) -> Result:
         return Result(step.output(summary=f"{' '.join(value.texts)[:60]} and so {len(value.texts)}"))
 
+    def _summarise_entity(self, step, value) -> Result:
+        return Result(step.output(summary=f"{len(value.facts)} facts of {value.entity}"))
+
     def _community_report(self, step, value) -> Result:
         rest = {"rating": 5.0, "rating_explanation": "", "findings": []}
         return Result(step.output(title=f"Of {len(value.entities)}", summary=value.context[:80], **rest))

@@ -41,10 +41,12 @@ from workbench.steps import (
     missing_evidence,
     named_entities,
     next_thought,
+    rate_neighbours,
     reasoning_chain,
     select_regions,
     sparql_answer,
     summarise,
+    summarise_entity,
     triples,
     verify,
     write_article,
@@ -72,6 +74,10 @@ MAKE = {
     "graph_records": lambda text: graph_records.Input(text, text, (text,), (text,)),
     "judge": lambda text: judge.Input(text, (text, text), text),
     "judge_pair": lambda text: judge_pair.Input(text, text, text),
+    "rate_neighbours": lambda text: rate_neighbours.Input(
+        text, ((text, text, text),), text, (rate_neighbours.Neighbour(text, ((text, text, text),), text, 0.5),)
+    ),
+    "summarise_entity": lambda text: summarise_entity.Input(text, ((text, text, text),)),
     "keywords": lambda text: keywords.Input(text, ((text, text),), ((text, (text,), (text,), text),)),
     "choose_relations": lambda text: choose_relations.Input(
         text, ((text, text, text),), text, ((text, True), (text, False)), (0.5, 0.25)

@@ -14,6 +14,7 @@ per step instead of 1 / d: at d = 0.5, 3.7 instead of 2."""
 
 from __future__ import annotations
 
+from functools import partial
 from math import log, sqrt
 from typing import NamedTuple
 
@@ -40,15 +41,9 @@ class Walk:
 
     def __init__(self, weights: sp.sparray):
         weights = sp.csr_array(weights, dtype=np.float64)
-        if weights.nnz and weights.data.min() < 0:
-            raise SettingError(f"an edge has the weight {weights.data.min()}; a walk needs weights of zero or more")
         self.n = weights.shape[0]
         self.undirected = bool(abs(weights - weights.T).sum() <= 1e-12 * max(1.0, weights.sum()))
-        strength = np.asarray(weights.sum(axis=1)).ravel()
-        inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
-        arrivals = sp.csr_array(
-            weights.T.tocsr() * inverse[np.newaxis, :]
-        )  # Wᵀ D⁻¹: column i is where a walker at i goes
+        arrivals = sp.csr_array(_stochastic(weights).T)  # Wᵀ D⁻¹: column i is where a walker at i goes
         self._order = np.argsort(np.diff(arrivals.indptr), kind="stable")
         self._matrix = _with_small_indices(arrivals[self._order][:, self._order])
         self._damped = (1.0, self._matrix)
@@ -68,11 +63,23 @@ class Walk:
         if total <= 0:
             raise SettingError("the reset vector has no positive entry: there is nowhere to start the walk")
         r /= total
-        solve = _chebyshev if self.undirected else _power
+        rate = self._rate(damping)
+        solve = _power if rate >= 1 else partial(_chebyshev, rate=rate)
         q, iterations, residual = solve(self._times(damping), r, damping, tolerance, max_iterations)
         p = np.empty_like(q)
         p[self._order] = q / q.sum()
         return PageRankResult(p, iterations, residual)
+
+    def edited(self, nodes: np.ndarray, before: sp.sparray, after: sp.sparray) -> Walk:
+        """The walk where the out-edges of `nodes` (m,) have other weights: `before` holds those that they have in this
+        walk, `after` the others; (m, n) each. This walk stays as it is, and its matrix is shared, not copied."""
+        changed = _stochastic(after) - _stochastic(before)
+        changed.eliminate_zeros()
+        return _EditedWalk(self, np.asarray(nodes), changed) if changed.nnz else self
+
+    def _rate(self, damping: float) -> float:
+        """The factor by which Chebyshev's semi-iteration shrinks the error in a step; 1 if that is not certain."""
+        return _chebyshev_rate(damping) if self.undirected else 1.0
 
     def _times(self, damping: float) -> sp.csr_array:
         """d Wᵀ D⁻¹. The last one is cached, because a method walks with a single damping."""
@@ -80,6 +87,55 @@ class Walk:
         if damped[0] != damping:
             damped = self._damped = (damping, self._matrix * damping)
         return damped[1]
+
+
+class _EditedWalk(Walk):
+    """A walk with other out-edges of a few nodes: Wᵀ D⁻¹ plus the difference in their columns, which is multiplied
+    apart."""
+
+    def __init__(self, walk: Walk, nodes: np.ndarray, changed: sp.csr_array):
+        self.n, self.undirected, self._order, self._walk = walk.n, walk.undirected, walk._order, walk
+        place = np.empty(self.n, dtype=np.int64)
+        place[self._order] = np.arange(self.n)
+        reached = np.unique(changed.indices)
+        self._nodes, self._reached = place[nodes], place[reached]
+        self._change = sp.csr_array(changed[:, reached].T)
+
+    def _rate(self, damping: float) -> float:
+        """Edits can make eigenvalues complex. On the unit disc Chebyshev's polynomial of degree k is at most (1 + √2)ᵏ,
+        and on [-1, 1] at most 1: the rate is larger by as much."""
+        return (1 + sqrt(2)) * self._walk._rate(damping)
+
+    def _times(self, damping: float) -> _Sum:
+        return _Sum(self._walk._times(damping), self._nodes, self._reached, self._change * damping)
+
+
+class _Sum(NamedTuple):
+    """A matrix and a small change of it: from `nodes` to the nodes `reached`."""
+
+    matrix: sp.csr_array
+    nodes: np.ndarray
+    reached: np.ndarray
+    change: sp.csr_array
+
+    def __matmul__(self, q: np.ndarray) -> np.ndarray:
+        product = self.matrix @ q
+        product[self.reached] += self.change @ q[self.nodes]
+        return product
+
+
+def _stochastic(weights: sp.sparray) -> sp.csr_array:
+    """Each row divided by its sum; a row without weight stays empty."""
+    weights = sp.csr_array(weights, dtype=np.float64)
+    if weights.nnz and weights.data.min() < 0:
+        raise SettingError(f"an edge has the weight {weights.data.min()}; a walk needs weights of zero or more")
+    strength = np.asarray(weights.sum(axis=1)).ravel()
+    inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=strength > 0)
+    return sp.csr_array(sp.diags_array(inverse) @ weights)
+
+
+def _chebyshev_rate(d: float) -> float:
+    return d / (1 + sqrt(1 - d * d))
 
 
 def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int) -> tuple[np.ndarray, int, float]:
@@ -95,14 +151,14 @@ def _power(matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most
 
 
 def _chebyshev(
-    matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int
+    matrix: sp.csr_array, r: np.ndarray, d: float, tolerance: float, most: int, *, rate: float
 ) -> tuple[np.ndarray, int, float]:
     """The same q from q₊ = ω (r + d Wᵀ D⁻¹ q - q₋) + q₋ with ω₁ = 1, ω₂ = 2 / (2 - d²), ω₊ = 1 / (1 - d² ω / 4)."""
     before, q, omega = np.zeros_like(r), r.copy(), 1.0
-    rate = d / (1 + sqrt(1 - d * d))  # reduction of the error per step
-    # The change cannot fall below the tolerance much earlier than the rate allows, and measuring it costs a third of a
+    best = _chebyshev_rate(d)  # the error shrinks by `rate` or faster in a step, at most by this
+    # The change cannot fall below the tolerance much earlier than that allows, and measuring it costs a third of a
     # step.
-    expected = log(tolerance) / log(rate) if rate > 0 and 0 < tolerance < 1 else 0
+    expected = log(tolerance) / log(best) if best > 0 and 0 < tolerance < 1 else 0
     for iteration in range(1, most + 1):
         after = matrix @ q
         after += r

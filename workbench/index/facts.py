@@ -110,8 +110,18 @@ class FactsLayer(Layer):
         return self._by_pair.get((min(one, other), max(one, other)), ())
 
     def about(self, phrase: int) -> list[int]:
-        """Rows of the facts that a phrase is an end of."""
-        return np.flatnonzero((self.subjects == phrase) | (self.objects == phrase)).tolist()
+        """Rows of the facts that a phrase is an end of, ascending; none for a row that is no phrase."""
+        begins, rows = self._by_phrase
+        return rows[slice(*begins[phrase : phrase + 2])].tolist() if 0 <= phrase < len(self.phrases) else []
+
+    @cached_property
+    def _by_phrase(self) -> tuple[np.ndarray, np.ndarray]:
+        """The facts of all phrases, those of phrase e from begins[e] to begins[e + 1]."""
+        loops = self.subjects == self.objects
+        phrases = np.r_[self.subjects, self.objects[~loops]]
+        rows = np.r_[np.arange(len(self.facts)), np.flatnonzero(~loops)]
+        order = np.lexsort((rows, phrases))
+        return np.searchsorted(phrases[order], np.arange(len(self.phrases) + 1)), rows[order]
 
     @cached_property
     def _by_pair(self) -> dict[tuple[int, int], list[int]]:

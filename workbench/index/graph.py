@@ -17,20 +17,20 @@ from workbench.index.facts import FactsLayer
 from workbench.index.synonyms import SynonymsLayer
 from workbench.records import Record
 
-MERGES = ("overwrite", "sum")
+MERGES = ("overwrite", "overwrite_stated", "sum")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Graph(Record):
     """Phrase nodes are 0 … n_e-1, passage nodes n_e … n_e+n_p-1.
 
-    relation   (n_e, n_e) symmetric: c(a, b), how many passages state a fact that joins a and b, summed over such facts;
+    stated     (n_e, n_e): how many passages state a fact from the row's phrase to the column's, summed over such facts;
                no self-loops
     context    (n_p, n_e): 1 where a triple of the passage holds the phrase
     synonym    (n_e, n_e) directed: the cosine, where the row's phrase found the column's
     """
 
-    relation: sp.csr_array
+    stated: sp.csr_array
     context: sp.csr_array
     synonym: sp.csr_array
 
@@ -48,7 +48,7 @@ class Graph(Record):
         synonym = sp.coo_array(
             (synonyms.similarities.astype(float), (synonyms.sources, synonyms.targets)), shape=(n, n)
         ).tocsr()
-        return cls((joined + joined.T).tocsr(), context, synonym)
+        return cls(joined, context, synonym)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Graph) and all(
@@ -59,11 +59,16 @@ class Graph(Record):
 
     @property
     def _parts(self) -> tuple[sp.csr_array, ...]:
-        return (self.relation, self.context, self.synonym)
+        return (self.stated, self.context, self.synonym)
+
+    @cached_property
+    def relation(self) -> sp.csr_array:
+        """c(a, b), the facts between two phrases in either direction, counted as in `stated`; (n_e, n_e), symmetric."""
+        return (self.stated + self.stated.T).tocsr()
 
     @property
     def phrases(self) -> int:
-        return self.relation.shape[0]
+        return self.stated.shape[0]
 
     @property
     def passages(self) -> int:
@@ -73,19 +78,28 @@ class Graph(Record):
     def nodes(self) -> int:
         return self.phrases + self.passages
 
-    def weights(self, merge: str = "overwrite") -> sp.csr_array:
-        """Effective undirected weights, (nodes, nodes): relation 2c, synonym the sum of both directions, context 1.
+    def entries(self, merge: str = "overwrite", synonym_weight: float = 1.0) -> tuple[sp.csr_array, sp.csr_array]:
+        """The directed entries of relations and of synonyms that the released code of HippoRAG 2, or of CatRAG
+        (`overwrite_stated`), puts between phrases; an entry counts in both directions. (n_e, n_e) each.
 
-        Where a directed pair is both, `overwrite` lets the cosine replace the count, as the released code does when
-        both come from one build; `sum` adds them.
+        HippoRAG 2 enters c(a, b) for both orders of a pair, CatRAG 2 c for the order in which a fact states it. Where
+        an ordered pair is a synonym entry as well, `overwrite` and `overwrite_stated` let the cosine replace the count,
+        as the code does when both come from one build; `sum` keeps both.
         """
         if merge not in MERGES:
             raise SettingError(f"merge={merge!r} is unknown; choose one of {', '.join(MERGES)}")
-        directed = self.relation
-        if merge == "overwrite":
+        relation = 2 * self.stated if merge == "overwrite_stated" else self.relation
+        if merge != "sum":
             found = self.synonym.astype(bool).astype(float)
-            directed = directed - directed.multiply(found)
-        directed = directed + self.synonym
+            relation = relation - relation.multiply(found)
+            relation.eliminate_zeros()
+        return relation, self.synonym if synonym_weight == 1 else self.synonym * synonym_weight
+
+    def weights(self, merge: str = "overwrite", synonym_weight: float = 1.0) -> sp.csr_array:
+        """Effective undirected weights, (nodes, nodes): relation 2c, synonym the sum of both directions times
+        `synonym_weight`, context 1; `merge` as in `entries`."""
+        relation, synonym = self.entries(merge, synonym_weight)
+        directed = relation + synonym
         among_phrases = directed + directed.T
         blocks = sp.block_array([[among_phrases, self.context.T], [self.context, None]], format="csr")
         blocks.eliminate_zeros()

@@ -29,6 +29,7 @@ from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
 from workbench.index import (
     communities,
+    entity_summaries,
     extractions,
     facts,
     keywords,
@@ -64,6 +65,7 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "pieces": (pieces.PiecesLayer, pieces.Settings),
     "keywords": (keywords.KeywordsLayer, keywords.Settings),
     "skeleton": (skeleton.SkeletonLayer, skeleton.Settings),
+    "entity_summaries": (entity_summaries.EntitySummariesLayer, entity_summaries.Settings),
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
@@ -75,6 +77,7 @@ MADE_OF = {
     "communities": ("passages", "facts", "profiles"),
     "summaries": ("passages",),
     "skeleton": ("pieces",),
+    "entity_summaries": ("facts",),
 }
 
 
@@ -319,6 +322,10 @@ class Index(Record):
     @property
     def skeleton(self) -> skeleton.SkeletonLayer:
         return self.layer("skeleton")
+
+    @property
+    def entity_summaries(self) -> entity_summaries.EntitySummariesLayer:
+        return self.layer("entity_summaries")
 
     @property
     def data(self) -> Dataset:

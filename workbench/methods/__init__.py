@@ -11,6 +11,7 @@ from workbench.methods.ball import Ball
 from workbench.methods.base import Method
 from workbench.methods.bdtr import BDTR
 from workbench.methods.bm25 import BM25
+from workbench.methods.catrag import CatRAG
 from workbench.methods.dense import Dense
 from workbench.methods.dotrag import DotRAG
 from workbench.methods.gcot import GCoT
@@ -32,7 +33,7 @@ METHODS: Registry[type[Method]] = Registry(
     "methods",
     (
         Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR, LightRAG,
-        PathRAG, DotRAG, Ball, KETRAG,
+        PathRAG, DotRAG, Ball, KETRAG, CatRAG,
     ),
     needs=("name", "paper", "scale", "layers", "steps", "Settings", "search"),
 )  # fmt: skip

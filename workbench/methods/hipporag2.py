@@ -82,7 +82,10 @@ class HippoRAG2(Method):
         self._fact_vectors = np.asarray(self._facts.fact_vectors)
         self._passage_vectors = np.asarray(self._passages.vectors)
         self._passages_of = graph.passages_of if self.settings.specificity else None
-        self._walk = Walk(graph.weights(self.settings.merge))
+        self._walk = self._prepared_walk()
+
+    def _prepared_walk(self) -> Walk:
+        return Walk(self.index.graph.weights(self.settings.merge))
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         return self.rank(self.walk_distribution(question, trace), k)
@@ -94,9 +97,7 @@ class HippoRAG2(Method):
         kept, reason = self.filter_facts(question, candidates, trace)
         passages = self.score_passages(question, trace)
         seeds = self.seed_phrases(kept, trace) if kept.rows else []
-        # The lowest fact of all has s_f = 0: alone, it gives seeds without weight, which the released code rejects.
-        if seeds and not self.settings.passage_weight and not any(weight for _, weight in seeds):
-            reason = "the kept facts have no weight and passages are no seeds"
+        reason = reason or self.no_start(seeds)
         result = None if reason else self.walk(seeds, passages, trace)
         facts = list(zip(kept.rows, kept.scores))
         return WalkDistribution(self.index, question, self.label, seeds, facts, passages, result, reason)
@@ -149,6 +150,12 @@ class HippoRAG2(Method):
             chosen += [position for position in found if position not in chosen]
         return chosen[: self.settings.linking_top_k]
 
+    def no_start(self, seeds: list[tuple[int, float]]) -> str:
+        """Why the walk has nowhere to start: the lowest fact of all has s_f = 0, so alone it gives seeds without
+        weight, which the released code rejects."""
+        weighty = self.settings.passage_weight or any(weight for _, weight in seeds)
+        return "" if weighty else "the kept facts have no weight and passages are no seeds"
+
     def score_passages(self, question: str, trace: Trace) -> np.ndarray:
         """Step 5: d_p for every passage: cosines, min-max scaled over all passages. float64, (n_p,)."""
         with trace.span("RETRIEVER", "score passages") as span:
@@ -172,9 +179,11 @@ class HippoRAG2(Method):
             span.score((self._facts.phrases[row], weight) for row, weight in seeds) if trace else None
         return seeds
 
-    def walk(self, seeds: list[tuple[int, float]], passages: np.ndarray, trace: Trace) -> PageRankResult:
-        """Step 6: personalised PageRank from phrase seeds and, weakly, from *all* passages, not only the
-        best."""
+    def walk(
+        self, seeds: list[tuple[int, float]], passages: np.ndarray, trace: Trace, over: Walk | None = None
+    ) -> PageRankResult:
+        """Step 6: personalised PageRank from phrase seeds and, weakly, from *all* passages, not only the best; `over`
+        another matrix than the graph's, if one is given."""
         with trace.span(
             "CHAIN", "walk", damping=self.settings.damping, passage_weight=self.settings.passage_weight
         ) as span:
@@ -183,7 +192,7 @@ class HippoRAG2(Method):
             for phrase, weight in seeds:
                 reset[phrase] = weight
             reset[phrases:] = self.settings.passage_weight * passages
-            result = self._walk(reset, self.settings.damping, tolerance=self.settings.tolerance)
+            result = (over or self._walk)(reset, self.settings.damping, tolerance=self.settings.tolerance)
             if trace:
                 best = top(result.p[:phrases], TRACED)
                 span.set(iterations=result.iterations, mass_on_passages=float(result.p[phrases:].sum()))

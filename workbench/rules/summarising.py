@@ -1,4 +1,4 @@
-"""Rule bodies of `summarise` and `fuse_descriptions`: extracts instead of summaries."""
+"""Rule bodies of `summarise`, `summarise_entity` and `fuse_descriptions`: extracts instead of summaries."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from workbench import tokens
 from workbench.language.pipeline import content_words
 from workbench.steps import fuse_descriptions as fusion
 from workbench.steps import summarise as summary
+from workbench.steps import summarise_entity as entity_summary
 
 _NO_END = "".join(rf"(?<!\b{short}\.)" for short in ("[A-Z]", "Mr", "Mrs", "Ms", "Dr", "St", "No", "vs"))
 _SENTENCE_END = re.compile(rf"(?<=[.!?…]){_NO_END}\s+|(?<=[。！？])|\n+")
@@ -21,13 +22,16 @@ def summarise(value: summary.Input) -> summary.Output:
     return summary.Output(summary=central(value.texts, value.limit))
 
 
+def summarise_entity(value: entity_summary.Input) -> entity_summary.Output:
+    """The facts in their order, as far as they fit."""
+    statements = [entity_summary.statement(fact) for fact in value.facts]
+    return entity_summary.Output(summary=" ".join(_fitting(statements, value.limit)))
+
+
 def fuse_descriptions(value: fusion.Input) -> fusion.Output:
     """The distinct fragments in their order, as far as they fit; of the first its beginning where it does not fit by
     itself."""
-    fitting: list[str] = []
-    for fragment in dict.fromkeys(value.fragments):
-        if tokens.count(" ".join((*fitting, fragment))) <= value.limit:
-            fitting.append(fragment)
+    fitting = _fitting(value.fragments, value.limit)
     return fusion.Output(description=" ".join(fitting) or tokens.cut(" ".join(value.fragments), value.limit))
 
 
@@ -53,6 +57,16 @@ def central(texts: Sequence[str], limit: int) -> str:
         if tokens.count(" ".join(sentences[row] for row in sorted([*chosen, row]))) <= limit:
             chosen.append(row)
     return " ".join(sentences[row] for row in sorted(chosen)) or tokens.cut(sentences[order[0]], limit)
+
+
+def _fitting(texts: Sequence[str], limit: int) -> list[str]:
+    """The distinct texts that fit into `limit` tokens, with a space between them; one that does not fit is passed
+    over."""
+    fitting: list[str] = []
+    for text in dict.fromkeys(texts):
+        if tokens.count(" ".join((*fitting, text))) <= limit:
+            fitting.append(text)
+    return fitting
 
 
 def _sentences(text: str) -> list[str]:

@@ -1,0 +1,178 @@
+"""Dynamic edge weighting: which neighbours of a seed are rated, and what a rating does to an edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.index import Index
+from workbench.llm.engine import Engine
+from workbench.llm.step import Result
+from workbench.methods.catrag.edges import DirectedGraph
+from workbench.methods.catrag.events import RatedNeighbours
+from workbench.steps import rate_neighbours
+from workbench.text import storable
+from workbench.trace import Trace
+
+MISSING = 4  # a neighbour that the reply leaves out is Weak: a reply that was cut must not delete edges
+
+
+class Neighbours(NamedTuple):
+    """The phrases that share a fact with `seed`: `rated` as far as they are asked about, each with the facts that join
+    it to the seed; the rest is `skipped`. `count` is what is held against the limit."""
+
+    seed: int
+    rated: dict[int, list[int]]
+    skipped: list[int]
+    count: int
+
+
+class Rated(NamedTuple):
+    """The ratings of a seed's neighbours, by phrase; None where the reply has none."""
+
+    neighbours: Neighbours
+    ratings: dict[int, rate_neighbours.Rating | None]
+
+    @classmethod
+    def of(cls, neighbours: Neighbours, inputs: Sequence[rate_neighbours.Input], replies: Sequence[Result]) -> Rated:
+        found: list[rate_neighbours.Rating | None] = []
+        for value, reply in zip(inputs, replies):
+            found += rate_neighbours.matched(value, reply.value) if reply.value else [None] * len(value.neighbours)
+        return cls(neighbours, dict(zip(neighbours.rated, found)))
+
+    @property
+    def scores(self) -> dict[int, int]:
+        return {row: MISSING if rating is None else rating.score for row, rating in self.ratings.items()}
+
+
+class Rater:
+    """Rates the neighbours of seeds with an engine. Where ratings are those of a target, parallel edges of the `graph`
+    count against `k_edge`, as in the released code."""
+
+    def __init__(self, index: Index, engine: Engine, settings: Any, graph: DirectedGraph):
+        self._facts, self._contexts = index.facts, index.entity_summaries
+        self._index, self._engine, self._settings = index, engine, settings
+        self._parallel = graph.parallel if settings.ratings_of == "target" else None
+
+    def rate(
+        self, question: str, known: Sequence[int], seeds: Sequence[tuple[int, float]], trace: Trace
+    ) -> tuple[list[Rated], str]:
+        """The ratings of the neighbours of each seed, and what failed, in words. One request per seed, or per `batch`
+        of its neighbours, side by side; `known` are the rows of the kept facts."""
+        similarity = _Similarity(np.asarray(self._facts.fact_vectors), self._index.encode_query(question, "facts"))
+        found = [self.neighbours(phrase, similarity) for phrase, _ in seeds]
+        inputs = [list(self._inputs(storable(question), known, one, similarity)) for one in found]
+        every = [value for values in inputs for value in values]
+        results = iter(self._engine.run(rate_neighbours.STEP, every, trace=trace))
+        rated, failures = [], []
+        for (_, weight), one, values in zip(seeds, found, inputs):
+            replies = [next(results) for _ in values]
+            failures += [reply.failure for reply in replies if reply.failure]
+            rated.append(Rated.of(one, values, replies))
+            self._write(rated[-1], weight, trace)
+        if not failures:
+            return rated, ""
+        return rated, f"{len(failures)} of {len(every)} requests for ratings failed ({failures[0]}): edges are Weak"
+
+    def neighbours(self, seed: int, similarity: _Similarity) -> Neighbours:
+        """Stage I, coarse pruning: of more than `k_edge` neighbours, those are rated whose best fact is closest to the
+        question."""
+        joining: dict[int, list[int]] = {}
+        for row in self._facts.about(seed):
+            other = int(self._facts.objects[row] if self._facts.subjects[row] == seed else self._facts.subjects[row])
+            if other != seed:
+                joining.setdefault(other, []).append(row)
+        places = self._places(seed, sorted(joining))
+        if len(places) > self._settings.k_edge:
+            best = {phrase: similarity.best(joining[phrase]) for phrase in joining}
+            places.sort(key=lambda phrase: -best[phrase])
+        chosen = dict.fromkeys(places[: self._settings.k_edge])
+        skipped = [phrase for phrase in dict.fromkeys(places) if phrase not in chosen]
+        return Neighbours(seed, {phrase: joining[phrase] for phrase in chosen}, skipped, len(places))
+
+    def _places(self, seed: int, phrases: list[int]) -> list[int]:
+        """Each neighbour once, or as often as there are edges to it."""
+        if self._parallel is None:
+            return phrases
+        edges = self._parallel[[seed]]
+        copies = dict(zip(edges.indices.tolist(), edges.data.tolist()))
+        return [phrase for phrase in phrases for _ in range(copies.get(phrase, 1))]
+
+    def _inputs(
+        self, question: str, known: Sequence[int], found: Neighbours, similarity: _Similarity
+    ) -> Iterator[rate_neighbours.Input]:
+        facts = self._facts
+        shown = [
+            rate_neighbours.Neighbour(
+                facts.phrases[phrase],
+                tuple(facts.facts[row] for row in rows),
+                self._contexts.context(facts, phrase),
+                similarity.best(rows),
+            )
+            for phrase, rows in found.rated.items()
+        ]
+        trusted = tuple(facts.facts[row] for row in known)
+        for start in range(0, len(shown), self._settings.batch):
+            batch = tuple(shown[start : start + self._settings.batch])
+            yield rate_neighbours.Input(question, trusted, facts.phrases[found.seed], batch)
+
+    def _write(self, rated: Rated, weight: float, trace: Trace) -> None:
+        names, found = self._facts.phrases, rated.neighbours
+        with RatedNeighbours.open(trace, seed=names[found.seed], weight=weight) as write:
+            write(
+                neighbours=found.count,
+                ratings=tuple((names[row], float(score)) for row, score in rated.scores.items()),
+                reasons={names[row]: one.reason for row, one in rated.ratings.items() if one and one.reason},
+                missing=tuple(names[row] for row, one in rated.ratings.items() if one is None),
+                skipped=tuple(names[row] for row in found.skipped),
+            )
+
+
+class _Similarity(NamedTuple):
+    """Cosines of facts and the question."""
+
+    facts: np.ndarray
+    question: np.ndarray
+
+    def best(self, rows: list[int]) -> float:
+        return float((self.facts[rows] @ self.question).max())
+
+
+def phi(score: int) -> float:
+    """The factor of an edge by its score (table 7): Irrelevant 0, Weak 0.2 to 0.3, High 2 to 3, Direct 5.
+
+    >>> [phi(score) for score in (0, 3, 4, 5, 6, 7, 8, 9, 10)]
+    [0.0, 0.0, 0.2, 0.25, 0.3, 2.0, 2.5, 3.0, 5.0]
+    """
+    return 0.0 if score < 4 else score / 20 if score < 7 else (score - 3) / 2 if score < 10 else 5.0
+
+
+def tier(score: int) -> str:
+    """The name of a score's tier.
+
+    >>> [tier(score) for score in (3, 4, 7, 10)]
+    ['Irrelevant', 'Weak', 'High', 'Direct']
+    """
+    return "Irrelevant" if score < 4 else "Weak" if score < 7 else "High" if score < 10 else "Direct"
+
+
+def by_edge(rated: Sequence[Rated], scale: float, skipped: float) -> dict[int, dict[int, float]]:
+    """Seed → neighbour → factor, for relation edges (paper)."""
+    return {
+        one.neighbours.seed: {row: scale * phi(score) for row, score in one.scores.items()}
+        | dict.fromkeys(one.neighbours.skipped, skipped)
+        for one in rated
+    }
+
+
+def by_target(rated: Sequence[Rated], scale: float, skipped: float) -> dict[int, float]:
+    """Neighbour → factor for the edges of all scored seeds that lead to it, whoever it was rated for: the highest score
+    counts, and any score before a skip (released code)."""
+    factors = {row: skipped for one in rated for row in one.neighbours.skipped}
+    scores: dict[int, int] = {}
+    for one in rated:
+        for row, score in one.scores.items():
+            scores[row] = max(score, scores.get(row, 0))
+    return factors | {row: scale * phi(score) for row, score in scores.items()}
