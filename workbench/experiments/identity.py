@@ -153,9 +153,9 @@ def _used(index: Index, layers: Iterable[str]) -> list[str]:
 
 
 def _layers(index: Index, layers: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """For each layer used, its inputs, its maker, and the hash of its files."""
+    """For each layer used, its inputs, its size in passages, its maker, and the hash of its files."""
     named = index.manifest["layers"]
-    kept = ("key", "settings", "made_by", "failures", "cut", "repaired")
+    kept = ("key", "settings", "passages", "made_by", "failures", "cut", "repaired")
     return {
         kind: {name: named[kind][name] for name in kept if name in named[kind]} | {"hash": index.layer(kind).hash}
         for kind in _used(index, layers)

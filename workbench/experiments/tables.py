@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from workbench.experiments import published
+from workbench.experiments import conditions, published
 from workbench.experiments.analyses.base import frame_of
 from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run
@@ -119,7 +119,7 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 class Place(NamedTuple):
     """The place of a method of a run in a paper's tables; its settings, and the layers that a model wrote; the number
     of hops, if only these questions of the run count. If the reader determines the row: its model, and the differences
-    in how it reads."""
+    in how it reads. `encoder` is the model that the paper names, if it does and the method has one."""
 
     backbone: str
     method: str
@@ -129,6 +129,7 @@ class Place(NamedTuple):
     hops: int | None = None
     engine: str | None = None
     why: tuple[str, ...] = ()
+    encoder: str | None = None
 
 
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
@@ -147,6 +148,19 @@ class Measured:
     def rows(self) -> list[dict]:
         mine = [row for row in self.run.rows if row["method"] == self.label]
         return [row for row in mine if self.place.hops in (None, row.get("hops"))]
+
+    @property
+    def described(self) -> dict:
+        return self.run.config["methods"][self.label]
+
+    @property
+    def layers(self) -> dict[str, dict]:
+        return self.described["layers"]
+
+    @property
+    def reading(self) -> dict:
+        """What the run says of its reader; nothing in earlier formats."""
+        return self.run.config.get("reading") or {}
 
     def scores(self, measure: str) -> dict[str, float]:
         measure, covered, _ = measure.partition(COVERED)
@@ -167,17 +181,13 @@ class Measured:
         common = sorted(ours.keys() & theirs.keys())
         return paired_test([ours[q] for q in common], [theirs[q] for q in common], seed=SEED) if common else None
 
-    def differences(self, terms: Mapping[str, Any]) -> Iterator[str]:
-        """The reasons why its numbers are not comparable with the paper's, in words."""
-        config, described = self.run.config, self.run.config["methods"][self.label]
-        for engine in config["engine"].split(", "):
-            if engine == "rules":
-                yield "rules, not a model"
-            elif (expected := self.place.engine or terms["engine"]) not in engine:
-                yield f"model: {engine}, there {expected}"
+    def differences(self, terms: Mapping[str, Any], measure: str) -> Iterator[str]:
+        """The reasons why its number of a measure is not comparable with the paper's, in words."""
+        config, strict = self.run.config, "reader" in terms
+        yield from conditions.models(self, terms, measure) if strict else self._engines(terms)
         yield from self.place.why
         for layer in self.place.written:
-            makers = described["layers"].get(layer, {"made_by": ()}).get("made_by")
+            makers = self.layers.get(layer, {"made_by": ()}).get("made_by")
             if makers is None:
                 yield f"{layer}: brought by the data, which do not say who wrote them"
             elif any(maker.startswith("rules") for maker in makers):
@@ -188,7 +198,7 @@ class Measured:
         if n != terms["questions"]:
             yield f"questions: {n:,}, there {terms['questions']:,}"
         for key, value in self.place.asked.items():
-            if str(ours := described["settings"].get(key)).lower() != str(value):
+            if not conditions.same(ours := self.described["settings"].get(key), value):
                 yield f"{key}: {ours}, there {value}"
         if len(self.run.rows) < (whole := config["questions"]["n"] * len(self.run.methods)):
             yield f"unfinished: {len(self.run.rows):,} of {whole:,} questions asked"
@@ -197,6 +207,15 @@ class Measured:
         if sizes := self.scores(terms.get("size", "")).values():
             passages = np.mean([len(row["ranking"]) for row in self.rows])
             yield f"{np.mean([*sizes]):.0f} nodes and {passages:.0f} passages a question; there it is not said"
+        if strict:
+            yield from conditions.others(self, terms, measure)
+
+    def _engines(self, terms: Mapping[str, Any]) -> Iterator[str]:
+        for engine in self.run.config["engine"].split(", "):
+            if engine == "rules":
+                yield "rules, not a model"
+            elif (expected := self.place.engine or terms["engine"]) not in engine:
+                yield f"model: {engine}, there {expected}"
 
 
 def _places(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
@@ -253,10 +272,13 @@ def _place(terms: Mapping[str, Any], described: Mapping[str, Any]) -> Place | No
     if backbones and not backbone:
         return None
     backbone = backbone or {"called": "", "written": ()}
+    told = settings | {"encoder": conditions.model_of(described.get("encoder") or "").partition("[")[0]}
     for known in terms["methods"]:
-        if known["name"] == name and all(settings.get(key) == value for key, value in known.get("is", {}).items()):
+        if known["name"] == name and all(told.get(key) == value for key, value in known.get("is", {}).items()):
             written = (*backbone["written"], *known.get("written", ()))
-            return Place(backbone["called"], known["called"], "", known.get("asked", {}), written)
+            asked = terms.get("settings", {}).get(name, {}) | known.get("asked", {})
+            encoder = known.get("encoder", terms.get("encoder"))
+            return Place(backbone["called"], known["called"], "", asked, written, encoder=encoder)
     return None
 
 
@@ -269,7 +291,7 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
         yield cell
     for one in found:
         ours, tolerance = one.mean(row.measure)
-        why = (*one.differences(source.terms), *([row.note] if row.note else []))
+        why = (*one.differences(source.terms, row.measure), *([row.note] if row.note else []))
         static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
         yield replace(
             cell,

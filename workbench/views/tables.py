@@ -15,6 +15,7 @@ LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone
 NONE = "No number of these has a place in the paper's tables."
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
+LONG = 1_000  # characters of the reasons of a measurement
 
 
 @html.register
@@ -77,7 +78,7 @@ def _cell_text(cell: Cell) -> str:
 def _reasons(tables: Tables) -> list[tuple[str, str, str]]:
     """What was measured, of which data and run, why it is not comparable; each once."""
     reasons = [(c.label, f"{c.data}, {c.run}", "; ".join(c.why)) for c in tables.cells if c.verdict == NOT_COMPARABLE]
-    shown = [(short(label, SHORT), short(of, SHORT), clean(why, 400)) for label, of, why in dict.fromkeys(reasons)]
+    shown = [(short(label, SHORT), short(of, SHORT), clean(why, LONG)) for label, of, why in dict.fromkeys(reasons)]
     more = len(shown) - SHOWN
     return [*shown[:SHOWN], *([(f"{more:,} more", "", "see frame()")] if more > 0 else [])]
 

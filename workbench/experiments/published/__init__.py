@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from workbench.errors import SettingError
-from workbench.experiments.published import bdtr, dotrag, reasoning
+from workbench.experiments.published import bdtr, catrag, dotrag, reasoning
 from workbench.experiments.verdict import Verdict
 
 HERE = Path(__file__).parent
 CLAIMS: Mapping[str, Callable[[Mapping, pd.DataFrame | None], Verdict]] = {
     "bdtr": bdtr.claims,
+    "catrag": catrag.claims,
     "dotrag": dotrag.claims,
     "reasoning": reasoning.claims,
 }

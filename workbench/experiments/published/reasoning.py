@@ -5,11 +5,12 @@ hold, or measured ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from math import sqrt
+from collections.abc import Mapping
 
 import pandas as pd
 
+from workbench.experiments.published.checks import half_interval
+from workbench.experiments.published.checks import none_against as _none
 from workbench.experiments.verdict import Verdict
 
 KET, LIGHT = "KET-RAG", "LightRAG"
@@ -286,11 +287,10 @@ def _coverage(verdict: Verdict, printed: _Printed) -> None:
 
 
 def _noise(verdict: Verdict, printed: _Printed) -> None:
-    """Half of a 95 % interval of the difference of two rates of independent samples; pairs were not published."""
     against = []
     for data in DATA:
         ours, base = printed("5.6", "Routing+GW, 8B", data), printed("5.6", "Base, 70B", data)
-        half = 1.96 * sqrt((ours * (1 - ours) + base * (1 - base)) / N)
+        half = half_interval(ours, base, N)
         if ours - base <= half:
             against.append(f"{data} {ours - base:+.3f}, half an interval {half:.3f}")
     _none(verdict, "8B with routing is above the 70B baseline beyond the noise of 500 questions", against, len(DATA))
@@ -305,10 +305,3 @@ def _two(difference: str) -> tuple[str, str]:
 def _is_rate(value: float, n: int) -> bool:
     """Whether some number out of n questions gives the rate, to a tenth of a percent."""
     return abs(round(round(value * n) / n, 3) - value) < EXACT
-
-
-def _none(verdict: Verdict, claim: str, against: Iterable[str], n: int) -> None:
-    against = list(against)
-    if n:
-        said = "; ".join([f"{n - len(against)} of {n}", *against])
-        verdict.check(claim, said, f"all {n}", lambda _: not against)
