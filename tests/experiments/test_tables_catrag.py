@@ -318,6 +318,7 @@ def test_each_condition_that_differs_is_named(ask, change, why):
     (_set("extractions", made_by=None), "extractions: brought by the data, which do not say who wrote them"),
     (_set("extractions", failures=12), "extractions: 12 requests failed"),
     (_drop("layers", "extractions"), "extractions: the run does not say who wrote them"),
+    (_set("extractions", made_by=[]), "extractions: the run does not say who wrote them"),
     (_set("facts", settings={"normalise": "unicode"}), "facts.normalise: unicode, there ascii"),
     (_set("synonyms", settings={"threshold": 0.7}), "synonyms.threshold: 0.7, there 0.8"),
 ])  # fmt: skip
@@ -453,6 +454,16 @@ def test_a_measure_that_is_undefined_for_some_questions_is_another_mean(ask):
     rows = (run.folder / "results.jsonl").read_text().replace('"recall@5": 0.0', '"recall@5": null', 7)
     (run.folder / "results.jsonl").write_text(rows)
     assert the_cell(run.folder).why == ("recall@5: undefined for 7 of 1,000 questions",)
+
+
+def test_questions_whose_requests_failed_are_named(ask):
+    """A dense ranking because no fact helps is part of the method; one because of a failure is not."""
+    run, why = ask("catrag"), "dense ranking, because the fact filter {}"
+    lines = (run.folder / "results.jsonl").read_text().splitlines()
+    for at, reason in enumerate(("kept no fact", "failed: timeout", "failed: HTTP 500")):
+        lines[at] = json.dumps(json.loads(lines[at]) | {"fallback": why.format(reason)})
+    (run.folder / "results.jsonl").write_text("\n".join(lines) + "\n")
+    assert "fallback: a request failed for 2 questions" in the_cell(run.folder).why
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------

@@ -93,17 +93,19 @@ def _depth(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
         yield f"budget: {config['budget']:,} tokens of passages, there none"
     if defined < asked:
         yield f"{measure}: undefined for {asked - defined:,} of {asked:,} questions"
+    if failed := sum("failed" in (row.get("fallback") or "") for row in one.rows):
+        yield f"fallback: a request failed for {failed:,} questions"
 
 
 def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     """Who wrote the layers. Rules, and data that do not say, are told by the caller."""
     for kind in one.place.written:
-        if kind not in one.layers:
+        layer = one.layers.get(kind, {"made_by": ()})
+        if layer.get("made_by") in ((), []):
             yield f"{kind}: the run does not say who wrote them"
-            continue
-        for maker in one.layers[kind].get("made_by") or ():
+        for maker in layer.get("made_by") or ():
             yield from () if by_rules(maker) else _maker(kind, maker, terms["engine"])
-        if failed := one.layers[kind].get("failures"):
+        if failed := layer.get("failures"):
             yield f"{kind}: {failed:,} requests failed"
 
 
