@@ -3,6 +3,7 @@ share with the paper before a number counts as reproduced."""
 
 from __future__ import annotations
 
+import doctest
 import json
 from copy import deepcopy
 from dataclasses import asdict
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 import workbench as wb
 from workbench.cli import app
 from workbench.experiments import conditions
-from workbench.experiments.published import Key, catrag, paper
+from workbench.experiments.published import Key, catrag, checks, paper
 from workbench.experiments.run import Run
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
 from workbench.index import entity_summaries, facts, synonyms
@@ -388,6 +389,12 @@ def test_the_encoder_says_which_row_dense_is(ask):
     assert cut.method == "Contriever" and cut.why[0].endswith("there its settings are not said (contriever)")
     words = the_cell(ask("bm25", settings={"k1": 1.5, "b": 0.75}, change=_drop("method", "encoder"), out="words"))
     assert words.why == ("k1=1.5, b=0.75: there it is not said", "there it is not said: what a word is")
+
+
+@pytest.mark.parametrize("module", [conditions, checks], ids=lambda one: one.__name__)
+def test_examples(module):
+    result = doctest.testmod(module)
+    assert result.attempted and not result.failed
 
 
 # -- readers ----------------------------------------------------------------------------------------------------------
