@@ -533,3 +533,4 @@ def test_the_command_line_prints_them(ask):
     assert "stated 8.1, by the table 9.5 points" in said.output
     plain = CliRunner().invoke(app, ["tables", "--paper", "catrag"])
     assert plain.exit_code == 0 and "136 not measured" in plain.output and "Hub bias" in plain.output
+    assert paper("catrag").terms["not_given"][-1] in plain.output.replace("\n", " ")

@@ -15,7 +15,7 @@ LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone
 NONE = "No number of these has a place in the paper's tables."
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
-LONG = 1_000  # characters of the reasons of a measurement
+LONG = 1_000  # characters of the reasons of a measurement, or of a note
 
 
 @html.register
@@ -39,7 +39,7 @@ def _(tables: Tables) -> str:
     lines = [f"{clean(tables.title, NAME)}: {_counted(tables)}", LEGEND if tables.cells else NONE]
     for title, columns, rows in _parts(tables):
         lines += ["", title, *aligned([columns, *rows])]
-    lines += ["", *(clean(note, 400) for note in tables.notes)]
+    lines += ["", *(clean(note, LONG) for note in tables.notes)]
     lines += [f"not comparable: {label} ({of}): {why}" for label, of, why in _reasons(tables)]
     for verdict in (tables.claims, tables.measured):
         lines += ["", *_failing(verdict)] if verdict else []
