@@ -15,7 +15,8 @@ from workbench.methods import METHODS
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 
-MEASURES = [*(f"{name}@k" for name in measures.RANKING), *measures.ANSWER, *measures.EVIDENCE, *measures.NODES]
+AT_K = [f"{name}@k" for name in (*measures.RANKING, *measures.JOINT)]
+MEASURES = [*AT_K, *measures.ANSWER, *measures.EVIDENCE, *measures.NODES]
 
 
 @pytest.mark.parametrize(
@@ -57,4 +58,5 @@ def test_a_measure_is_defined_in_a_line_and_in_the_documents():
 def test_needs_and_defaults_of_measures():
     rows = {row["measure"]: row for row in catalogue.measures()}
     assert rows["recall@k"]["needs"] == "gold passages" and rows["recall@k"]["by default"] == "yes"
+    assert rows["joint@k"]["needs"] == "gold passages and a reader" and rows["joint@k"]["by default"] == "–"
     assert "judge" in rows["accuracy:thesis"]["needs"] and rows["accuracy:thesis"]["by default"] == "–"

@@ -80,6 +80,7 @@ def measures() -> list[Row]:
 
 _NEEDS: tuple[tuple[Iterable[str], str], ...] = (
     ([f"{name}@k" for name in measured.RANKING], "gold passages"),
+    ([f"{name}@k" for name in measured.JOINT], "gold passages and a reader"),
     ([name for name in measured.ANSWER if name not in measured.JUDGED], "a reader"),
     (measured.JUDGED, "a reader and a judge, which asks judge"),
     (measured.EVIDENCE, NONE),

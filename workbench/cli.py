@@ -257,6 +257,7 @@ def evaluate(
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
     folder."""
     import workbench as wb
+    from workbench.experiments.analyses.base import unreachable
 
     opened, runner = wb.Index.open(folder), _engine(model)
     chosen = [wb.method(spec, opened, runner) for spec in method]
@@ -267,7 +268,7 @@ def evaluate(
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
     shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
     return Said(
-        {"folder": str(done.folder), "engine": runner.name, "notes": list(done.notes),
+        {"folder": str(done.folder), "engine": runner.name, "notes": [*done.notes, *unreachable(done, done.measures)],
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
         [done, *([_table(compared, shown, lead=2)] if compared else []),
          *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else [])],

@@ -109,6 +109,32 @@ def two(tmp_path) -> Run:
     return written(tmp_path / "two", {"static": {}, "bdtr": BDTR}, scores, rankings=rankings, k=3)
 
 
+# -- what no retrieval can reach ---------------------------------------------------------------------------------------
+
+
+def stored(run: Run, questions) -> Run:
+    """The run with its questions."""
+    lines = (json.dumps(asdict(question)) + "\n" for question in questions)
+    (run.folder / "questions.jsonl").write_text("".join(lines))
+    return Run(run.folder)
+
+
+def test_questions_with_more_gold_passages_than_k_are_counted_where_the_measure_is_shown(tmp_path):
+    questions = [replace(QUESTIONS[0], support=tuple("abcdef")), replace(QUESTIONS[1], support=tuple("abcde"))]
+    scores = {name: {"all_gold@5": [0, 1], "joint@6": [1, 0], "recall@5": [5 / 6, 1]} for name in ("a", "b")}
+    run = stored(written(tmp_path / "many", {"a": {}, "b": {}}, scores, questions=questions), questions)
+    said = "all_gold@5 is 0 for 1 of 2 questions, which have more than 5 gold passages."
+    assert said in repr(run) and said in run._repr_html_() and "joint@6 is 0" not in repr(run)
+    assert said in analyses.complementarity(run, "a", "b").notes
+    assert said in analyses.by_kind(run, questions, measures=["all_gold@5"]).notes
+    assert said not in analyses.by_kind(run, questions, measures=["recall@5"]).notes
+
+
+def test_where_every_chain_is_in_reach_nothing_is_said(tmp_path):
+    run = stored(written(tmp_path / "few", {"a": {}}, {"a": {"all_gold@5": [1, 1, 1, None]}}), QUESTIONS)
+    assert "all_gold@5 is 0" not in repr(run)
+
+
 # -- by kind ----------------------------------------------------------------------------------------------------------
 
 

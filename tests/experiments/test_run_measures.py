@@ -74,6 +74,24 @@ def column(run, measure):
     return {row["question_id"]: row["scores"][measure] for row in run.rows}
 
 
+# -- joint success ----------------------------------------------------------------------------------------------------
+
+
+def test_joint_success_needs_the_whole_chain_and_the_answer(ask):
+    said = answers(held="in Lake Mira", other="the Miraculous", wrong="Orsby", none="Ada")
+    run = ask(said, measures=["all_gold@8", "joint@8", "joint@1"])
+    assert column(run, "all_gold@8") == {"held": 1, "other": 1, "wrong": 1, "none": None, "yes": 1}
+    assert column(run, "joint@8") == {"held": 1, "other": 0, "wrong": 0, "none": None, "yes": 0}
+    assert column(run, "joint@1")["held"] == 0, "two gold passages are not in the first one"
+    assert run.counts().loc["dense", "joint@8"] == 4
+    retrieval, answered = (part for part in repr(run).split("method") if "@" in part)
+    assert "all_gold@8" in retrieval and "joint@8" in answered and "joint@8" not in retrieval
+
+
+def test_without_a_reader_there_is_no_joint_success(ask):
+    assert ask(measures=["all_gold@8", "joint@8"]).measures == ["all_gold@8"]
+
+
 # -- the judge --------------------------------------------------------------------------------------------------------
 
 

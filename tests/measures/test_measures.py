@@ -18,6 +18,7 @@ from workbench.measures import (
     coverage,
     em,
     f1,
+    joint,
     ndcg,
     node_f1,
     node_precision,
@@ -33,8 +34,8 @@ RANKING = ["a", "b", "c", "d", "e"]
 
 
 MODULES = [
-    abstained, accuracy, accuracy_thesis, all_gold, cost, coverage, em, f1, ndcg, node_f1, node_precision, node_recall,
-    recall, seconds, tokens, words,
+    abstained, accuracy, accuracy_thesis, all_gold, cost, coverage, em, f1, joint, ndcg, node_f1, node_precision,
+    node_recall, recall, seconds, tokens, words,
 ]  # fmt: skip
 
 

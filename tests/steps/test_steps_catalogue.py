@@ -101,6 +101,7 @@ MAKE = {
     "dual_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
     "reasoning_chain": lambda text: reasoning_chain.Input(text, ((text, text),), (text,)),
     "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
+    "verify_claim": lambda text: answer.Input(text, text, ((text, text),)),
     "select_regions": lambda text: select_regions.Input(
         text, text, ((text, text, 3),), ((text, (text,), (text,), text),), ((text, text),)
     ),

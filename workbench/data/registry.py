@@ -9,7 +9,7 @@ from pathlib import Path
 
 from workbench.data.folder import Dataset, is_folder, read_folder
 from workbench.data.origin import Origin
-from workbench.data.sources import anonyrag, hipporag, ketrag, metaqa, ultradomain
+from workbench.data.sources import anonyrag, hipporag, hover, ketrag, metaqa, ultradomain
 from workbench.data.sources.entry import Converted, Copy, Entry
 from workbench.data.sources.fetch import cache, fetch, source_folder
 from workbench.errors import DataError, SettingError
@@ -18,7 +18,7 @@ from workbench.records import Record
 ENTRIES: dict[str, Entry] = {
     entry.id: entry
     for entry in sorted(
-        (entry for family in (hipporag, ketrag, metaqa, ultradomain, anonyrag) for entry in family.ENTRIES),
+        (entry for family in (hipporag, hover, ketrag, metaqa, ultradomain, anonyrag) for entry in family.ENTRIES),
         key=lambda entry: entry.id,
     )
 }
@@ -33,6 +33,7 @@ ALIASES = {
     "lveval": "lveval/hipporag-124",
     "hover": "hover/dev/catrag-1000",
     "hover/dev": "hover/dev/catrag-1000",
+    "hover/dev/3-4hop": "hover/dev/3-4hop-1000",
     "metaqa": "metaqa/vanilla/dev",
     "metaqa/vanilla": "metaqa/vanilla/dev",
     "ultradomain": "ultradomain/cs",

@@ -471,7 +471,7 @@ def _measurable(measures: Measures, reader: Reader | None, judge: Engine | None)
         raise SettingError("a judge has no answers to judge without a reader; pass reader=wb.reader('direct', engine)")
     chosen = dict(_named(measure) for measure in measures)
     if reader is None:
-        return {name: measure for name, measure in chosen.items() if name not in measures_.ANSWER}
+        return {name: measure for name, measure in chosen.items() if not measures_.needs_reader(name)}
     if judge is not None:
         return chosen | {name: measures_.measure(name) for name in measures_.JUDGED}
     if asked := [name for name in chosen if name in measures_.JUDGED[1:]]:

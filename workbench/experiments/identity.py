@@ -70,7 +70,8 @@ def of_judge(judge: Engine | None) -> Identity | None:
 def of_measure(name: str, measure: Callable, graph: Index | None) -> Identity:
     """The identity of a measure; measures of nodes also depend on the graph."""
     base = name.partition("@")[0]
-    units = source.units(measures.RANKING.get(base, measure) if name != base else measure)
+    at_k = measures.RANKING | measures.JOINT
+    units = source.units(at_k.get(base, measure) if name != base else measure)
     layers = _layers(graph, ("typed",)) if graph is not None and name in measures.NODES else {}
     return _identity({"name": name, "layers": layers}, units)
 

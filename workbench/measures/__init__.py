@@ -20,6 +20,7 @@ from workbench.measures import (
     coverage,
     em,
     f1,
+    joint,
     ndcg,
     node_f1,
     node_precision,
@@ -116,6 +117,8 @@ def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Mea
 
 
 RANKING = {"recall": recall.recall, "ndcg": ndcg.ndcg, "all_gold": all_gold.all_gold}  # (ranking, gold, k) -> value
+JOINT = {"joint": joint.joint}  # (ranking, gold passages, answer, gold answers, k) -> value; need a reader
+WHOLE = ("all_gold", "joint")  # 0 for a question with more than k gold passages
 ANSWER: dict[str, Measure] = {  # need a reader
     "em": lambda q, o: em.exact_match(o.answer, q.answers) if q.answers else None,
     "f1": lambda q, o: f1.f1(o.answer, q.answers) if q.answers else None,
@@ -150,7 +153,7 @@ EVIDENCE: Registry[Measure] = Registry("measures", {  # need no reader; register
     "context_tokens": lambda q, o: None if o.context_tokens is None else float(o.context_tokens),
     "tokens": lambda q, o: tokens.tokens(o.usage),
     "cost": lambda q, o: cost.cost(o.usage),
-}, taken=lambda name: name in (*RANKING, *ANSWER, *NODES, "seconds"))  # fmt: skip
+}, taken=lambda name: name in (*RANKING, *JOINT, *ANSWER, *NODES, "seconds"))  # fmt: skip
 NODES: dict[str, Measure] = {  # need no reader, but a graph and answers that are a set of its nodes
     f"{name}{reading}": _of_nodes(taken, **what)
     for reading, what in (("", {"start": True}), (":answers", {}), (":nodes", {"own": True}))
@@ -183,10 +186,8 @@ UNDEFINED_AS_A_WHOLE = ("cost",)  # one unknown value makes the mean unknown
 def measure(name: str) -> Measure:
     """The measure of this name, such as `recall@5` or `f1`."""
     base, _, cut = name.partition("@")
-    if base in RANKING and cut.isdigit() and int(cut) > 0:
-        return lambda question, outcome: (
-            RANKING[base](outcome.ranking, question.support, int(cut)) if question.support else None
-        )
+    if cut.isdigit() and int(cut) > 0 and base in (*RANKING, *JOINT):
+        return _at(base, int(cut))
     if name in ANSWER:
         return lambda question, outcome: None if outcome.answer is None else ANSWER[name](question, outcome)
     for known in (EVIDENCE, NODES):
@@ -197,9 +198,30 @@ def measure(name: str) -> Measure:
             "seconds differ from run to run and are no measure of a row; Run.table(seconds=True) has them as a column"
         )
     raise SettingError(
-        f"no measure is called {name!r}; there are {', '.join(f'{base}@k' for base in RANKING)}, "
+        f"no measure is called {name!r}; there are {', '.join(f'{base}@k' for base in (*RANKING, *JOINT))}, "
         f"{', '.join([*ANSWER, *EVIDENCE, *NODES])}, and seconds as a column of Run.table(seconds=True)"
     )
+
+
+def _at(base: str, k: int) -> Measure:
+    if base in RANKING:
+        return lambda question, outcome: (
+            RANKING[base](outcome.ranking, question.support, k) if question.support else None
+        )
+    return lambda question, outcome: (
+        JOINT[base](outcome.ranking, question.support, "" if outcome.lost else outcome.answer, question.answers, k)
+        if question.support and question.answers and outcome.answer is not None
+        else None
+    )
+
+
+def needs_reader(name: str) -> bool:
+    """Whether a measure is one of answers.
+
+    >>> needs_reader("joint@5"), needs_reader("f1"), needs_reader("all_gold@5")
+    (True, True, False)
+    """
+    return name in ANSWER or name.partition("@")[0] in JOINT
 
 
 def is_known(name: str) -> bool:

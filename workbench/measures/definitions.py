@@ -36,6 +36,8 @@ DEFINITIONS: dict[str, Definition] = {
     "recall@k": Definition("share of the gold passages that are among the first k", _HIPPORAG),
     "ndcg@k": Definition("discounted gain of the gold passages in the first k, best is 1", "Järvelin, Kekäläinen"),
     "all_gold@k": Definition("1 where all gold passages are among the first k", _CATRAG),
+    "joint@k": Definition("1 where all gold passages are among the first k and the answer contains a gold answer",
+                          _CATRAG),
     "em": Definition("1 where the normalised answer equals a gold answer", _SQUAD),
     "f1": Definition("overlap of the words of answer and gold answer", _SQUAD),
     "accuracy": Definition("1 where a gold answer occurs in the answer at word boundaries", f"{_CATRAG}, made strict"),

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from workbench.llm.step import Result, Step
-from workbench.steps import answer, answer_briefly, sparql_answer, stepwise_answer
+from workbench.steps import answer, answer_briefly, sparql_answer, stepwise_answer, verify_claim
 from workbench.steps.final_answer import Extracted, last_line, whole
 
 
@@ -25,6 +25,11 @@ def _thought(result: Result, extraction: str) -> Extracted:
     return Extracted(output.answer, output.abstained, output.thought)
 
 
+def _label(result: Result, extraction: str) -> Extracted:
+    """A claim has one of two labels; there is no abstention."""
+    return Extracted(result.value.label, thought=result.value.thought)
+
+
 def _read(how: Callable[..., Extracted]) -> Callable[[Result, str], Extracted]:
     return lambda result, extraction: how(result.value.reply, extraction, cut=result.parse == "cut")
 
@@ -35,4 +40,5 @@ PROMPTS: dict[str, Prompt] = {
     "sparql": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=True)),
     "sparql-thesis": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)),
     "cot": Prompt(stepwise_answer.STEP, _read(last_line)),
+    "claim": Prompt(verify_claim.STEP, _label),
 }

@@ -65,6 +65,7 @@ RULES: dict[str, Rule] = {
     "summarise_entity": Rule("summarising"),
     "triples": Rule("extraction", batch=True),
     "verify": Rule("bdtr"),
+    "verify_claim": Rule("claims"),
     "write_article": Rule("textualising"),
     "write_patterns": Rule("patterns"),
 }

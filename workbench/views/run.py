@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from workbench.experiments.analyses.base import unreachable
 from workbench.experiments.run import Run
 from workbench.experiments.runs import Between
 from workbench.experiments.verdict import Verdict
-from workbench.measures import ANSWER
+from workbench.measures import needs_reader
 from workbench.views.base import Markup, clean, details, esc, html, page, table, text
 
 
@@ -45,8 +46,8 @@ def _parts(run: Run) -> list[pd.DataFrame]:
     """The table in three parts: retrieval, answers, and cost."""
     frame = run.table(seconds=True).astype(object)
     frame = frame.where(frame.notna(), None)
-    found = [name for name in frame if "@" in name]
-    answered = [name for name in frame if name in ANSWER or name.partition(":")[0] == "coverage"]
+    found = [name for name in frame if "@" in name and not needs_reader(name)]
+    answered = [name for name in frame if needs_reader(name) or name.partition(":")[0] == "coverage"]
     rest = [name for name in frame if name not in {*found, *answered}]
     return [frame[names] for names in (found, answered, rest) if names]
 
@@ -57,7 +58,7 @@ def _rows(frame: pd.DataFrame) -> list[tuple]:
 
 def _notes(run: Run) -> list[str]:
     """The caveats of the numbers."""
-    notes = list(run.notes)
+    notes = [*run.notes, *unreachable(run, run.measures)]
     if run.config["engine"] == "rules":
         notes.append("Made with rules, not with a language model.")
     if run.judge:

@@ -132,16 +132,6 @@ def test_nq_has_no_ids_and_a_list_of_answers(tmp_path):
     assert question.answers == ("Vell", "in Vell") and question.support == (identifier("nq", *QUELL),)
 
 
-def test_hover_claims_have_labels_for_answers(tmp_path):
-    row = {
-        "uid": "u1", "claim": "Orsby lies in Vell.", "label": "SUPPORTED", "num_hops": 3,
-        "supporting_facts": [["Quell", 0]], "context": [["Quell", ["A river in Vell."]]],
-    }  # fmt: skip
-    [question] = read(write(tmp_path, hover_corpus=CORPUS, hover=[row])).questions
-    assert (question.id, question.question, question.answers) == ("u1", "Orsby lies in Vell.", ("SUPPORTED",))
-    assert question.hops == 3 and question.support == (identifier("hv", *QUELL),)
-
-
 def test_gold_that_the_corpus_lacks_leaves_the_question_without_support_and_is_said(tmp_path):
     lacking = {"title": "Gone", "text": "Not there.", "is_supporting": True}
     row = {"id": "q1", "question": "?", "answer": "x", "paragraphs": [{**CORPUS[0], "is_supporting": True}, lacking]}

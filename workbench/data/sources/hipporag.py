@@ -1,4 +1,4 @@
-"""The samples published by HippoRAG and HippoRAG 2, and CatRAG's of HoVer, which has their layout.
+"""The samples published by HippoRAG and HippoRAG 2. CatRAG's sample of HoVer has their layout (`hover.py`).
 
 `<name>_corpus.json` is a list of {"title", "text"}, or one object of title → sentences; `<name>.json` is a list of
 questions, with gold passages in `paragraphs`, `contexts`, or `context` with `supporting_facts`.
@@ -26,10 +26,13 @@ from workbench.text import storable
 _HUB = "https://huggingface.co/datasets/osunlp/HippoRAG_2"
 _REVISION = "5ec05b38deecc3318bb432c69865959c56058990"
 _LEGACY = "https://raw.githubusercontent.com/OSU-NLP-Group/HippoRAG/3d95d255a8db0c1699b853cfb4fbe5056708162d"
-_CATRAG = "https://raw.githubusercontent.com/kwunhang/CatRAG/ce06b459e2987a47342dfd23c71246c70d6de273"
 _SAMPLED = "as sampled by HippoRAG, with the passages of those questions pooled"
 _PREFIXES = {"musique": "mq", "hotpotqa": "hp", "2wikimultihopqa": "tw", "popqa": "pq", "nq_rear": "nq", "hover": "hv"}
 _TWO_WIKI_HOPS = {"compositional": 2, "inference": 2, "comparison": 2, "bridge_comparison": 4}
+_IDS = ("hover_id", "id", "_id", "uid")
+LABELS = ("SUPPORTED", "NOT_SUPPORTED")  # of HoVer's claims
+# CatRAG's reader adds no words to a claim, but its worked examples have these.
+_CUE = re.compile(r"\A\s*verify the following claim\s*:\s*", re.IGNORECASE)
 
 
 def read(folder: Path, name: str | None = None) -> Converted:
@@ -50,7 +53,7 @@ def _converted(corpus: Path, asked: Path, extracted: list[Path]) -> Converted:
     prefix = _PREFIXES.get(family, family)
     kept, repeated = passages(prefix, _texts(corpus, family))
     known = {passage.id for passage in kept}
-    rows = _json(asked, list)
+    rows = read_json(asked, list)
     questions = [_question(row, family, prefix, known, f"{asked}, question {n}") for n, row in enumerate(rows, 1)]
     notes = []
     lacking = [question.id for question, row in zip(questions, rows) if not question.support and any(_gold(row))]
@@ -75,20 +78,43 @@ def _apart(questions: Iterable[Question]) -> Iterator[Question]:
 
 
 def _texts(path: Path, family: str) -> Iterator[tuple[str, str]]:
-    corpus = _json(path, list, dict)
+    corpus = read_json(path, list, dict)
     pairs = corpus.items() if isinstance(corpus, dict) else ((row.get("title", ""), row.get("text")) for row in corpus)
     for title, text in pairs:
         yield _title(title, family), storable(_joined(text, family))
 
 
 def _question(row: dict, family: str, prefix: str, known: set[str], where: str) -> Question:
-    text = row.get("question") or row.get("claim")
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{where}: there is no question; it has {', '.join(row)}")
-    text = storable(text)
-    identifier = str(row.get("id") or row.get("_id") or row.get("uid") or "")
+    text = _asked(row, family, where)
+    identifier = str(next(filter(None, map(row.get, _IDS)), ""))
     identifier = identifier or f"{family}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     gold = [_id(passage, family, prefix) for passage in _gold(row)]
+    answers = _answers(row, where)
+    if family == "hover":
+        answers = [_label(row.get("label") or answers[0], where)]
+    kind, hops = _kind(row, family, identifier, answers)
+    return Question(
+        id=identifier,
+        question=text,
+        answers=tuple(dict.fromkeys(map(storable, answers))),
+        type=kind,
+        hops=hops,
+        support=tuple(dict.fromkeys(gold)) if set(gold) <= known else (),
+        decomposition=_steps(row, family, prefix) or None,
+    )
+
+
+def _asked(row: dict, family: str, where: str) -> str:
+    text = row.get("question") or row.get("claim")
+    if isinstance(text, str) and family == "hover":
+        text = _CUE.sub("", text)
+    if not isinstance(text, str) or not text.strip():
+        raise DataError(f"{where}: there is no question; it has {', '.join(row)}")
+    return storable(text)
+
+
+def _kind(row: dict, family: str, identifier: str, answers: list[str]) -> tuple[str | None, int | None]:
+    """(type, hops)."""
     kind, hops = row.get("type"), None
     if family == "musique":
         shape = re.match(r"([2-4])hop\d?(?=__)", identifier)
@@ -100,16 +126,8 @@ def _question(row: dict, family: str, prefix: str, known: set[str], where: str) 
     elif family in ("popqa", "nq_rear"):
         hops = 1
     elif family == "hover":
-        hops, kind = row.get("num_hops"), kind or row.get("label")
-    return Question(
-        id=identifier,
-        question=text,
-        answers=tuple(dict.fromkeys(map(storable, _answers(row, where)))),
-        type=kind,
-        hops=hops,
-        support=tuple(dict.fromkeys(gold)) if set(gold) <= known else (),
-        decomposition=_steps(row, family, prefix) or None,
-    )
+        hops, kind = row.get("num_hops"), kind or answers[0]
+    return kind, hops
 
 
 def _answers(row: dict, where: str) -> list[str]:
@@ -129,6 +147,13 @@ def _answers(row: dict, where: str) -> list[str]:
     return answers
 
 
+def _label(given: Any, where: str) -> str:
+    label = re.sub(r"[\s_-]+", "_", str(given).strip().upper())
+    if label not in LABELS:
+        raise DataError(f"{where}: the label is {given!r}, where {' or '.join(LABELS)} is expected; mend the file")
+    return label
+
+
 def _strings(value: Any) -> list[str]:
     """One string or several, as a list."""
     return [] if value is None else [str(part) for part in value] if isinstance(value, list) else [str(value)]
@@ -136,11 +161,22 @@ def _strings(value: Any) -> list[str]:
 
 def _gold(row: dict) -> Iterable[tuple[str, Any]]:
     """(title, text or sentences) of the gold passages, in the order of the facts that name them."""
-    if isinstance(row.get("context"), list) and "supporting_facts" in row:
-        texts = {title: sentences for title, sentences, *_ in row["context"]}
-        return [(title, texts.get(title)) for title in dict.fromkeys(fact[0] for fact in row["supporting_facts"])]
+    context = row.get("context") or row.get("contexts")
+    if isinstance(context, list) and "supporting_facts" in row:
+        texts = dict(map(_titled, context))
+        return [(title, texts.get(title)) for title in dict.fromkeys(map(_title_of, row["supporting_facts"]))]
     listed = row.get("paragraphs") or row.get("contexts") or []
     return [(p.get("title", ""), _text(p)) for p in listed if isinstance(p, dict) and p.get("is_supporting", True)]
+
+
+def _titled(passage: list | dict) -> tuple[str, Any]:
+    """(title, text or sentences) of a passage as HotpotQA writes it, or as an object."""
+    return (passage.get("title", ""), _text(passage)) if isinstance(passage, dict) else tuple(passage[:2])
+
+
+def _title_of(fact: list | dict) -> str:
+    """The title in [title, sentence], or in the object that copies of HoVer hold instead."""
+    return fact["key"] if isinstance(fact, dict) else fact[0]
 
 
 def _steps(row: dict, family: str, prefix: str) -> tuple[dict, ...]:
@@ -161,7 +197,7 @@ def _extractions(path: Path, prefix: str, known: set[str]) -> tuple[tuple[Extrac
     """The extractions of HippoRAG's `openie_*.json`, and the number of entries that were not triples of strings."""
     model = re.search(r"ner_(.+)_\d+$", path.stem)
     kept, left_out = {}, 0
-    for row in _json(path, dict)["docs"]:
+    for row in read_json(path, dict)["docs"]:
         identifier = passage_id(prefix, row["title"].strip(), row["text"].strip())
         said = row["extracted_triples"]
         triples = [t for t in said if isinstance(t, list) and len(t) == 3 and all(isinstance(m, str) for m in t)]
@@ -194,7 +230,8 @@ def _joined(text: Any, family: str) -> str:
     return ("" if family == "hotpotqa" else " ").join(text) if isinstance(text, list) else str(text or "")
 
 
-def _json(path: Path, *kinds: type) -> Any:
+def read_json(path: Path, *kinds: type) -> Any:
+    """The JSON value of a publisher's file, which must be of one of these kinds."""
     try:
         found = json.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
@@ -327,17 +364,5 @@ ENTRIES = (
         questions=137,
         copies=(Copy("2wikimultihopqa-6119", 6119, 68, note="68 of the 137 questions, the whole corpus"),),
         note="nobody publishes this sample; it is read from a folder that HOPSCOPE_DATA names",
-    ),
-    Entry(
-        "hover/dev/catrag-1000",
-        "HoVer v1.1, 1,000 claims as sampled by CatRAG's reproduction, with their passages pooled",
-        tuple(File(name, f"{_CATRAG}/reproduce/dataset/{name}") for name in ("hover.json", "hover_corpus.json")),
-        partial(read, name="hover"),
-        "MIT (claims), CC BY-SA (Wikipedia texts)",
-        "Jiang et al. 2020, HoVer, Findings of EMNLP",
-        "https://github.com/kwunhang/CatRAG/tree/ce06b459e2987a47342dfd23c71246c70d6de273/reproduce/dataset",
-        passages=9440,
-        questions=1000,
-        note="the fields of hover.json are described by its README only and could not be checked",
     ),
 )

@@ -13,6 +13,7 @@ from workbench.errors import SettingError
 from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval
 from workbench.index.store import key_of
+from workbench.measures import WHOLE
 from workbench.records import Question, Record
 from workbench.text import storable
 
@@ -127,6 +128,17 @@ def cautions(run: Run) -> Iterator[str]:
         yield "Made with rules, not with a language model."
     if len(run.rows) < run.config["questions"]["n"] * len(run.methods):
         yield "The run is not finished; what it has so far is shown."
+
+
+def unreachable(run: Run, measures: Iterable[str]) -> Iterator[str]:
+    """How many questions have more gold passages than the k of `all_gold@k` and `joint@k`, which are 0 for them
+    whatever is retrieved (`docs/traps.md`, HippoRAG 2 and CatRAG: T29). Nothing is said if there are none."""
+    for name in measures:
+        base, _, k = name.partition("@")
+        count = sum(len(question.support) > int(k) for question in run.questions) if base in WHOLE else 0
+        if count:
+            whole = len(run.questions)
+            yield f"{name} is 0 for {count:,} of {whole:,} questions, which have more than {k} gold passages."
 
 
 def measured(run: Run, measures: Sequence[str]) -> list[str]:

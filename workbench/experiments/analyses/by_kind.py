@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.errors import SettingError
-from workbench.experiments.analyses.base import Analysis, asked, cautions, known_methods, mean_of, measured, paired
+from workbench.experiments.analyses.base import (
+    Analysis,
+    asked,
+    cautions,
+    known_methods,
+    mean_of,
+    measured,
+    paired,
+    unreachable,
+)
 from workbench.experiments.run import Run
 from workbench.records import Question
 
@@ -41,7 +50,8 @@ def by_kind(
         scores = {method: run.scores(measure, method) for method in run.methods}
         for by, kind, ids in kinds:
             rows += _rows(by, kind, ids, measure, scores, baseline)
-    return Analysis(f"By kind of question, against {baseline}", tuple(rows), tuple(cautions(run)), draw=figure)
+    notes = (*cautions(run), *unreachable(run, measured(run, measures)))
+    return Analysis(f"By kind of question, against {baseline}", tuple(rows), notes, draw=figure)
 
 
 def _rows(

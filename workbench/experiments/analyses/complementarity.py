@@ -7,7 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import SettingError
-from workbench.experiments.analyses.base import Analysis, cautions, known_methods, measured
+from workbench.experiments.analyses.base import Analysis, cautions, known_methods, measured, unreachable
 from workbench.experiments.run import Run
 from workbench.experiments.significance import paired_test
 
@@ -44,7 +44,8 @@ def complementarity(run: Run, a: str, b: str, *, other: Run | None = None, thres
         ]
         rule = measure if rules[measure] == 1 else f"{measure} ≥ {rules[measure]:g}"
         rows.append({"rule": rule, **_square(pairs)})
-    return Complementarity(f"{a} and {b}", tuple(rows), tuple(cautions(run)), a, b, draw=figure)
+    notes = (*cautions(run), *unreachable(run, rules))
+    return Complementarity(f"{a} and {b}", tuple(rows), notes, a, b, draw=figure)
 
 
 def _square(pairs: list[tuple[bool, bool]]) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""Joint success, and the accuracy of labels, by hand and against the definition."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from workbench import measures
+from workbench.measures import Outcome
+from workbench.measures.accuracy import accuracy
+from workbench.measures.em import exact_match, normalised
+from workbench.measures.joint import contains
+from workbench.records import Question, Reading
+
+QUESTION = Question("q", "?", ("Paris", "City of Light"), support=("a", "b"))
+LABELS = ("SUPPORTED", "NOT_SUPPORTED")
+
+
+def measured(answer, ranking=("a", "x", "b"), question=QUESTION, name="joint@3", **outcome):
+    return measures.measure(name)(question, Outcome(list(ranking), answer, **outcome))
+
+
+@pytest.mark.parametrize(
+    ("answer", "ranking", "value"),
+    [
+        ("It is Paris.", ("a", "x", "b"), 1),
+        ("the city of light", ("b", "a"), 1),
+        ("It is Paris.", ("a", "x", "y", "b"), 0),  # the second gold passage is the fourth
+        ("It is Lyon.", ("a", "b"), 0),
+        ("Parisian", ("a", "b"), 0),
+        ("", ("a", "b"), 0),
+    ],
+)
+def test_both_the_chain_and_the_answer_must_succeed(answer, ranking, value):
+    assert measured(answer, ranking) == value
+
+
+def test_it_is_undefined_where_either_part_is():
+    assert measured("Paris", question=Question("q", "?", ("Paris",))) is None
+    assert measured("Paris", question=Question("q", "?", support=("a",))) is None
+    assert measured(None) is None
+
+
+def test_it_needs_a_reader_and_the_ranking_of_its_k():
+    assert measures.needs_reader("joint@3") and not measures.needs_reader("all_gold@3")
+    assert measures.deepest(["joint@30", "recall@5"]) == 30
+    assert not measures.is_known("joint") and not measures.is_known("joint@0")
+
+
+def test_a_failure_is_no_success():
+    assert measured("", ranking=(), failed=True) == 0
+    assert measured("Paris", failed=True) == 0
+    assert measured("", reading=Reading("brief", flaw="cut")) == 0
+
+
+def test_with_more_gold_passages_than_k_it_is_out_of_reach():
+    question = Question("q", "?", ("Paris",), support=("a", "b", "c"))
+    assert measured("Paris", "abc", question, "joint@2") == 0
+    assert measured("Paris", "abc", question, "joint@3") == 1
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("said", [*LABELS, "The claim is NOT_SUPPORTED.", "SUPPORTED by both passages"])
+def test_a_label_is_right_only_where_it_is_the_same(label, said):
+    same = ("NOT_" in said) == ("NOT_" in label)
+    assert contains(said, [label]) == same and accuracy(said, [label]) == same
+
+
+def test_where_accuracy_is_stricter():
+    assert contains("not Paris", ["Paris"]) and not accuracy("not Paris", ["Paris"])
+    assert contains("NOT SUPPORTED", ["SUPPORTED"]) and not accuracy("NOT SUPPORTED", ["SUPPORTED"])
+    assert contains("there is no doubt: yes", ["no"]) and not accuracy("there is no doubt: yes", ["no"])
+
+
+texts = st.text(st.sampled_from("ab19 .,_-'é°東\n") | st.sampled_from("theTHEan"), max_size=12)
+
+
+@given(texts, st.lists(texts, max_size=3))
+@example("20 °C", ["°C"])
+@example("a", ["the"])
+def test_containment_is_that_of_normalised_texts(answer, gold):
+    found = contains(answer, gold)
+    assert found == any(contains(answer, [right]) for right in gold)
+    if any(exact_match(answer, [right]) for right in gold):
+        assert found
+    if found:
+        assert any(normalised(right) and normalised(right) in normalised(answer) for right in gold)
+
+
+@given(texts, st.text("abc19", min_size=1, max_size=4))
+def test_for_a_gold_answer_of_one_word_it_is_the_released_pattern(answer, gold):
+    word = normalised(gold)
+    released = bool(word) and bool(re.search(rf"\b{re.escape(word)}\b", normalised(answer)))
+    assert contains(answer, [gold]) == released
+
+
+@given(st.lists(st.sampled_from("abcd"), unique=True), st.integers(1, 4), st.sampled_from(["Paris", "Lyon"]))
+def test_it_is_the_chain_times_the_answer(ranking, k, answer):
+    whole = measures.measure(f"all_gold@{k}")(QUESTION, Outcome(ranking, answer))
+    assert measured(answer, ranking, name=f"joint@{k}") == whole * contains(answer, QUESTION.answers)

@@ -1,0 +1,91 @@
+"""The rules of claims, by hand."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.rules import claims
+from workbench.rules.claims import verify_claim
+from workbench.steps.answer import Input
+from workbench.text import storable
+
+PASSAGES = (
+    ("Low Bridge", "Low Bridge crosses the Tarn at Selby. It was designed by Ines Marr and opened on 6 June 1931."),
+    ("Ines Marr", "Ines Marr was an engineer. She never married. She built 31 bridges, and 1,200 metres of wall."),
+)
+
+
+def said(claim: str, passages=PASSAGES):
+    return verify_claim(Input(claim, "", tuple(passages)))
+
+
+def test_examples_of_the_docstrings():
+    result = doctest.testmod(claims)
+    assert result.attempted and not result.failed
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Ines Marr designed Low Bridge.",
+        "The designer of the bridge over the Tarn was an engineer.",
+        "Low Bridge was opened in 1931.",
+        "Low Bridge opened on June 6, 1931.",
+        "Ines Marr built thirty-one bridges.",
+        "Ines Marr built 1200 metres of wall.",
+        "The engineer Ines Marr never married.",
+        "One of the bridges of Ines Marr crosses the Tarn at Selby.",
+    ],
+)
+def test_what_the_passages_hold_is_supported(claim):
+    assert said(claim).label == "SUPPORTED", said(claim).thought
+
+
+@pytest.mark.parametrize(
+    ("claim", "why"),
+    [
+        ("Ines Marr designed the opera house of Quell.", "not in them: house, opera, quell"),
+        ("Low Bridge was opened in 1932.", "no passage has the date 1932"),
+        ("Low Bridge was opened on 7 June 1931.", "no passage has the date 7 June 1931"),
+        ("Ines Marr built 32 bridges.", "no passage has the number 32"),
+        ("Ines Marr built 31 bridges, and forty bridges.", "no passage has the number forty"),
+        ("Ines Marr was not an engineer.", "stated in: “Ines Marr was an engineer.”"),
+        ("The engineer has married.", "negated in: “She never married.”"),
+    ],
+)
+def test_what_they_lack_or_deny_is_not_and_the_thought_says_it(claim, why):
+    output = said(claim)
+    assert output.label == "NOT_SUPPORTED" and why in output.thought
+
+
+def test_nothing_is_supported_without_passages_and_nothing_is_claimed_by_no_words():
+    assert said("Ines Marr designed Low Bridge.", ()).label == "NOT_SUPPORTED"
+    assert said("").label == said("It is so.").label == "NOT_SUPPORTED"
+
+
+def test_who_did_what_is_not_read():
+    """A limit, told in docs/rules.md."""
+    assert said("Low Bridge designed Ines Marr.").label == "SUPPORTED"
+
+
+def test_a_title_counts_as_text():
+    assert said("Alderby is a town.", [("Alderby", "A town.")]).label == "SUPPORTED"
+
+
+texts = st.text(max_size=60).map(storable)
+
+
+@given(texts, st.lists(st.tuples(texts, texts), max_size=3))
+def test_the_order_of_the_passages_does_not_matter_and_a_claim_is_never_refused(claim, passages):
+    assert said(claim, passages).label == said(claim, passages[::-1]).label
+
+
+@given(st.lists(st.sampled_from(PASSAGES), max_size=2))
+def test_a_passage_without_negation_supports_its_own_sentences(more):
+    passages = [PASSAGES[0], *more]
+    for sentence in PASSAGES[0][1].split(". "):
+        assert said(sentence, passages).label == "SUPPORTED"
