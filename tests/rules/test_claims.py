@@ -53,8 +53,12 @@ def test_what_the_passages_hold_is_supported(claim):
         ("Low Bridge was opened on 7 June 1931.", "no passage has the date 7 June 1931"),
         ("Ines Marr built 32 bridges.", "no passage has the number 32"),
         ("Ines Marr built 31 bridges, and forty bridges.", "no passage has the number forty"),
-        ("Ines Marr was not an engineer.", "stated in: “Ines Marr was an engineer.”"),
-        ("The engineer has married.", "negated in: “She never married.”"),
+        ("Ines Marr built 1300 metres of wall.", "no passage has the number 1300"),
+        ("Ines Marr was not an engineer.", "affirmed in the passages: engineer"),
+        ("Low Bridge wasn't designed by Ines Marr.", "affirmed in the passages: designed"),
+        ("The engineer Ines Marr has married.", "negated in the passages: married"),
+        ("Ines Marr built no bridges.", "affirmed in the passages: bridges"),
+        ("Ines Marr built bridges without a wall.", "affirmed in the passages: wall"),
     ],
 )
 def test_what_they_lack_or_deny_is_not_and_the_thought_says_it(claim, why):
@@ -84,8 +88,14 @@ def test_the_order_of_the_passages_does_not_matter_and_a_claim_is_never_refused(
     assert said(claim, passages).label == said(claim, passages[::-1]).label
 
 
+def test_what_is_negated_of_one_and_affirmed_of_another_is_left_open():
+    passages = [*PASSAGES, ("Tom Reed", "Tom Reed married in Selby.")]
+    for claim in ("Ines Marr never married.", "Ines Marr married in Selby."):
+        assert said(claim, passages).label == "SUPPORTED"
+
+
 @given(st.lists(st.sampled_from(PASSAGES), max_size=2))
-def test_a_passage_without_negation_supports_its_own_sentences(more):
-    passages = [PASSAGES[0], *more]
-    for sentence in PASSAGES[0][1].split(". "):
+def test_passages_support_their_own_sentences(more):
+    passages = [*PASSAGES, *more]
+    for sentence in (sentence for _, text in PASSAGES for sentence in text.split(". ")):
         assert said(sentence, passages).label == "SUPPORTED"
