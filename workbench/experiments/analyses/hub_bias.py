@@ -38,7 +38,7 @@ class HubBias(Analysis):
     """Rows, one per method: n (questions with a walk), strength (mean S_ppr over the ten best entity nodes), share_top
     and share_all (mean share of the probability on super hubs, over these ten and over all phrases), expected
     (share_all of a walk without a question), no_walk (questions with a dense ranking instead), impaired (questions with
-    failed requests). The last row is the static graph alone: probability in proportion to strength.
+    failed requests). The last row is the static graph alone, without a question: probability in proportion to strength.
 
     `differences`: method, against, measure, n, value, baseline, difference, low, high (95 %, paired bootstrap), p
     (paired randomisation test), p_holm (corrected over the table). `walks`: the numbers of each question and method,
@@ -95,7 +95,7 @@ def hub_bias(
     walks = tuple(_walks(asked, named, progress))
     expected = hubs.hub_bias(graph.strength, graph.strength)
     rows = [_row(label, [walk for walk in walks if walk["method"] == label], expected) for label in named]
-    rows.append({"method": STATIC, "n": None, **_numbers(expected), "expected": expected.expected})
+    rows.append({**_row(STATIC, (), expected), **_numbers(expected)})
     differences = tuple(_corrected(list(_differences(walks, list(named), against))))
     notes = tuple(_notes(named, rows))
     return HubBias("Hub bias", tuple(rows), notes, differences, walks, draw=figure)
@@ -178,17 +178,17 @@ def figure(bias: HubBias) -> Picture:
     from workbench.views import charts
 
     rows = [row for row in bias.rows if row["method"] != STATIC]
-    canvas = charts.Figure(figsize=(8.6, 1.5 + 0.42 * len(rows)), layout="constrained", dpi=110)
+    canvas = charts.Figure(figsize=(9.6, 1.6 + 0.36 * len(rows)), layout="constrained", dpi=110)
     left, right = canvas.subplots(1, 2, sharey=True)
     for axes in (left, right):
         charts.bare(axes)
     left.barh(range(len(rows)), [row["strength"] or 0 for row in rows], color=charts.BLUE, height=0.7)
-    left.set_xlabel("mean S_ppr of the ten best entity nodes")
+    left.set_xlabel("S_ppr of the ten best phrases")
     for at, (measure, name) in enumerate((("share_top", "over these ten"), ("share_all", "over all phrases"))):
         places = [row + 0.36 * (at - 0.5) for row in range(len(rows))]
         right.barh(places, [row[measure] or 0 for row in rows], color=charts.colour(at), height=0.34, label=name)
     right.axvline(bias.rows[-1]["expected"], color=charts.GREY, linestyle="--", label="static graph, all phrases")
-    right.set_xlabel("share of the probability on super hubs")
-    right.legend(frameon=False, fontsize=7)
-    charts.rows(left, (row["method"] for row in rows), 44)
+    right.set_xlabel("probability on super hubs")
+    canvas.legend(*right.get_legend_handles_labels(), frameon=False, fontsize=7, ncols=3, loc="outside upper right")
+    charts.rows(left, (row["method"] for row in rows), 64, fontsize=7)
     return charts.picture(canvas, bias.title)
