@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from workbench.llm.step import Message
+
+EMBEDDING = "embedding"  # what a request for vectors is called where a Step stands: in recordings, meters, estimates
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,26 @@ class Request:
     @property
     def key(self) -> str:
         return hashlib.sha256(json.dumps(self.content(), sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class EmbeddingRequest(Request):
+    """A request for vectors, whose messages are texts to embed. `dimensions` is the length asked for, None for the
+    model's own."""
+
+    dimensions: int | None = None
+
+    @classmethod
+    def of(cls, engine: str, texts: Iterable[str], dimensions: int | None = None) -> EmbeddingRequest:
+        messages = tuple({"role": "user", "content": text} for text in texts)
+        return cls(EMBEDDING, engine, messages, None, 0.0, 0, dimensions=dimensions)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(message["content"] for message in self.messages)
+
+    def content(self) -> dict:
+        return {**super().content(), "dimensions": self.dimensions}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.errors import EngineUnavailable, SettingError
 from workbench.llm.budget import Budget, limited
@@ -26,6 +26,8 @@ from workbench.llm.retry import retrying
 from workbench.llm.step import Result, Step, Usage
 from workbench.text import storable
 from workbench.trace import Trace
+
+T, R = TypeVar("T"), TypeVar("R")
 
 
 class ChatEngine(EngineBase):
@@ -55,7 +57,7 @@ class ChatEngine(EngineBase):
         if len(requests) == 1:
             results = [self._answer(step, requests[0])]
         else:
-            results = self._side_by_side(step, requests)
+            results = side_by_side(lambda one: self._answer(step, one), requests, self.concurrency, self.close)
         for result in results:
             self.meter.add(step.name, result.usage)
         note(trace, self.name, step, results)
@@ -91,21 +93,6 @@ class ChatEngine(EngineBase):
         """The file that stores good answers, so that no request is repeated."""
         return self._call.store.path if isinstance(self._call, Recorded) else None
 
-    def _side_by_side(self, step: Step, requests: Sequence[Request]) -> list[Result]:
-        pool = ThreadPoolExecutor(min(self.concurrency, max(1, len(requests))))
-        asked = [pool.submit(self._answer, step, request) for request in requests]
-        try:
-            results = [answer.result() for answer in asked]
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            break_off(asked, self.close)
-            raise
-        except Exception:  # answers to calls in flight are paid for, and recorded
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-        pool.shutdown()
-        return results
-
     def _answer(self, step: Step, request: Request) -> Result:
         try:
             reply = self._call(request)
@@ -126,6 +113,23 @@ class ChatEngine(EngineBase):
 
     def __repr__(self) -> str:
         return f"ChatEngine({self.name}: {self.meter!r})"
+
+
+def side_by_side(ask: Callable[[T], R], asked: Sequence[T], concurrency: int, close: Callable[[], None]) -> list[R]:
+    """What `ask` gives for each, in their order, with as many under way at once; Ctrl-C closes those under way."""
+    pool = ThreadPoolExecutor(min(concurrency, max(1, len(asked))))
+    answers = [pool.submit(ask, one) for one in asked]
+    try:
+        results = [answer.result() for answer in answers]
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        break_off(answers, close)
+        raise
+    except Exception:  # answers to calls in flight are paid for, and recorded
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown()
+    return results
 
 
 def at_least_one(**settings: Any) -> int:
@@ -207,15 +211,21 @@ def openai_engine(
     """`model` or `model@base_url`. With `record=FILE`, every good answer is stored there and never requested again."""
     from workbench.llm.endpoint import endpoint
 
-    model, _, address = model.partition("@http")
-    if not model:
-        raise SettingError("name a model: openai:<model>, such as openai:gpt-4o-mini")
-    if "://" in model:
-        raise SettingError("the address of an endpoint begins with http: openai:<model>@http://127.0.0.1:8000/v1")
-    url, line = f"http{address}" if address else base_url, Line()
+    model, url = located(model, base_url)
+    line = Line()
     call = endpoint(url, api_key, timeout=timeout, structured=structured, http_client=line.client())
     call = recorded(line.asking(retrying(call, attempts=attempts, sleep=line.sleep)), record)
     return ChatEngine(f"openai:{model}", call, concurrency=concurrency, seed=seed, close=line.close)
+
+
+def located(model: str, base_url: str | None, such_as: str = "gpt-4o-mini") -> tuple[str, str | None]:
+    """(model, address) of `model` or `model@base_url`."""
+    model, _, address = model.partition("@http")
+    if not model:
+        raise SettingError(f"name a model: openai:<model>, such as openai:{such_as}")
+    if "://" in model:
+        raise SettingError("the address of an endpoint begins with http: openai:<model>@http://127.0.0.1:8000/v1")
+    return model, f"http{address}" if address else base_url
 
 
 def replay_engine(file: str, *, of: str | None = None, concurrency: int = 8, seed: int = 0) -> ChatEngine:

@@ -1,4 +1,4 @@
-"""The innermost call: one request to an OpenAI-compatible chat endpoint.
+"""The innermost call: one request to an OpenAI-compatible endpoint, for an answer (chat) or for vectors (embeddings).
 
 Only the client object holds the key. It is removed from everything that comes back, answers and error messages, before
 anybody sees them, because endpoints may echo headers.
@@ -10,12 +10,15 @@ import base64
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+import numpy as np
+
 from workbench.errors import EngineRefused, SettingError
-from workbench.llm.call import Call, CallFailed, Reply, Request
+from workbench.llm.call import Call, CallFailed, EmbeddingRequest, Reply, Request
 from workbench.llm.retry import Transient
 from workbench.text import storable
 
@@ -23,6 +26,8 @@ STRUCTURED = ("json_schema", "json_object", "none")
 _NO_KEY = "none"  # local servers require a key but ignore it
 _SHORT = 8  # characters below which a key or a password may occur in other words
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
+_NO_VECTORS = "the endpoint's answer is not a list of embeddings"
+_CODED = "<f4"  # how the protocol codes a vector in base64: float32, little-endian
 
 
 def endpoint(
@@ -38,10 +43,90 @@ def endpoint(
     `structured` states how JSON is requested: by schema (default), as any JSON object, or by the prompt alone, for
     servers that support neither. `timeout` is in seconds, per request. `http_client` replaces the client library's own.
     """
-    import openai
-
     if structured not in STRUCTURED:
         raise SettingError(f"structured={structured!r} is unknown; choose one of {', '.join(STRUCTURED)}")
+    connection = _connect(base_url, api_key, timeout, http_client)
+
+    def call(request: Request) -> Reply:
+        started = time.perf_counter()
+        answer = connection.ask(
+            request,
+            _NO_COMPLETION,
+            lambda client: client.chat.completions.create(
+                model=request.model,
+                messages=list(request.messages),
+                temperature=request.temperature,
+                max_tokens=request.max_tokens,
+                seed=request.seed,
+                **_response_format(request, structured),
+            ),
+        )
+        return _reply(answer, time.perf_counter() - started, connection.blot)
+
+    return call
+
+
+def embeddings(
+    base_url: str | None = None, api_key: str | None = None, *, timeout: float = 120.0, http_client: Any = None
+) -> Call:
+    """A call for vectors: a text per message of the request, and a line per vector in the reply (`coded`)."""
+    connection = _connect(base_url, api_key, timeout, http_client)
+
+    def call(request: EmbeddingRequest) -> Reply:
+        started = time.perf_counter()
+        sized = {} if request.dimensions is None else {"dimensions": request.dimensions}
+        answer = connection.ask(
+            request,
+            _NO_VECTORS,
+            lambda client: client.embeddings.create(
+                model=request.model, input=list(request.texts), encoding_format="base64", **sized
+            ),
+        )
+        lines = map(coded, _vectors(answer, len(request.texts), request.dimensions))
+        usage, seconds = getattr(answer, "usage", None), time.perf_counter() - started
+        return Reply("\n".join(lines), prompt_tokens=_count(usage, "prompt_tokens"), seconds=seconds)
+
+    return call
+
+
+@dataclass(frozen=True, repr=False)
+class _Connection:
+    """A client with the address and the time limit that its messages name, and what removes secrets from a text."""
+
+    client: Any
+    url: str | None
+    timeout: float
+    blot: Callable[[str], str]
+
+    def ask(self, request: Request, no_answer: str, send: Callable[[Any], Any]) -> Any:
+        """The client's answer; the fault of its error is raised here, where that error and its key are not attached."""
+        answer = self._answer(request, no_answer, send)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _answer(self, request: Request, no_answer: str, send: Callable[[Any], Any]) -> Any:
+        import openai
+
+        try:
+            return send(self.client)
+        except openai.APITimeoutError as error:
+            if type(error.__cause__).__name__ == "ConnectTimeout":
+                return Transient(f"{where(self.url)} gave no answer within {self.timeout:g} s", unreachable=True)
+            # A failure of one input, which is recorded: recordings contain no address.
+            return Transient(f"the endpoint gave no answer within {self.timeout:g} s")
+        except openai.APIConnectionError as error:
+            said = f"{where(self.url)} cannot be reached: {error.__cause__ or error}"
+            return Transient(self.blot(said), unreachable=True)
+        except openai.APIStatusError as error:
+            return _status_error(error, request, self.blot)
+        except (openai.APIError, ValueError, RecursionError) as error:
+            return CallFailed(f"{no_answer}: {_shorten(self.blot(str(error)))}")
+
+
+def _connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any) -> _Connection:
+    import openai
+
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None
     key = (api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else "")).strip()
     if not key:
@@ -55,39 +140,7 @@ def endpoint(
     client = openai.OpenAI(
         api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login, http_client=http_client
     )
-    blot = _blotter(key, url, login)
-
-    def ask(request: Request) -> Any:
-        """The client's answer, or the fault of its error. Raising it here would attach that error and its key."""
-        try:
-            return client.chat.completions.create(
-                model=request.model,
-                messages=list(request.messages),
-                temperature=request.temperature,
-                max_tokens=request.max_tokens,
-                seed=request.seed,
-                **_response_format(request, structured),
-            )
-        except openai.APITimeoutError as error:
-            if type(error.__cause__).__name__ == "ConnectTimeout":
-                return Transient(f"{where(url)} gave no answer within {timeout:g} s", unreachable=True)
-            # A failure of one input, which is recorded: recordings contain no address.
-            return Transient(f"the endpoint gave no answer within {timeout:g} s")
-        except openai.APIConnectionError as error:
-            return Transient(blot(f"{where(url)} cannot be reached: {error.__cause__ or error}"), unreachable=True)
-        except openai.APIStatusError as error:
-            return _status_error(error, request, blot)
-        except (openai.APIError, ValueError, RecursionError) as error:
-            return CallFailed(f"{_NO_COMPLETION}: {_shorten(blot(str(error)))}")
-
-    def call(request: Request) -> Reply:
-        started = time.perf_counter()
-        answer = ask(request)
-        if isinstance(answer, Exception):
-            raise answer
-        return _reply(answer, time.perf_counter() - started, blot)
-
-    return call
+    return _Connection(client, url, timeout, _blotter(key, url, login))
 
 
 def where(url: str | None) -> str:
@@ -142,6 +195,64 @@ def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
         completion_tokens=_count(usage, "completion_tokens"),
         seconds=seconds,
     )
+
+
+def coded(vector: np.ndarray) -> str:
+    """A float32 vector as base64, the form in which recordings hold it."""
+    return base64.b64encode(vector.astype(_CODED).tobytes()).decode("ascii")
+
+
+def decoded(text: str) -> np.ndarray:
+    """The vector that `coded` wrote, float32, shape (dimension,); ValueError if it is none."""
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype=_CODED)
+
+
+def _vectors(response: Any, texts: int, dimensions: int | None) -> list[np.ndarray]:
+    """A vector per text, in their order, all of one length, finite and not zero; CallFailed for anything else."""
+    data = getattr(response, "data", None)
+    if not isinstance(data, list):
+        raise CallFailed(f"{_NO_VECTORS}: it has no list `data`")
+    if len(data) != texts:
+        raise CallFailed(f"the endpoint gave {len(data):,} vectors for {texts:,} texts")
+    vectors = [_vector(getattr(one, "embedding", None)) for one in _in_order(data)]
+    lengths = sorted({len(vector) for vector in vectors})
+    if len(lengths) > 1:
+        raise CallFailed(f"the endpoint gave vectors of different dimensions: {', '.join(map(str, lengths))}")
+    if dimensions is not None and lengths != [dimensions]:
+        raise CallFailed(f"the endpoint gave vectors of {lengths[0]} dimensions, asked for {dimensions}")
+    return vectors
+
+
+def _in_order(data: Sequence[Any]) -> list[Any]:
+    """By their index, which servers that keep the order may leave out."""
+    indices = [getattr(one, "index", None) for one in data]
+    if all(index is None for index in indices):
+        return list(data)
+    by_index = dict(zip(map(str, indices), data))
+    try:
+        return [by_index[str(row)] for row in range(len(data))]
+    except KeyError as missing:
+        raise CallFailed(f"{_NO_VECTORS}: none of its entries has the index {missing.args[0]}") from None
+
+
+def _vector(value: Any) -> np.ndarray:
+    """Of a list of numbers, or of base64."""
+    try:
+        vector = decoded(value) if isinstance(value, str) else _numbers(value)
+    except ValueError as error:
+        raise CallFailed(f"{_NO_VECTORS}: {_shorten(str(error), 100)}") from None
+    if not np.isfinite(vector).all():
+        raise CallFailed("the endpoint gave a vector that holds NaN or an infinite number")
+    if not vector.any():
+        raise CallFailed("the endpoint gave an empty vector, or one of zeros, which has no direction")
+    return vector
+
+
+def _numbers(value: Any) -> np.ndarray:
+    if not isinstance(value, list) or not all(type(number) in (int, float) for number in value):
+        raise ValueError("an embedding is no list of numbers")
+    with np.errstate(over="ignore"):  # beyond float32: infinite, and refused as such
+        return np.array(value, dtype=np.float64).astype(np.float32)
 
 
 def _count(usage: Any, name: str) -> int:

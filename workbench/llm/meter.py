@@ -76,16 +76,17 @@ def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | No
 
 
 class Meter(Record):
-    """A tally per Step. `collect` opens a second one that counts only the calls of its block, in this thread."""
+    """A tally per Step. `collect` opens a second one that counts only the calls of its block, in this thread; those of
+    a meter that stands `apart` are not among them."""
 
-    def __init__(self):
+    def __init__(self, *, apart: bool = False):
         self._steps: dict[str, Usage] = {}
-        self._lock = threading.Lock()
+        self._apart, self._lock = apart, threading.Lock()
 
     def add(self, step: str, usage: Usage) -> None:
         with self._lock:
             self._steps[step] = self._steps.get(step, Usage()) + usage
-        if (inner := _collecting.get()) is not None and inner is not self:
+        if not self._apart and (inner := _collecting.get()) is not None and inner is not self:
             inner.add(step, usage)
 
     @property

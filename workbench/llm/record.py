@@ -12,13 +12,14 @@ import difflib
 import json
 import sqlite3
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from workbench.errors import EngineError, RecordingMiss
-from workbench.llm.call import Call, CallFailed, Reply, Request
+from workbench.llm.call import EMBEDDING, Call, CallFailed, Reply, Request
 
-_SETTINGS = ("engine", "temperature", "max_tokens", "seed")
+_SETTINGS = ("engine", "temperature", "max_tokens", "seed", "dimensions")
 _TABLE = """CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     good INTEGER NOT NULL)"""
@@ -61,16 +62,17 @@ class Recording:
         return CallFailed(failed, recorded=True) if failed is not None else Reply(**stored, recorded=True)
 
     def put(self, request: Request, outcome: Reply | CallFailed, good: bool) -> None:
-        if isinstance(outcome, CallFailed):
-            stored = {"failed": str(outcome)}
-        else:
-            stored = {name: value for name, value in asdict(outcome).items() if name not in ("recorded", "seconds")}
-        row = (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
-        with self._lock:  # a good reply is never replaced by a bad one
-            self._connection.execute(
+        self.put_all([(request, outcome)], good)
+
+    def put_all(self, outcomes: Iterable[tuple[Request, Reply | CallFailed]], good: bool) -> None:
+        """All of them, or none: one transaction."""
+        rows = [_row(request, outcome, good) for request, outcome in outcomes]
+        with self._lock, self._connection:  # a good reply is never replaced by a bad one
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany(
                 "INSERT INTO replies VALUES (?,?,?,?,?,?) ON CONFLICT(key) "
                 "DO UPDATE SET reply=excluded.reply, good=excluded.good WHERE replies.good = 0",
-                row,
+                rows,
             )
 
     def requests(self, step: str, limit: int = 2000) -> list[dict]:
@@ -79,8 +81,10 @@ class Recording:
             return [json.loads(row[0]) for row in self._connection.execute(query, (step, limit))]
 
     def engines(self) -> list[str]:
+        """The chat models whose answers the file holds; it may hold vectors of encoders as well."""
+        query = "SELECT DISTINCT engine FROM replies WHERE step != ? ORDER BY engine"
         with self._lock:
-            return [row[0] for row in self._connection.execute("SELECT DISTINCT engine FROM replies ORDER BY engine")]
+            return [row[0] for row in self._connection.execute(query, (EMBEDDING,))]
 
     def summary(self) -> list[dict]:
         """The contents of the file: a row per engine and Step."""
@@ -115,6 +119,26 @@ def recording(call: Call, store: Recording) -> Call:
     return wrapped
 
 
+def recording_each(
+    call: Callable[[Sequence[Request]], Sequence[Reply]], store: Recording
+) -> Callable[[Sequence[Request]], list[Reply]]:
+    """As `recording`, for a call that answers several requests at once, all or none: only those that are not recorded
+    are sent."""
+
+    def wrapped(requests: Sequence[Request]) -> list[Reply]:
+        found = {request.key: store.get(request) for request in requests}
+        missing = [request for request in requests if found[request.key] is None]
+        if missing:
+            replies = call(missing)
+            store.put_all(zip(missing, replies), good=True)
+            for request, reply in zip(missing, replies):
+                kept = store.get(request) or reply
+                found[request.key] = replace(kept, seconds=reply.seconds, recorded=False)
+        return [found[request.key] for request in requests]
+
+    return wrapped
+
+
 def replaying(store: Recording) -> Call:
     """Answer, or fail, as recorded; a miss is an error that shows the nearest recording."""
 
@@ -129,6 +153,14 @@ def replaying(store: Recording) -> Call:
     return wrapped
 
 
+def _row(request: Request, outcome: Reply | CallFailed, good: bool) -> tuple:
+    if isinstance(outcome, CallFailed):
+        stored = {"failed": str(outcome)}
+    else:
+        stored = {name: value for name, value in asdict(outcome).items() if name not in ("recorded", "seconds")}
+    return (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
+
+
 def _nearest(store: Recording, request: Request) -> str:
     recorded = store.requests(request.step)
     if not recorded:
@@ -139,9 +171,9 @@ def _nearest(store: Recording, request: Request) -> str:
         return difflib.SequenceMatcher(None, asked, other["messages"][-1]["content"], autojunk=False).quick_ratio()
 
     nearest, content = max(recorded, key=likeness), request.content()
-    differing = [name for name in _SETTINGS if nearest[name] != content[name]]
+    differing = [name for name in _SETTINGS if nearest.get(name) != content.get(name)]
     if differing:
-        said = "; ".join(f"{name} {nearest[name]!r}, asked {content[name]!r}" for name in differing)
+        said = "; ".join(f"{name} {nearest.get(name)!r}, asked {content.get(name)!r}" for name in differing)
         return f"The nearest differs in {said}"
     if nearest["schema"] != content["schema"]:
         return "The nearest differs in the schema of its answer: it was recorded with another version of the Step"
