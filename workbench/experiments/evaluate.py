@@ -216,8 +216,8 @@ class Plan:
         return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
 
     def close(self) -> None:
-        """Cancel the pending requests of all engines."""
-        for one in self.engines:
+        """Cancel the pending requests of all engines, and of encoders behind an endpoint."""
+        for one in (*self.engines, *(method.index.encoder_in_use for method in self.methods.values())):
             getattr(one, "close", lambda: None)()
 
     def ask(self, question: Question, name: str) -> Outcome:

@@ -97,11 +97,8 @@ class Index(Record):
             )
         self._layers = {kind: _open(self.store, kind, named["key"]) for kind, named in self.manifest["layers"].items()}
         self._encoder = encoder
-        if encoder is not None and encoder.name != self.manifest["encoder"]["name"]:
-            raise IndexFault(
-                f"{folder} was encoded by {self.manifest['encoder']['name']!r}, not by {encoder.name!r}; "
-                "vectors of two encoders cannot be compared: open it without an encoder, or build another index"
-            )
+        if encoder is not None:
+            _check_made_by(self.store, self.manifest, encoder)
 
     @property
     def folder(self) -> Path:
@@ -181,10 +178,11 @@ class Index(Record):
         return cls(store.folder, encoder)
 
     @classmethod
-    def open(cls, folder: str | Path, encoder: Encoder | None = None) -> Index:
-        """Open an index that was built before. No engine is needed, and the encoder is loaded at the first
-        question."""
-        return cls(folder, encoder)
+    def open(cls, folder: str | Path, encoder: Encoder | str | None = None) -> Index:
+        """Open an index that was built before. No engine is needed, and the encoder is loaded at the first question:
+        the one that the index names, or `encoder` (or its SPEC), which must be the same one on another device or at
+        another address."""
+        return cls(folder, known_encoder(encoder) if isinstance(encoder, str) else encoder)
 
     def ensure(self, kinds: Iterable[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
         """This index, with the layers named; what is missing is built, what stands stays as it is, whoever made it."""
@@ -353,6 +351,11 @@ class Index(Record):
             self._encoder = _made_with(self.store, self.manifest)
         return self._encoder
 
+    @property
+    def encoder_in_use(self) -> Encoder | None:
+        """None while no vector was needed."""
+        return self._encoder
+
     @cached_property
     def _texts(self) -> CachedEncoder:
         return cached(self.encoder)
@@ -360,11 +363,22 @@ class Index(Record):
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """The unit vectors of texts, float32, shape (n, d). They are cached by text: an index that is open
         with the same encoder shares them."""
-        return self._texts.encode(texts)
+        return self._comparable(self._texts.encode(texts))
 
     def encode_query(self, text: str, task: str = "") -> np.ndarray:
         """The unit vector of a question, float32, shape (d,), cached as those of `encode`; it cannot be written to."""
-        return self._texts.encode_query(text, task)
+        return self._comparable(self._texts.encode_query(text, task))
+
+    def _comparable(self, vectors: np.ndarray) -> np.ndarray:
+        """The vectors, if they are as long as those of the index."""
+        stored = self.passages.vectors.shape[1]
+        if vectors.shape[-1] != stored:
+            raise IndexFault(
+                f"the encoder {self.encoder.name!r} gives vectors of {vectors.shape[-1]} dimensions, and those of "
+                f"{self.folder} have {stored}: it is another model under the same name; open the index with the one "
+                "that made it, or build another index"
+            )
+        return vectors
 
     def counts(self) -> dict[str, int]:
         """How much of what the layers hold."""
@@ -400,7 +414,17 @@ def _made_with(store: Store, manifest: Mapping) -> Encoder:
             f"{store.folder} was encoded by {encoder['name']!r}, which is not one that can be loaded by name; "
             "pass it: Index.open(folder, encoder=…), Index.build(…, encoder=…)"
         )
-    return known_encoder(**encoder["settings"])
+    made = known_encoder(**encoder["settings"])
+    _check_made_by(store, manifest, made)
+    return made
+
+
+def _check_made_by(store: Store, manifest: Mapping, encoder: Encoder) -> None:
+    if encoder.name != manifest["encoder"]["name"]:
+        raise IndexFault(
+            f"{store.folder} was encoded by {manifest['encoder']['name']!r}, not by {encoder.name!r}; "
+            "vectors of two encoders cannot be compared: open it without an encoder, or build another index"
+        )
 
 
 def closure(kinds: set[str]) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from workbench.encoding import Encoder
+from workbench.errors import IndexFault
 from workbench.index.store import key_of, write_atomically
 
 BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
@@ -43,8 +44,9 @@ def encode_to(
         progress_file.unlink(missing_ok=True)
         return len(new)
     part = path.with_suffix(".part.npy")
-    blocks = _blocks(new, texts)
-    job = key_of(texts=list(texts), encoder=encoder.name, new=new)
+    blocks = blocks_of(new, texts, encoder)
+    _check_dimension(known, encoder)
+    job = key_of(texts=list(texts), encoder=encoder.name, dimension=encoder.dimension, new=new)
     done = _finished_blocks(progress_file, job) if part.exists() else 0
     if done:
         matrix = np.lib.format.open_memmap(part, mode="r+")
@@ -67,6 +69,16 @@ def encode_to(
     return len(new)
 
 
+def _check_dimension(known: Known, encoder: Encoder) -> None:
+    stored = known.vectors.shape[1] if known.rows else encoder.dimension
+    if stored != encoder.dimension:
+        raise IndexFault(
+            f"the encoder {encoder.name!r} gives vectors of {encoder.dimension} dimensions, and those that it made for "
+            f"this index have {stored}: it is another model under the same name; give one of them another name, or "
+            "build into another folder"
+        )
+
+
 def _create(path: Path, shape: tuple[int, int]) -> np.ndarray:
     """An empty matrix whose room on disk is taken at once: a full disk then is an error, not a bus error later."""
     matrix = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
@@ -83,11 +95,12 @@ def _give_memory_back() -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-def _blocks(rows: Sequence[int], texts: Sequence[str]) -> list[list[int]]:
+def blocks_of(rows: Sequence[int], texts: Sequence[str], encoder: Encoder) -> list[list[int]]:
+    """Rows by the calls of the encoder in which they are encoded."""
     blocks: list[list[int]] = []
-    characters = BLOCK_CHARACTERS
+    characters = size = getattr(encoder, "block_characters", BLOCK_CHARACTERS)
     for row in sorted(rows, key=lambda row: (-len(texts[row]), texts[row])):
-        if characters >= BLOCK_CHARACTERS:
+        if characters >= size:
             blocks.append([])
             characters = 0
         blocks[-1].append(row)

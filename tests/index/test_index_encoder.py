@@ -1,0 +1,100 @@
+"""An index names its encoder, and vectors of another one never come beside its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tiny import CountingEncoder, TinyEncoder, TinyEngine
+
+from workbench.encoding import ENCODERS, encoder
+from workbench.errors import IndexFault, SettingError
+from workbench.index import Index
+from workbench.records import Passage
+from workbench.registry import register
+
+
+class Wide(TinyEncoder):
+    """Another model under the name of the first, with vectors of 65 dimensions."""
+
+    dimension = 65
+
+
+def test_another_encoder_is_refused_when_an_index_is_opened(tiny_index):
+    other = TinyEncoder()
+    other.name = "other"
+    with pytest.raises(IndexFault, match="was encoded by 'tiny', not by 'other'; vectors of two encoders"):
+        Index.open(tiny_index.folder, other)
+    with pytest.raises(IndexFault, match=r"was encoded by 'tiny', not by 'minilm\[max_tokens=256\]'"):
+        Index.open(tiny_index.folder, "minilm")
+
+
+def test_settings_that_change_vectors_are_part_of_the_name_and_no_others():
+    local = ("a/b", *(f"a/b[{one}]" for one in ("max_tokens=9", "pooling=cls", "dtype=bfloat16", "instruction=e5")))
+    asked = ("openai:m", "openai:m[dimensions=3]", "openai:m[max_tokens=3]", "openai:m[instruction=e5]")
+    assert len({encoder(spec).name for spec in (*local, "a/b[passage=e5]", *asked)}) == 10
+    same = ("a/b[device=cuda]", "a/b[batch_tokens=9]", "a/b[remote_code=true]", "a/b[offline=true]")
+    assert {encoder(spec).name for spec in same} == {encoder("a/b").name}
+    same = ("@http://127.0.0.1:1/v1", "[batch_size=1]", "[batch_tokens=9]", "[concurrency=1]", "[timeout=1]")
+    assert {encoder(f"openai:m{more}").name for more in same} == {"openai:m"}
+
+
+def test_another_dimension_under_the_same_name_is_refused_when_a_question_is_asked(tiny_index):
+    opened = Index.open(tiny_index.folder, Wide())
+    with pytest.raises(IndexFault, match=r"'tiny' gives vectors of 65 dimensions, and those of .* have 64"):
+        opened.encode_query("Which lake?")
+    with pytest.raises(IndexFault, match="65 dimensions"):
+        opened.encode(["Which lake?"])
+    assert Index.open(tiny_index.folder, TinyEncoder()).encode_query("Which lake?").shape == (64,)
+
+
+def test_another_dimension_under_the_same_name_is_refused_when_passages_come(tiny, tiny_index):
+    opened = Index.open(tiny_index.folder, Wide())
+    before = dict(tiny_index.manifest)
+    with pytest.raises(IndexFault, match="65 dimensions, and those that it made for this index have 64"):
+        opened.insert([Passage("p9", "New", "New.")], TinyEngine(), progress=False)
+    more = replace(tiny, passages=(*tiny.passages, Passage("p9", "New", "New.")))
+    with pytest.raises(IndexFault, match="65 dimensions"):
+        Index.build(more, TinyEngine(), tiny_index.folder, encoder=Wide(), progress=False)
+    assert Index.open(tiny_index.folder).manifest == before
+
+
+def test_a_stopped_build_of_another_dimension_begins_anew(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.index.vectors.BLOCK_CHARACTERS", 50)
+    with pytest.raises(RuntimeError):
+        Index.build(tiny, None, tmp_path / "index", encoder=CountingEncoder(3), layers=["passages"], progress=False)
+    index = Index.build(tiny, None, tmp_path / "index", encoder=Wide(), layers=["passages"], progress=False)
+    assert index.passages.vectors.shape == (8, 65) and np.isfinite(index.passages.vectors).all()
+    assert np.array_equal(index.passages.vectors, Wide().encode([one.content for one in tiny.passages]))
+
+
+def test_a_build_with_another_encoder_encodes_everything_anew(tiny, tmp_path):
+    Index.build(tiny, None, tmp_path / "index", encoder=TinyEncoder(), progress=False)
+    other = Wide()
+    other.name = "wide"
+    index = Index.build(tiny, None, tmp_path / "index", encoder=other, progress=False)
+    assert index.manifest["encoder"]["name"] == "wide"
+    vectors = (index.passages.vectors, index.facts.phrase_vectors, index.facts.fact_vectors)
+    assert {one.shape[1] for one in vectors} == {65}
+    with pytest.raises(IndexFault, match="was encoded by 'wide', not by 'tiny'"):
+        Index.open(tmp_path / "index", TinyEncoder())
+
+
+def test_an_encoder_that_is_loaded_by_name_and_is_another_by_now_is_refused(tiny, tmp_path, registries):
+    class Renamed(TinyEncoder):
+        name = "town"
+        settings = {"spec": "town"}
+
+    register(Renamed)
+    index = Index.build(tiny, None, tmp_path / "index", encoder="town", layers=["passages"], progress=False)
+    assert type(Index.open(index.folder).encoder) is Renamed
+    del ENCODERS["town"]
+    register(type("Later", (Renamed,), {"name": "town v2"}), name="town")
+    with pytest.raises(IndexFault, match="was encoded by 'town', not by 'town v2'"):
+        Index.open(index.folder).encode_query("Which lake?")
+
+
+def test_the_names_of_endpoints_are_taken():
+    with pytest.raises(SettingError, match="'openai:mine' is there already"):
+        register(type("Mine", (TinyEncoder,), {"name": "openai:mine"}))
