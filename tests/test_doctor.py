@@ -382,3 +382,40 @@ def test_the_look_of_an_examination():
     assert "– Chromium: not installed (optional) → apt-get install chromium" in told and "✓ disk: 1 TiB" in told
     assert "Nothing is to be mended" in repr(Examination(findings[1:]))
     assert (len(examined), examined.good, Examination(findings[1:]).good) == (3, False, True)
+
+
+# -- encoders of indexes ----------------------------------------------------------------------------------------------
+
+
+def encoder_of(place: Path, **named) -> Finding:
+    path = place / "indexes" / "tiny" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"encoder": named}))
+    return only("encoder of index tiny", doctor._folders, place)
+
+
+def test_whether_the_encoder_of_an_index_can_be_had(place, monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(place))
+    assert only("encoder of index tiny", doctor._folders, place).found == "tiny: is passed to Index.open"
+    behind = {"name": "openai:m", "settings": {"spec": "openai:m"}}
+    finding = encoder_of(place, **behind)
+    assert finding.mark == "optional" and finding.remedy == "export OPENAI_API_KEY=…" and "no key" in finding.found
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert encoder_of(place, **behind).mark == "ok" and KEY not in encoder_of(place, **behind).found
+    finding = encoder_of(place, name="no/such[max_tokens=9]", settings={"spec": "no/such"})
+    assert finding.mark == "optional" and finding.remedy == "hf download no/such" and "downloads it" in finding.found
+    here = {"name": "mine", "settings": {"spec": str(place)}}
+    assert encoder_of(place, **here).mark == "ok"
+    with pytest.raises(ValueError, match="not enough values"):
+        encoder_of(place, name="minilm", settings={"spec": "minilm"})  # nothing is said of what comes along
+
+
+def test_the_device_of_encoders(monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert only("device", doctor._models).found == f"cpu; torch {torch.__version__} finds no GPU"
+    monkeypatch.setenv("WORKBENCH_DEVICE", "cuda")
+    finding = only("device", doctor._models)
+    assert not finding.good and finding.remedy == "unset WORKBENCH_DEVICE" and "is not there" in finding.found

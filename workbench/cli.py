@@ -131,7 +131,9 @@ def index(
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
     loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
-    built = wb.Index.build(loaded, _engine(model), folder, encoder=encoder, layers=_names(layers), settings=chosen)
+    making = _encoder_to_build(encoder, model, folder or wb.home() / "indexes" / loaded.name, offline)
+    runner = _engine(model, beside=making)
+    built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen)
     lines, failed, rows = [], [], []
     for kind, layer in built.manifest["layers"].items():
         told = {name: value for name, value in layer.items() if name not in ("settings", "content")}
@@ -144,7 +146,7 @@ def index(
     return Said(
         {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
          "skipped": _skipped(loaded)},
-        [built, *lines], [*failed, *_skipped_lines(loaded)],
+        [built, *lines, *_encoded_with(built)], [*failed, *_skipped_lines(loaded)],
     )  # fmt: skip
 
 
@@ -189,11 +191,14 @@ def retrieve(
     k: opt.K = 10,
     budget: opt.Budget = None,
     trace: Annotated[bool, typer.Option(help="print the trace")] = False,
+    encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
-    evidence = wb.method(method, wb.Index.open(folder), _engine(model)).retrieve(question, k, budget=budget)
+    opened = _index(folder, model, encoder)
+    runner = _engine(model, beside=opened.encoder_in_use)
+    evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
     return Said(_evidence(evidence, trace), [evidence, evidence.trace] if trace else [evidence])
 
 
@@ -207,13 +212,14 @@ def ask(
     model: opt.Model = _MODEL,
     k: opt.K = 10,
     budget: opt.Budget = None,
+    encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
     from workbench.views.records import REPLY, unread_reply
 
-    runner = _engine(model)
-    index = wb.Index.open(folder)
+    index = _index(folder, model, encoder)
+    runner = _engine(model, beside=index.encoder_in_use)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
     answer = _reader(reader, runner, index, of_reader).read(question, evidence)
     flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
@@ -253,13 +259,15 @@ def evaluate(
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
     ] = None,
     judge: opt.Judge = None,
+    encoder: opt.OwnEncoder = None,
 ) -> Said:
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
     folder."""
     import workbench as wb
     from workbench.experiments.analyses.base import unreachable
 
-    opened, runner = wb.Index.open(folder), _engine(model)
+    opened = _index(folder, model, encoder)
+    runner = _engine(model, beside=opened.encoder_in_use)
     chosen = [wb.method(spec, opened, runner) for spec in method]
     judging = _engine(model, judge) if judge else None
     given = {**vars(asked), "trace": trace, "judge": judging, **({"measures": measure} if measure else {})}
@@ -271,7 +279,8 @@ def evaluate(
         {"folder": str(done.folder), "engine": runner.name, "notes": [*done.notes, *unreachable(done, done.measures)],
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
         [done, *([_table(compared, shown, lead=2)] if compared else []),
-         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else [])],
+         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else []),
+         *_encoded_with(opened)],
     )  # fmt: skip
 
 
@@ -289,11 +298,13 @@ def grid(
     tokens: Annotated[
         int, typer.Option(help="of a context, for readers whose SPEC has neither k nor budget; 0: each its default")
     ] = 12_000,
+    encoder: opt.OwnEncoder = None,
 ) -> Said:
     """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
     import workbench as wb
 
-    opened, runner = wb.Index.open(folder), _engine(model)
+    opened = _index(folder, model, encoder)
+    runner = _engine(model, beside=opened.encoder_in_use)
     chosen = [wb.method(spec, opened, runner) for spec in method]
     readers = {label or spec: spec for label, _, spec in (one.rpartition(": ") for one in reader)}
     done = wb.grid(_questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked))
@@ -419,7 +430,7 @@ def estimate(
         loaded = wb.load(data, strict=strict, **_pairs("--read", read))
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
     else:
-        opened = wb.Index.open(data)
+        opened = _index(Path(data), opt.Model(engine, record), encoder)
         asked, chosen = _questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
         read_by, judging = _reader(reader, runner, opened, _OF_READER), model(judge) if judge else None
         found = wb.estimate_run(asked, chosen, read_by, judge=judging, out=folder, limit=limit, **sampled)
@@ -571,12 +582,59 @@ def _questions(file: Path, index=None):
     return read_questions(file, set(index.passages.row) if index else None)
 
 
-def _engine(model: opt.Model, spec: str | None = None):
-    """The engine that the options, or a SPEC with the same options, name; while a verb is recorded, its recording."""
+def _encoder(model: opt.Model, spec: str, offline: bool = False, **settings: Any):
+    """The encoder of a SPEC; one behind an endpoint is recorded, replayed and limited as an engine is."""
+    import workbench as wb
+    from workbench.encoding import ENCODERS, asks_endpoint
+
+    how, file = _recording.get() or ("", None)
+    if not asks_endpoint(spec):
+        own = {"offline": True} if offline and spec.partition("[")[0] not in ENCODERS else {}
+        return wb.encoder(spec, **settings, **own)
+    given = {"replay": str(file)} if how == "replay" else {"record": model.record or (file and str(file))}
+    given |= {} if how == "replay" else {"budget": model.limits}
+    return wb.encoder(spec, **settings, **{name: value for name, value in given.items() if value})
+
+
+def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline: bool):
+    """The encoder of a build: of the SPEC, or the one behind an endpoint that an index in the folder names; None where
+    the index finds its own."""
+    from workbench.encoding import asks_endpoint
+    from workbench.index.store import Store
+
+    if spec is not None:
+        return _encoder(model, spec, offline)
+    named = Store(folder).read_manifest().get("encoder", {}).get("settings", {"spec": ""})
+    return _encoder(model, **named) if asks_endpoint(named["spec"]) else None
+
+
+def _index(folder: Path, model: opt.Model, encoder: str | None = None):
+    """An index. Its encoder is made here if it is asked over a network, or if a SPEC says how it is to be had."""
+    import workbench as wb
+    from workbench.encoding import asks_endpoint
+
+    opened = wb.Index.open(folder)
+    named = {"spec": encoder} if encoder else opened.manifest["encoder"].get("settings", {"spec": ""})
+    if encoder or asks_endpoint(named["spec"]):
+        return wb.Index.open(folder, _encoder(model, **named))
+    return opened
+
+
+def _encoded_with(index) -> list[str]:
+    """What an encoder behind an endpoint was asked for."""
+    meter = getattr(index.encoder_in_use, "meter", None)
+    return [f"Encoded with {escape(index.encoder_in_use.name)}: {escape(repr(meter))}"] if meter else []
+
+
+def _engine(model: opt.Model, spec: str | None = None, *, beside: Any = None):
+    """The engine that the options, or a SPEC with the same options, name; while a verb is recorded, its recording.
+    `beside` is the encoder: the recording of one behind an endpoint may hold answers of no model."""
     import workbench as wb
 
     spec, record = spec or model.engine, model.record
     how, file = _recording.get() or ("", None)
+    if spec == "rules" and hasattr(beside, "meter") and not (how == "replay" and _answers_in(file)):
+        return wb.engine("rules")
     if how == "replay":
         from workbench.llm.chat import replay_engine
         from workbench.llm.engine import split_spec
@@ -588,6 +646,13 @@ def _engine(model: opt.Model, spec: str | None = None):
     record = record or (str(file) if file else None)
     given = {"record": record, "budget": model.limits}
     return wb.engine(spec, **{name: value for name, value in given.items() if value})
+
+
+def _answers_in(file: Path) -> list[str]:
+    """The models whose answers a recording holds."""
+    from workbench.llm.record import Recording
+
+    return Recording(file, create=False).engines()
 
 
 def _reader(spec: str | None, engine, index, options: opt.OfReader):

@@ -26,6 +26,7 @@ from packaging.requirements import Requirement
 from pydantic import RootModel
 
 from workbench import data, encoding, threads
+from workbench.encoding.models import device_here, on_this_machine
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, WorkbenchError
 from workbench.experiments.run import read_rows
 from workbench.index.store import Store
@@ -183,6 +184,7 @@ def _origin() -> str:
 def _models(_: Path) -> Iterator[Finding]:
     """The engine `local` is an extra, so nothing is wrong where it is missing."""
     yield from _try("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
+    yield from _try("device of encoders", _device, "unset WORKBENCH_DEVICE")
     yield from _try("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
     here = _version("xllamacpp")
     yield _check("engine local", here, f"xllamacpp {here}", local.INSTALL, "not installed", optional=True)
@@ -191,6 +193,15 @@ def _models(_: Path) -> Iterator[Finding]:
         yield Finding("model local:smollm2", f"{file.name}, {_size(file.stat().st_size)}", optional=True)
     except EngineRefused:
         yield Finding("model local:smollm2", "not installed", True, local.INSTALL_SMALL, optional=True)
+
+
+def _device() -> str:
+    """That of WORKBENCH_DEVICE, and the GPUs that torch finds."""
+    import torch
+
+    device = device_here(encoding.models.check_device(None))
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return f"{device}; torch {torch.__version__} finds {gpus or 'no'} GPU{'s' * (gpus > 1)}"
 
 
 def _endpoint(_: Path) -> Iterator[Finding]:
@@ -270,6 +281,22 @@ def _index(path: Path) -> Iterator[Finding]:
         yield Finding(what, f"the folder of {lost} is missing", False, build)
     else:
         yield _check(what, not parts, said, build, f"{said}; unfinished: {parts}", optional=bool(parts))
+    if (named := manifest.get("encoder")) and named.get("settings", {}).get("spec") != "minilm":
+        yield from _encoder(f"encoder of {what}", named)
+
+
+def _encoder(what: str, named: dict) -> Iterator[Finding]:
+    """Whether the encoder that an index names can be had; it is not loaded."""
+    spec, name = named.get("settings", {}).get("spec"), named["name"]
+    if spec is None or spec in encoding.ENCODERS:
+        yield Finding(what, f"{name}{'' if spec else ': is passed to Index.open'}")
+    elif encoding.asks_endpoint(spec):
+        there = os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL")
+        lacking = f"{name}: no key and no address for its endpoint"
+        yield _check(what, there, name, "export OPENAI_API_KEY=…", lacking, optional=True)
+    else:
+        lacking = f"{name}: not on this machine, so its first use downloads it"
+        yield _check(what, on_this_machine(spec), name, f"hf download {quote(spec)}", lacking, optional=True)
 
 
 def _run(path: Path) -> str:

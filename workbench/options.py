@@ -39,8 +39,10 @@ MaxTokens = Annotated[int | None, typer.Option(help="stop before a call beyond s
 MaxCalls = Annotated[int | None, typer.Option(help="stop before a call beyond this number")]
 Questions = Annotated[Path, typer.Option("--questions", "-q", help="a questions.jsonl")]
 Judge = Annotated[str | None, typer.Option(help="the engine that judges answers, for measures with a judge")]
-Encoder = Annotated[
-    str | None, typer.Option(help="a SPEC: minilm (the default), minilm[dtype=bfloat16], a hub name or a folder")
+_ENCODERS = "minilm (the default), a hub name or a folder, NAME[device=cuda], openai:MODEL[@URL]"
+Encoder = Annotated[str | None, typer.Option(help=f"a SPEC: {_ENCODERS}")]
+OwnEncoder = Annotated[
+    str | None, typer.Option("--encoder", help="that of the index, on another device or at another address: a SPEC")
 ]
 Layers = Annotated[
     str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, or typed of triples")

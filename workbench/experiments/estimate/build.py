@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.data import Dataset, Extraction, load
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
-from workbench.experiments.estimate.encoding import encoding
+from workbench.experiments.estimate.encoding import encoding, unknown_of
 from workbench.experiments.estimate.extraction import Sample
 from workbench.experiments.estimate.ranges import Range, check_sample, priced
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of
@@ -64,7 +64,7 @@ def estimate_build(
         [engine],
         [*sampled.costs(), *vectors, *writing],
         [*sampled.basis, *timed, *(forecast.basis for forecast in forecasts.values())],
-        _left_out(sampled, forecasts),
+        [*_left_out(sampled, forecasts), *unknown_of(encoder)],
         sampled.usages,
     )
 

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from workbench import measures as measures_
 from workbench import tokens
+from workbench.encoding.endpoint import EndpointEncoder
 from workbench.errors import SettingError
 from workbench.experiments.book import Standing
+from workbench.experiments.estimate.encoding import of_questions, unknown_of
 from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, stratified
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, sample_note
 from workbench.experiments.estimate.unasked import REHEARSED, Unasked, assumed, assumptions, rehearsing
@@ -71,6 +73,7 @@ def estimate_run(
     ids = {question.id for question in chosen}
     sampled = [(question, name) for question, name in jobs if question.id in ids]
     _warm(methods.values(), plan)
+    before = {encoder: encoder.meter.total for encoder in _behind_endpoints(methods.values())}
     with rehearsing(unasked):
         asked = dict(zip(sampled, in_order(lambda job: _measure(plan, *job), sampled, workers, plan.close)))
     limits = {step: limit for engine in unasked for step, limit in engine.limits.items()}
@@ -78,6 +81,8 @@ def estimate_run(
     for name in left:
         mine = [measured for (_, method), measured in asked.items() if method == name]
         costs += _costs_of(name, mine, left[name], plan, workers, seed, limits)
+    for encoder, was in before.items() if chosen else ():
+        costs.append(of_questions(encoder, _since(was, encoder.meter.total), len(chosen), len(waiting)))
     measured = assumptions(unasked, len(chosen), len(waiting), seed) if unasked else []
     if chosen and not unasked:
         measured = [sample_note(len(chosen), len(waiting), "questions", "hops, types and lengths", seed)]
@@ -93,6 +98,7 @@ def estimate_run(
         else [usage for one in asked.values() for step, usage in one.steps.items() if not one.by_rules[step]]
     )
     unknown = ["not in it: loading the models", *["not known: how long an answer takes"] * bool(unasked)]
+    unknown += [note for encoder in before for note in unknown_of(encoder)]
     for name in left:
         seen = {step for (_, method), one in asked.items() if method == name for step in one.steps}
         steps = {*methods[name].steps, *(plan.reader.steps if plan.reader else ())}
@@ -161,10 +167,21 @@ def _costs_of(
     return [*costs, Cost(name, "all else", seconds=whole([max(0.0, one) for one in own]).times(1 / workers))]
 
 
+def _behind_endpoints(methods: Iterable[Method]) -> list[EndpointEncoder]:
+    """The encoders of the methods' indexes that are asked over a network, each once."""
+    encoders = {id(method.index.encoder): method.index.encoder for method in methods}
+    return [encoder for encoder in encoders.values() if isinstance(encoder, EndpointEncoder)]
+
+
+def _since(before: Usage, now: Usage) -> Usage:
+    return Usage(now.calls - before.calls, now.prompt_tokens - before.prompt_tokens)
+
+
 def _warm(methods: Iterable[Method], plan: Plan) -> None:
     """Load what is loaded once, so that it does not count in the time of a question."""
     for index in {id(method.index): method.index for method in methods}.values():
-        index.encode_query("warm")
+        if not isinstance(index.encoder, EndpointEncoder):
+            index.encode_query("warm")
     tokens.count("warm")
     if any(engine.name == "rules" for engine in plan.engines):
         from workbench.language.pipeline import nlp

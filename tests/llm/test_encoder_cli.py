@@ -1,0 +1,200 @@
+"""An encoder behind an endpoint on the command line: built with, recorded, replayed, limited, estimated."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from chat_server import completion, embedded, error
+from test_key_secrecy import KEY
+from tiny import TinyEncoder, files, tiny_dataset
+from typer.testing import CliRunner
+
+import workbench as wb
+from workbench import tokens
+from workbench.cli import app
+from workbench.encoding import encoder
+from workbench.errors import SettingError
+from workbench.experiments.estimate import Unasked, estimate_build, estimate_run, exactly
+from workbench.index import Index
+from workbench.index.facts import fact_text
+from workbench.llm.record import Recording
+
+PAID = "text-embedding-3-small"
+QUESTION = "Which lake does the river at Orsby flow into?"
+
+
+@pytest.fixture
+def workbench(monkeypatch, tmp_path):
+    """A call of the command line, without the cache of encoders that another call filled."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+
+    def call(*words, code=0):
+        wb.encoding._asking.cache_clear()
+        result = CliRunner().invoke(app, list(map(str, words)))
+        assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return call
+
+
+@pytest.fixture
+def town(tmp_path):
+    wb.write_folder(tiny_dataset(), tmp_path / "town")
+    return tmp_path / "town"
+
+
+def wide(asked):
+    return embedded(asked, dimension=asked.get("dimensions") or 1536)
+
+
+def asked_for(server) -> list[str]:
+    return [text for asked in server.seen for text in asked["input"]]
+
+
+def same(folder) -> dict[str, bytes]:
+    return {name: content for name, content in files(folder).items() if not name.endswith((".lock", "timings.jsonl"))}
+
+
+def test_an_index_is_built_asked_and_evaluated_and_all_of_it_replayed(serve, workbench, town, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server, file = serve(wide), tmp_path / "v.sqlite"
+    spec, record = f"openai:{PAID}@{server.url}", ("record", file)
+    questions = ("-q", town / "questions.jsonl", "-m", "dense")
+    built = workbench(*record, "index", town, "-o", tmp_path / "live", "--encoder", spec)
+    assert f"Encoded with openai:{PAID}[max_tokens=8191]: Meter(" in built.output and "$0.0" in built.output
+    at = ("--encoder", spec)
+    asked = workbench(*record, "ask", tmp_path / "live", QUESTION, "-m", "dense", *at, "--json").stdout
+    done = workbench(*record, "evaluate", tmp_path / "live", *questions, *at, "-o", tmp_path / "run")
+    assert "Encoded with openai:" in done.output
+    assert len(asked_for(server)) == len(set(asked_for(server))), "nothing is asked for twice"
+    server.stop()
+    monkeypatch.delenv("OPENAI_API_KEY")
+    replay, given = ("replay", file), ("--encoder", f"openai:{PAID}")
+    workbench(*replay, "index", town, "-o", tmp_path / "again", *given)
+    assert same(tmp_path / "again") == same(tmp_path / "live")
+    assert workbench(*replay, "ask", tmp_path / "again", QUESTION, "-m", "dense", "--json").stdout == asked
+    workbench(*replay, "evaluate", tmp_path / "again", *questions, "-o", tmp_path / "rerun")
+    assert same(tmp_path / "rerun") == same(tmp_path / "run")
+    assert not [name for name, content in files(tmp_path).items() if KEY.encode() in content]
+    assert not [name for name, content in files(tmp_path).items() if server.host.encode() in content]
+
+
+def test_a_recording_of_answers_and_vectors_replays_both(serve, workbench, town, tmp_path):
+    def either(asked):
+        return wide(asked) if "input" in asked else completion("Answer: Lake Mira")
+
+    server, file = serve(either), tmp_path / "both.sqlite"
+    spec = f"openai:{PAID}@{server.url}"
+    workbench("index", town, "-o", tmp_path / "index", "--encoder", spec)
+    words = ("ask", tmp_path / "index", QUESTION, "-m", "dense", "--json")
+    said = workbench("record", file, *words, "--engine", f"openai:m@{server.url}", "--encoder", spec).stdout
+    server.stop()
+    assert json.loads(said)["answer"] == "Lake Mira" and len(Recording(file)) == 2
+    assert workbench("replay", file, *words).stdout == said
+
+
+def test_a_limit_of_the_command_stops_the_encoder_and_the_same_command_goes_on(serve, workbench, town, tmp_path):
+    server, file = serve(wide), tmp_path / "v.sqlite"
+    words = ("index", town, "-o", tmp_path / "index", "--record", file)
+    words = (*words, "--encoder", f"openai:{PAID}@{server.url}[batch_size=2,concurrency=1]")
+    stopped = workbench(*words, "--max-calls", 3, code=1)
+    assert "BudgetSpent" in stopped.stderr and len(server.seen) == 3
+    workbench(*words)
+    assert len(asked_for(server)) == len(set(asked_for(server)))
+
+
+def test_no_key_is_said_where_vectors_are_needed(workbench, town, tmp_path):
+    said = workbench("index", town, "-o", tmp_path / "index", "--encoder", f"openai:{PAID}", code=1).stderr
+    assert "EngineRefused" in said and "OPENAI_API_KEY" in said
+
+
+def test_an_index_is_asked_at_another_address_and_by_no_other_encoder(serve, workbench, town, tmp_path):
+    servers = [serve(embedded), serve(embedded)]
+    workbench("index", town, "-o", tmp_path / "index", "--encoder", f"openai:m@{servers[0].url}")
+    words = ("retrieve", tmp_path / "index", QUESTION, "-m", "dense", "--json", "--encoder")
+    found = json.loads(workbench(*words, f"openai:m@{servers[1].url}").stdout)
+    assert len(found["passages"]) == 8 and asked_for(servers[1]) == [QUESTION]
+    assert "was encoded by 'openai:m', not by" in workbench(*words, "minilm", code=1).stderr.replace("\n", " ")
+    grid = ("grid", tmp_path / "index", "-q", town / "questions.jsonl", "-m", "dense", "-o", tmp_path / "grid")
+    workbench(*grid, "--encoder", f"openai:m@{servers[1].url}")
+
+
+def test_offline_reaches_the_encoder(workbench, town, tmp_path, monkeypatch):
+    asked = []
+
+    def load(*model, offline, **given):
+        asked.append(offline)
+        raise SettingError("not here")
+
+    monkeypatch.setattr("workbench.encoding.models.load", load)
+    words = ("index", town, "-o", tmp_path / "index", "--encoder", "facebook/contriever")
+    assert "not here" in workbench(*words, "--offline", code=1).stderr
+    workbench(*words, code=1)
+    assert asked == [True, None]
+
+
+# -- estimates --------------------------------------------------------------------------------------------------------
+
+
+def test_a_build_is_estimated_without_a_request_or_a_key_and_takes_what_is_said(serve, make_encoder, tmp_path):
+    data = tiny_dataset()
+    found = estimate_build(data, "rules", encoder=f"openai:{PAID}")
+    server = serve(wide)
+    one = make_encoder(server)
+    index = Index.build(data, None, tmp_path / "index", encoder=one, progress=False)
+    costs = {cost.step: cost for cost in found.costs if cost.part == "encoding"}
+    texts = {*index.facts.phrases, *map(fact_text, index.facts.facts)}
+    passages = sum(tokens.count(passage.content) for passage in data.passages)
+    assert costs["passages"].prompt_tokens == exactly(passages) and costs["passages"].calls == exactly(1)
+    assert costs["phrases and facts"].prompt_tokens.value == sum(map(tokens.count, texts))
+    assert costs["passages"].money.value == pytest.approx(passages * 0.02 / 1e6)
+    assert costs["passages"].seconds is None and found.total.seconds is None
+    assert f"openai:{PAID}" in repr(found) and "how long the endpoint takes" in repr(found)
+    again = estimate_build(data, "rules", folder=tmp_path / "index", encoder=one)
+    assert again.total.prompt_tokens == exactly(0) and again.total.money == exactly(0)
+
+
+@pytest.fixture
+def make_encoder():
+    return lambda server, model=PAID, **options: encoder(f"openai:{model}@{server.url}", attempts=1, **options)
+
+
+def test_an_unknown_price_is_unknown_and_what_is_not_extracted_too():
+    found = estimate_build(tiny_dataset(), "rules", encoder="openai:m")
+    assert found.total.money is None and "the price of openai:m" in repr(found)
+    bare = wb.data.Dataset("town", tiny_dataset().passages)
+    found = estimate_build(bare, Unasked("openai:gpt-4o-mini"), encoder=f"openai:{PAID}")
+    costs = {cost.step: cost for cost in found.costs}
+    assert costs["phrases and facts"].prompt_tokens is None and costs["passages"].calls == exactly(1)
+    sampled = estimate_build(bare, "rules", 4, encoder=f"openai:{PAID}")
+    short = next(cost for cost in sampled.costs if cost.step == "phrases and facts")
+    assert short.prompt_tokens.value > 0 and short.calls.value > 0
+
+
+def test_a_run_is_estimated_with_the_vectors_of_its_questions(serve, make_encoder, tmp_path):
+    data, server = tiny_dataset(), serve(wide)
+    index = Index.build(data, None, tmp_path / "index", encoder=make_encoder(server), progress=False)
+    server.seen.clear()
+    found = estimate_run(data.questions, [wb.method("dense", index)], sample=1)
+    assert len(asked_for(server)) == 1, "only what the sample asks"
+    (cost,) = [cost for cost in found.costs if cost.part == "encoding"]
+    assert cost.calls.value == 3 and cost.prompt_tokens.value == 3 * len(asked_for(server)[0].split())
+
+
+def test_the_command_estimates_without_a_key(workbench, town):
+    said = json.loads(workbench("estimate", town, "--encoder", f"openai:{PAID}", "--json").stdout)
+    assert said["total"]["money"][0] > 0 and said["total"]["calls"][0] >= 2
+
+
+def test_a_local_encoder_is_still_timed():
+    found = estimate_build(tiny_dataset(), "rules", encoder=TinyEncoder())
+    costs = {cost.step: cost for cost in found.costs if cost.part == "encoding"}
+    assert costs["passages"].seconds is not None and costs["passages"].calls == exactly(0)
+
+
+def test_a_fault_of_the_endpoint_is_one_line_without_a_traceback(serve, workbench, town, tmp_path):
+    server = serve(lambda asked: error(400, "bad"))
+    words = ("index", town, "-o", tmp_path / "index", "--encoder", f"openai:m@{server.url}")
+    said = workbench(*words, code=1).stderr
+    assert said.startswith("EngineError: openai:m gave no vectors: HTTP 400") and "Traceback" not in said
