@@ -131,8 +131,9 @@ def index(
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
     loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
-    making = _encoder_to_build(encoder, model, folder or wb.home() / "indexes" / loaded.name, offline)
-    runner = _engine(model, beside=making)
+    place = folder or wb.home() / "indexes" / loaded.name
+    runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
+    making = _encoder_to_build(encoder, model, place, offline)
     built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen)
     lines, failed, rows = [], [], []
     for kind, layer in built.manifest["layers"].items():
@@ -196,8 +197,8 @@ def retrieve(
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
+    runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
-    runner = _engine(model, beside=opened.encoder_in_use)
     evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
     return Said(_evidence(evidence, trace), [evidence, evidence.trace] if trace else [evidence])
 
@@ -218,8 +219,8 @@ def ask(
     import workbench as wb
     from workbench.views.records import REPLY, unread_reply
 
+    runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     index = _index(folder, model, encoder)
-    runner = _engine(model, beside=index.encoder_in_use)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
     answer = _reader(reader, runner, index, of_reader).read(question, evidence)
     flaw, unread = answer.reading.flaw if answer.reading else "", unread_reply(answer)
@@ -266,8 +267,8 @@ def evaluate(
     import workbench as wb
     from workbench.experiments.analyses.base import unreachable
 
+    runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
-    runner = _engine(model, beside=opened.encoder_in_use)
     chosen = [wb.method(spec, opened, runner) for spec in method]
     judging = _engine(model, judge) if judge else None
     given = {**vars(asked), "trace": trace, "judge": judging, **({"measures": measure} if measure else {})}
@@ -303,8 +304,8 @@ def grid(
     """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
     import workbench as wb
 
+    runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
-    runner = _engine(model, beside=opened.encoder_in_use)
     chosen = [wb.method(spec, opened, runner) for spec in method]
     readers = {label or spec: spec for label, _, spec in (one.rpartition(": ") for one in reader)}
     done = wb.grid(_questions(questions, opened), chosen, readers, to, tokens=tokens or None, **vars(asked))
@@ -599,25 +600,31 @@ def _encoder(model: opt.Model, spec: str, offline: bool = False, **settings: Any
 def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline: bool):
     """The encoder of a build: of the SPEC, or the one behind an endpoint that an index in the folder names; None where
     the index finds its own."""
-    from workbench.encoding import asks_endpoint
-    from workbench.index.store import Store
-
     if spec is not None:
         return _encoder(model, spec, offline)
-    named = Store(folder).read_manifest().get("encoder", {}).get("settings", {"spec": ""})
-    return _encoder(model, **named) if asks_endpoint(named["spec"]) else None
+    return _encoder(model, **_named(folder)) if _asks_for_vectors(folder, None) else None
 
 
 def _index(folder: Path, model: opt.Model, encoder: str | None = None):
     """An index. Its encoder is made here if it is asked over a network, or if a SPEC says how it is to be had."""
     import workbench as wb
+
+    own = encoder or _asks_for_vectors(folder, encoder)
+    return wb.Index.open(folder, _encoder(model, **({"spec": encoder} if encoder else _named(folder))) if own else None)
+
+
+def _named(folder: Path) -> dict[str, Any]:
+    """The settings of the encoder that an index in the folder names."""
+    from workbench.index.store import Store
+
+    return Store(folder).read_manifest().get("encoder", {}).get("settings", {"spec": ""})
+
+
+def _asks_for_vectors(folder: Path, encoder: str | None) -> bool:
+    """Whether an endpoint is asked for vectors: by the SPEC, or by the index in the folder."""
     from workbench.encoding import asks_endpoint
 
-    opened = wb.Index.open(folder)
-    named = {"spec": encoder} if encoder else opened.manifest["encoder"].get("settings", {"spec": ""})
-    if encoder or asks_endpoint(named["spec"]):
-        return wb.Index.open(folder, _encoder(model, **named))
-    return opened
+    return asks_endpoint(encoder or _named(folder)["spec"])
 
 
 def _encoded_with(index) -> list[str]:
@@ -626,14 +633,14 @@ def _encoded_with(index) -> list[str]:
     return [f"Encoded with {escape(index.encoder_in_use.name)}: {escape(repr(meter))}"] if meter else []
 
 
-def _engine(model: opt.Model, spec: str | None = None, *, beside: Any = None):
+def _engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False):
     """The engine that the options, or a SPEC with the same options, name; while a verb is recorded, its recording.
-    `beside` is the encoder: the recording of one behind an endpoint may hold answers of no model."""
+    A recording for `vectors` may hold answers of no model."""
     import workbench as wb
 
     spec, record = spec or model.engine, model.record
     how, file = _recording.get() or ("", None)
-    if spec == "rules" and hasattr(beside, "meter") and not (how == "replay" and _answers_in(file)):
+    if vectors and spec == "rules" and not (how == "replay" and _answers_in(file)):
         return wb.engine("rules")
     if how == "replay":
         from workbench.llm.chat import replay_engine
