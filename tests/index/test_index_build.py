@@ -286,7 +286,7 @@ def test_unknown_layers_and_settings_name_the_known_ones(tiny, tmp_path, options
 
 
 def test_an_unknown_merge_and_an_unknown_layer_name_the_known_ones(tiny_index):
-    with pytest.raises(SettingError, match="overwrite, sum"):
+    with pytest.raises(SettingError, match="overwrite, overwrite_stated, sum"):
         tiny_index.graph.weights("max")
     with pytest.raises(SettingError, match="'fcats'; there are passages"):
         tiny_index.layer("fcats")
