@@ -31,7 +31,9 @@ from workbench.registry import KINDS
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
 # Groups of tests that take minutes; all others follow in the order of their folders.
-FIRST = ("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 01", "notebook 03")
+FIRST = (
+    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 01", "notebook 03"),
+)
 # Two cores shared with others make single examples slow now and then; that is no failure.
 settings.register_profile(
     "workbench", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -35,7 +35,7 @@ _DEFINED_IN = {
 }
 _MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, "ablate", "explore", "methods", "replay", "trace_dots"])
+__all__ = sorted([*_MODULE_OF, "ablate", "explore", "methods", "replay", "steer", "trace_dots"])
 
 
 def __getattr__(name):
@@ -74,6 +74,14 @@ def replay(source, questions=(), **settings):
     from workbench.views.replay_widget import ReplayWidget
 
     return ReplayWidget(source, questions, **settings)
+
+
+def steer(source, questions=(), **settings):
+    """Widgets to steer CatRAG's walk, live or over the replies of a saved run; see
+    :class:`workbench.views.steering_widget.Steer`."""
+    from workbench.views.steering_widget import Steer
+
+    return Steer(source, questions, **settings)
 
 
 def trace_dots(source, questions=(), **settings):

@@ -20,6 +20,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     records,
     replay,
     run,
+    steering,
     tables,
     trace,
 )

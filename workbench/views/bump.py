@@ -1,17 +1,18 @@
-"""The ranks of passages from round to round (a bump chart), and the position of the cut.
+"""The ranks of passages from stage to stage (a bump chart), and the position of the cut.
 
 Shapes repeat the colours: gold passages are diamonds with a thick line, those that the verifier chose triangles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import Normal, Stroke
 
 from workbench.errors import SettingError
+from workbench.methods.iterative.events import Ranking
 from workbench.methods.iterative.replay import END, Replay
 from workbench.records import Passage
 from workbench.views.base import clean, esc, short
@@ -22,6 +23,20 @@ TOP = 10  # ranks that have a row of their own
 _LEFT, _STEP, _HEAD, _ROW, _LETTER = 26, 56, 30, 21, 6.7  # pixels: margin, stage, header, row, letter of a label
 # What keeps a number readable where a line runs under it.
 _HALO = ' style="paint-order:stroke;stroke:var(--jp-layout-color0,#fff);stroke-width:3px"'
+
+
+class Staged(Protocol):
+    """Rankings of passages over named stages: a `Replay`, or a `StagedWalk`."""
+
+    question: str
+    method: str
+    gold: Sequence[str]
+    verified: Sequence[str]
+
+    @property
+    def stages(self) -> Sequence[str]: ...
+    def ranking(self, stage: int) -> Ranking: ...
+    def ranks(self, ids: Sequence[str]) -> Mapping[str, tuple[int | None, ...]]: ...
 
 
 class RankHistory(NamedTuple):
@@ -35,7 +50,7 @@ class RankHistory(NamedTuple):
     rows: tuple[int | None, ...]
 
 
-def rank_histories(replay: Replay, top: int = TOP) -> list[RankHistory]:
+def rank_histories(replay: Staged, top: int = TOP) -> list[RankHistory]:
     """The histories of all passages that are among the first `top` at any stage, then of the gold passages."""
     if not (isinstance(top, int) and top >= 1):
         raise SettingError(f"top={top!r}; it should be a whole number of ranks from 1 on")
@@ -52,28 +67,28 @@ def rank_histories(replay: Replay, top: int = TOP) -> list[RankHistory]:
 
 
 def bump_svg(
-    replay: Replay, at: int, passages: Mapping[str, Passage] | None = None, top: int = TOP, letters: int = 36
+    replay: Staged, at: int, passages: Mapping[str, Passage] | None = None, top: int = TOP, letters: int = 36
 ) -> str:
     """The ranks as SVG in the colours of the surrounding page, with labels of at most `letters` letters. Stage `at` is
     marked; later stages are faint."""
     histories, stages = rank_histories(replay, top), replay.stages
-    rows = _row_count(histories, top)
-    width, height = round(_LEFT + _STEP * len(stages) + _LETTER * letters), _HEAD + _ROW * rows + 8
+    rows, step = _row_count(histories, top), _step(stages)
+    width, height = round(_LEFT + step * len(stages) + _LETTER * letters), _HEAD + _ROW * rows + 8
     parts = [
-        f'<rect x="{_x(at) - _STEP / 2:g}" y="2" width="{_STEP}" height="{height - 4}" rx="4" '
+        f'<rect x="{_x(at, step) - step / 2:g}" y="2" width="{step}" height="{height - 4}" rx="4" '
         'fill="currentColor" fill-opacity="0.08"/>',
         *(
-            f'<text x="{_x(stage):g}" y="18" text-anchor="middle"{_bold(stage == at)}>{esc(name)}</text>'
+            f'<text x="{_x(stage, step):g}" y="18" text-anchor="middle"{_bold(stage == at)}>{esc(name)}</text>'
             for stage, name in enumerate(stages)
         ),
         *(f'<text x="6" y="{_y(row) + 4}" opacity="0.6">{row}</text>' for row in range(1, min(rows, top) + 1)),
     ]
     for history in histories:
         label = _label(history.passage, passages)
-        parts += [*_svg_lines(history, at), *_svg_marks(history, stages, at, top, label)]
+        parts += [*_svg_lines(history, at, step), *_svg_marks(history, stages, at, top, label)]
         if history.rows[-1]:
             parts.append(
-                f'<text x="{_x(len(stages) - 1) + _STEP / 2:g}" y="{_y(history.rows[-1]) + 4}"{_bold(history.gold)}>'
+                f'<text x="{_x(len(stages) - 0.5, step):g}" y="{_y(history.rows[-1]) + 4}"{_bold(history.gold)}>'
                 f"{esc(short(label, letters))}</text>"
             )
     # White space is kept small because the widget's HTML would otherwise keep it.
@@ -84,32 +99,36 @@ def bump_svg(
     )
 
 
-def _svg_lines(history: RankHistory, at: int) -> Iterator[str]:
+def _svg_lines(history: RankHistory, at: int, step: int) -> Iterator[str]:
     thick = 3 if history.gold else 1.3
     for stage, (row, after) in enumerate(zip(history.rows, history.rows[1:])):
         if row and after:
             yield (
-                f'<line x1="{_x(stage):g}" y1="{_y(row)}" x2="{_x(stage + 1):g}" y2="{_y(after)}" '
+                f'<line x1="{_x(stage, step):g}" y1="{_y(row)}" x2="{_x(stage + 1, step):g}" y2="{_y(after)}" '
                 f'stroke="{_colour(history)}" stroke-width="{thick}"{_faint(stage + 1 > at)}/>'
             )
 
 
 def _svg_marks(history: RankHistory, stages: Sequence[str], at: int, top: int, label: str) -> Iterator[str]:
+    step = _step(stages)
     for stage, (row, rank) in enumerate(zip(history.rows, history.ranks)):
         if row:
             yield (
                 f"<g{_faint(stage > at)}><title>{esc(label)}: {_rank(rank)}</title>"
-                f"{_svg_mark(_x(stage), _y(row), history, stages[stage], found=rank is not None)}</g>"
+                f"{_svg_mark(_x(stage, step), _y(row), history, stages[stage], found=rank is not None)}</g>"
             )
             if row > top:
-                yield f'<text x="{_x(stage) + 8:g}" y="{_y(row) - 5}"{_HALO}>{_rank(rank)}</text>'
+                yield f'<text x="{_x(stage, step) + 8:g}" y="{_y(row) - 5}"{_HALO}>{_rank(rank)}</text>'
 
 
-def bump_figure(replay: Replay, passages: Mapping[str, Passage] | None = None, top: int = TOP) -> Picture:
+def bump_figure(
+    replay: Staged, passages: Mapping[str, Passage] | None = None, top: int = TOP, ylabel: str = "rank in the pool"
+) -> Picture:
     """The picture of the replay widget, for print."""
     histories, stages = rank_histories(replay, top), replay.stages
     rows = _row_count(histories, top)
-    figure = Figure(figsize=(4.2 + 0.9 * len(stages), 0.26 * rows + 1.1), layout="constrained", dpi=110)
+    width = 4.2 + 0.9 * (_step(stages) / _STEP) * len(stages)
+    figure = Figure(figsize=(width, 0.26 * rows + 1.1), layout="constrained", dpi=110)
     axes = figure.subplots()
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     for history in histories:
@@ -122,7 +141,7 @@ def bump_figure(replay: Replay, passages: Mapping[str, Passage] | None = None, t
             )  # fmt: skip
     axes.set_xticks(range(len(stages)), stages)
     axes.set_yticks(range(1, min(rows, top) + 1))
-    axes.set(xlim=(-0.3, len(stages) - 0.7), ylim=(rows + 0.6, 0.4), ylabel="rank in the pool")
+    axes.set(xlim=(-0.3, len(stages) - 0.7), ylim=(rows + 0.6, 0.4), ylabel=ylabel)
     axes.set_title(plain_label(replay.question, 90), loc="left", fontsize=9)
     figure.supxlabel(
         "diamond: gold" + ("; triangle: chosen by the verifier" if replay.verified else ""), fontsize=8, color=GREY
@@ -187,8 +206,13 @@ def _reason(replay: Replay, name: str) -> str:
     return next((reason for reason in ("verified", "score", "filled") if reason in replay.why(name)), "")
 
 
-def _x(stage: int) -> float:
-    return _LEFT + _STEP * (stage + 0.5)
+def _step(stages: Sequence[str]) -> int:
+    """The width of a stage: room for the longest name."""
+    return max(_STEP, round(_LETTER * max(map(len, stages), default=0)) + 2)
+
+
+def _x(stage: float, step: int) -> float:
+    return _LEFT + step * (stage + 0.5)
 
 
 def _y(row: int) -> int:

@@ -78,7 +78,7 @@ class DrawnNode(NamedTuple):
 
 class DrawnEdge(NamedTuple):
     """An edge between positions in `Drawing.nodes`. `arrows` is "", "to", "from" or "to,from"; `width` replaces that of
-    the style."""
+    the style; `curve` is how far it bends from a straight line, as a share of its length."""
 
     source: int
     target: int
@@ -87,6 +87,7 @@ class DrawnEdge(NamedTuple):
     label: str = ""
     arrows: str = ""
     width: float | None = None
+    curve: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -168,6 +169,7 @@ def _vis_edge(edge: DrawnEdge, drawing: Drawing, colours: Theme) -> dict:
         "dashes": list(edge.style.dashes) if edge.style.dashes else False,
         "color": {"color": edge.style.colour, "opacity": edge.style.opacity},
         **({"arrows": edge.arrows} if edge.arrows else {}),
+        **({"smooth": {"enabled": True, "type": "curvedCW", "roundness": edge.curve}} if edge.curve else {}),
         **({"label": edge.label, "font": {**_font(12, 4, colours), "vadjust": -9}} if edge.label else {}),
     }
 
@@ -191,17 +193,23 @@ _OPTIONS = (
     '{"physics": {"enabled": false}, "interaction": {"hover": true, "tooltipDelay": 80, "multiselect": false},'
     ' "edges": {"smooth": false, "selectionWidth": 2, "hoverWidth": 1}}'
 )
-# Tooltips become text nodes here, because vis-network parses a string that holds "href" as HTML. A frame may load
-# before it has a size; the drawing is fitted when it has one.
+# Tooltips become text nodes here, because vis-network parses a string that holds "href" as HTML; they would outlive
+# their node and the mouse. A frame may load before it has a size; the drawing is fitted when it has one, and again when
+# its shape changes.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
 const place = document.getElementById("mynetwork");
-let shown, placed = false;
-const show = (drawn) => {
+let shown, wide, placed = false;
+const ratio = () => {
   const room = place.getBoundingClientRect();
-  shown = drawn;
   placed = room.width > 0 && room.height > 0;
-  const wide = placed ? Math.min(Math.max(room.width / room.height, 1), 2) : 1;
+  return placed ? Math.min(Math.max(room.width / room.height, 1), 2) : 1;
+};
+const hide = () => { network.interactionHandler.popup?.hide(); };
+const show = (drawn) => {
+  hide();
+  shown = drawn;
+  wide = ratio();
   nodes.clear();
   edges.clear();
   nodes.add(drawn.nodes.map((node) => ({...node, x: node.x * wide, title: tip(node.tooltip)})));
@@ -210,7 +218,8 @@ const show = (drawn) => {
   network.fit();
   network.moveTo({scale: 0.9 * network.getScale()});
 };
-new ResizeObserver(() => { if (!placed) show(shown); }).observe(place);
+new ResizeObserver(() => { if (shown && (!placed || ratio() !== wide)) show(shown); }).observe(place);
+place.addEventListener("mouseleave", hide);
 addEventListener("message", ({source, data}) => { if (source === parent && data && data.nodes) show(data); });
 network.on("click", ({nodes: [id]}) => { if (Number.isInteger(id)) parent.postMessage({picked: id}, "*"); });
 </script>"""

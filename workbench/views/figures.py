@@ -170,6 +170,7 @@ def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
 def _draw_arrow(axes: Axes, edge: DrawnEdge, start: np.ndarray, end: np.ndarray) -> None:
     look = {"to": "->", "from": "<-", "to,from": "<->"}[edge.arrows]
     style = {"color": edge.style.colour, "linewidth": edge.style.linewidth, "linestyle": edge.style.linestyle}
+    style |= {"connectionstyle": f"arc3,rad={edge.curve}"} if edge.curve else {}
     axes.annotate("", end, start, arrowprops={"arrowstyle": look, "shrinkA": 6, "shrinkB": 6, **style}, zorder=1)
 
 
@@ -220,6 +221,17 @@ def recall_figure(curves: Mapping[str, Mapping[int, float]], measure: str = "rec
             0.5, 0.5, "no gold passages: recall is not defined", transform=axes.transAxes, ha="center", color=GREY
         )
     return Picture(figure, f"{measure} over k of {', '.join(curves) or 'no method'}")
+
+
+def hubs_figure(curves: Mapping[str, Mapping[float, float]], expected: float) -> Picture:
+    """walk → {damping: the share of hubs in the phrases' mass}; dashed: their share without a question."""
+    figure, axes = _figure(6.4, 3.6)
+    for (name, curve), colour, marker in zip(curves.items(), _cycle((GREY, GREEN, BLUE, ORANGE)), _cycle("os^D")):
+        axes.plot(list(curve), list(curve.values()), color=colour, marker=marker, label=plain_label(name, 60))
+    axes.axhline(expected, color=VERMILION, linewidth=1, linestyle="--", label="without a question")
+    axes.set(xlabel="damping: probability of following an edge", ylabel="share of the mass on hubs", ylim=(0, None))
+    axes.legend(frameon=False, fontsize=8)
+    return Picture(figure, f"mass on hubs by damping, of {', '.join(curves) or 'no walk'}")
 
 
 def plain_label(value: str, limit: int) -> str:

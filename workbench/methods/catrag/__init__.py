@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -30,12 +31,14 @@ from workbench.methods.catrag.events import Anchors, EditedEdges
 from workbench.methods.catrag.rating import Rated, Rater, by_edge, by_target
 from workbench.methods.hipporag2 import HippoRAG2, Linked
 from workbench.records import Evidence
-from workbench.settings import NonNegative, Positive, validated
+from workbench.settings import NonNegative, Positive, settle, validated
+from workbench.spec import parse_spec, spec_of
 from workbench.steps import named_entities
 from workbench.text import PHRASE_RULES, storable
 from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
+SHAPING = ("merge", "synonym_weight", "specificity")  # the settings that `prepare` reads
 
 
 class CatRAG(HippoRAG2):
@@ -102,6 +105,17 @@ class CatRAG(HippoRAG2):
     def _prepared_walk(self) -> Walk:
         self._graph = DirectedGraph(self.index.graph, self.settings.merge, self.settings.synonym_weight)
         return self._graph.walk
+
+    def adjusted(self, **settings: Any) -> Self:
+        """This method with other settings. It shares what was prepared, unless one of them shapes that."""
+        given, other = {**parse_spec(self.label)[1], **settings}, copy(self)
+        other.settings = settle(self.name, self.Settings, given, self.profiles)
+        other.label = spec_of(self.name, given)
+        if any(getattr(self.settings, name) != getattr(other.settings, name) for name in SHAPING):
+            other.prepare()
+        else:
+            other._rater = Rater(self.index, self.engine, other.settings, self._graph)
+        return other
 
     def walk_distribution(self, question: str, trace: Trace | None = None) -> WalkDistribution:
         """Where the probability of the walk goes, before passages are ranked by it."""

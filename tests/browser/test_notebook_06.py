@@ -1,0 +1,198 @@
+"""Notebook 06 as its reader sees it: stages, seeds, settings, ratings by hand, both walks; both themes; attacks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lab import Notebook
+from playwright.sync_api import Locator, expect
+from steered import QUESTION, SPEC, Rater, hub_index
+from test_hostile_records import ATTACKS
+from test_views import TAGS
+
+import workbench as wb
+from workbench.trace import Trace
+
+pytestmark = pytest.mark.browser
+
+WHERE = """async (_, name) => {
+  while (!placed) await new Promise((again) => setTimeout(again, 20));
+  const at = nodes.get().findIndex((node) => node.tooltip.startsWith(name));
+  const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
+  const canvas = document.querySelector("canvas").getBoundingClientRect();
+  return {x: canvas.left + x, y: canvas.top + y};
+}"""
+
+
+def picture(widget: Locator, at: int = 0) -> Locator:
+    """The page of a visible picture."""
+    frame = widget.locator("iframe:visible").nth(at).content_frame
+    frame.locator("canvas").wait_for()
+    return frame.locator("body")
+
+
+def nodes(widget: Locator, at: int = 0) -> dict[str, list[float]]:
+    """Name → position and size of each node of a picture, where all of them stand."""
+    return picture(widget, at).evaluate(
+        "() => Object.fromEntries(nodes.get().map(({tooltip, x, y, size}) => [tooltip.split('\\n')[0], [x, y, size]]))"
+    )
+
+
+def edges(widget: Locator) -> list[str]:
+    """What the tooltips of the edges of the steered picture say."""
+    last = widget.locator("iframe:visible").count() - 1
+    return picture(widget, last).evaluate("() => edges.get().map(edge => edge.title.innerText)")
+
+
+def settles(widget: Locator, expected: dict[str, list[float]]) -> None:
+    """The picture comes to show these nodes in these sizes."""
+    wanted = {name: place[2] for name, place in expected.items()}
+    for _ in range(100):
+        if (found := {name: place[2] for name, place in nodes(widget).items()}) == wanted:
+            return
+        widget.page.wait_for_timeout(100)
+    assert found == wanted
+
+
+@pytest.mark.slow
+def test_its_widgets_steer(lab, page, notebook):
+    notebook = lab.open(page, notebook("06", live=True).path)
+    expect(notebook.outputs("06 Steer the walk: meridian")).to_contain_text("all checks hold")
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"06_steer_{theme}")
+    steer(notebook)
+
+
+def steer(notebook: Notebook) -> None:
+    """The widget of the index comes first, the one of the run last."""
+    widgets = notebook.panel.locator(".hopscope-steering")
+    expect(widgets).to_have_count(2, timeout=60_000)
+    live, saved = widgets.all()
+    *settings, stage = live.get_by_role("slider").all()[:6]
+    seed, neighbour = live.locator("select:visible").all()[-2:]
+
+    # From stage to stage on one layout: edges change, and so do the sizes of nodes.
+    steered = nodes(live)
+    assert any(", × " in tooltip for tooltip in edges(live))
+    stage.press("Home")
+    expect(live.get_by_text("HippoRAG 2's walk hubs hold")).to_be_visible()
+    static = nodes(live)
+    assert {name: place[:2] for name, place in static.items()} == {name: place[:2] for name, place in steered.items()}
+    assert {name: place[2] for name, place in static.items()} != {name: place[2] for name, place in steered.items()}
+    assert not any(", × " in tooltip for tooltip in edges(live))
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"06_static_{theme}", live)
+    for name in ("+ key facts", "+ anchors", "+ rated edges"):
+        stage.press("ArrowRight")
+        expect(live.locator("b", has_text=name).first).to_be_visible()
+    settles(live, steered)
+
+    # The play button goes through the stages by itself.
+    stage.press("Home")
+    live.locator(".jupyter-widget-play button, .widget-play button").first.click()
+    expect(live.locator("p", has_text="+ rated edges hubs hold")).to_be_visible(timeout=30_000)
+
+    # A seed from the list, and one by a click on its node.
+    seed.select_option(index=1)
+    last = seed.locator("option").last.inner_text().replace("\xa0", " ")
+    expect(seed.locator("option:checked")).not_to_have_text(last)
+    live.locator("iframe:visible").scroll_into_view_if_needed()
+    where = picture(live).evaluate(WHERE, f"{last}\n")
+    live.locator("iframe:visible").click(position=where)
+    expect(seed.locator("option:checked")).to_have_text(last)
+    notebook.page.mouse.move(0, 0)  # takes the tooltip away
+
+    # A rating by hand: its edge is gone.
+    neighbour.select_option(index=0)
+    rated = neighbour.locator("option:checked").inner_text()
+    score = live.get_by_role("slider").last
+    score.press("Home")
+    live.get_by_role("button", name="rate by hand").click()
+    expect(live.get_by_text(re.compile(r"^by hand; it was \d+$"))).to_be_visible(timeout=30_000)
+    expect(neighbour.locator("option:checked")).to_have_text(re.sub(r"^\d+", "0", rated))
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"06_rated_{theme}", live)
+
+    expect(live.get_by_text(re.compile("^asking"))).to_have_count(0)
+
+    # A setting, and back to where it began.
+    key_facts = settings[1]
+    key_facts.press("Home")
+    expect(live.get_by_text(re.compile(r"beta=0")).first).to_be_visible(timeout=30_000)
+    live.get_by_role("button", name="own settings and ratings").click()
+    expect(live.get_by_text(re.compile(r"beta=0"))).to_have_count(0, timeout=30_000)
+    expect(live.get_by_text(re.compile(r"^by hand"))).to_have_count(0)
+    settles(live, steered)
+
+    # Both walks side by side on one layout.
+    live.get_by_label("side by side").check()
+    expect(live.locator("iframe:visible")).to_have_count(2)
+    left, right = (nodes(live, at) for at in range(2))
+    assert {name: pytest.approx(place[:2], abs=3) for name, place in left.items()} == {
+        name: place[:2] for name, place in right.items()
+    }
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"06_beside_{theme}", live)
+
+    # A question of the list for both.
+    asked = live.locator("input[list]")
+    before = asked.input_value()
+    asked.fill("What is known of the Skarne ferry?")
+    asked.press("Enter")
+    expect(live.get_by_text("What is known of the Skarne ferry?").first).to_be_visible(timeout=60_000)
+    asked.fill(before)
+    asked.press("Enter")
+    expect(live.locator("p", has_text=before.partition(": ")[2]).first).to_be_visible(timeout=60_000)
+
+    # The saved run walks without an engine; more neighbours than it rated are said to be unknown.
+    k_edge = saved.get_by_role("slider").nth(3)
+    k_edge.press("End")
+    expect(saved.get_by_text(re.compile(r"k_edge=40")).first).to_be_visible(timeout=30_000)
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"06_saved_{theme}", saved)
+
+
+def test_nothing_in_a_steered_trace_is_acted_upon(lab, page, tmp_path):
+    """An attack as name of a phrase, id of a passage, reason and label of the method."""
+    text = " ".join(ATTACKS)
+    built = hub_index(tmp_path / "hub")
+
+    def put(value):
+        if isinstance(value, str):
+            return value.replace("kestrel", text).replace("founder 0", text).replace("of ilse", text)
+        if isinstance(value, dict):
+            return {put(name): put(item) for name, item in value.items()}
+        return [put(item) for item in value] if isinstance(value, list) else value
+
+    events = [
+        replace(event, inputs=put(dict(event.inputs)), outputs=put(dict(event.outputs)),
+                scores=tuple((put(name), score) for name, score in event.scores))
+        for event in wb.method(SPEC, built, Rater()).retrieve(QUESTION).trace
+    ]  # fmt: skip
+    Trace(events=events).save(Path(lab.root) / "steered.jsonl")
+    lab.write(
+        "hostile_steering.ipynb",
+        "import workbench as wb\nfrom workbench.methods.catrag.steering import steering\n"
+        "trace = wb.Trace.open(wb.home() / 'steered.jsonl')",
+        "steer = wb.steer(trace, theme='dark')\nsteer",
+        "steering(trace)",
+    )
+    notebook = lab.open(page, "hostile_steering.ipynb", theme="dark")
+    notebook.run_all()
+    panel = notebook.panel
+    expect(panel.locator("iframe:visible")).to_have_count(1)
+    panel.frame_locator("iframe:visible").locator("canvas").wait_for()
+    panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
+    found = panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
+    assert set(found) <= TAGS
+    for part in page.frames:
+        assert part.evaluate("window.pwned === undefined")
+    notebook.screenshot("06_hostile")

@@ -1,0 +1,166 @@
+"""The look of a steered walk, its pictures and its record; nothing in them is acted upon."""
+
+from __future__ import annotations
+
+import json
+from html import unescape
+
+import pytest
+from hypothesis import given, settings
+from small import index_of
+from steered import ASKED, QUESTION, SPEC, Rater, hub_index
+from test_views import HOSTILE, UNSHOWABLE, Checked, hostile
+
+import workbench as wb
+from workbench.methods.catrag.stages import staged
+from workbench.methods.catrag.steering import EditedEdge, RatedNeighbour, RatedSeed, Seed, Steering, steering
+from workbench.views import html
+from workbench.views.bump import bump_figure, bump_svg
+from workbench.views.drawing import drawing_data, drawing_page
+from workbench.views.figures import drawing_figure
+from workbench.views.steering import flow_part, ratings_part, stages_part
+from workbench.views.steering_drawing import (
+    ANCHOR,
+    GOLD,
+    GONE,
+    KEY_FACT,
+    SAME,
+    SEED,
+    SKIPPED,
+    STRONGER,
+    edge_width,
+    places_of,
+    steered_drawing,
+    traced_drawing,
+)
+
+CONTROL = "\x1b[2J\x00\x07\r\x9b31m\u202e\u2028\ud800"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    built = hub_index(tmp_path_factory.mktemp("hub"))
+    wb.method("catrag", built)
+    return wb.Index.open(built.folder, encoder=built.encoder)
+
+
+@pytest.fixture(scope="module")
+def walk(index):
+    """With an anchor, an edge of each kind, and a gold passage."""
+    method = wb.method(SPEC, index, Rater(entities=("Show 3",)), k_edge=8, linking_top_k=2)
+    return staged(method, QUESTION, ASKED.support)
+
+
+def styles(drawing) -> dict:
+    """(source, target) → the edge between them."""
+    names = [node.name for node in drawing.nodes]
+    return {(names[edge.source], names[edge.target]): edge for edge in drawing.edges}
+
+
+def told_of(text: str) -> Steering:
+    """A record with the text in every field that takes one."""
+    neighbours = (RatedNeighbour(text, 9, text), RatedNeighbour(text, 4, "", True), RatedNeighbour(text, None))
+    seeds = (Seed(text, 0.5), Seed(text, 0.2, text, 0.9))
+    edges = (EditedEdge(text, text, "relation", 2.0, 0.0), EditedEdge(text, text, "context", 1.0, 3.5))
+    scores = ((text, 0.5),)
+    return Steering(text, text, scores, scores, scores, (text,), seeds, (RatedSeed(text, 0.5, 3, neighbours),), edges,
+                    scores, scores, (text,), text, text)  # fmt: skip
+
+
+@settings(max_examples=25)
+@given(hostile)
+def test_no_text_is_acted_upon(text):
+    told = told_of(text)
+    shown = html(told) + html(traced_drawing(told, chosen=text)).partition("<iframe")[0]
+    Checked(shown)
+    assert not UNSHOWABLE.search(shown + repr(told))
+    assert "</script" not in json.dumps(drawing_data(traced_drawing(told))).replace("<", "\\u003c")
+
+
+def test_a_terminal_gets_no_control_characters():
+    assert not UNSHOWABLE.search(repr(told_of(CONTROL)))
+
+
+@pytest.mark.parametrize("letter", ["a", "<", "東"])
+def test_a_text_of_100_kb_stays_small(letter):
+    told = told_of(letter * 100_000)
+    assert len(unescape(html(told))) < 30_000 and len(repr(told)) < 10_000
+    assert len(drawing_page(traced_drawing(told))) < len(drawing_page(traced_drawing(told_of("x")))) + 20_000
+
+
+def test_hostile_names_of_an_index(tmp_path):
+    texts = [text.replace("\ud800", "?") for text in HOSTILE]
+    index = index_of(tmp_path, {f"{at} {text}": [(f"x{text}", text, f"{text} {at}"), (f"{text} {at}", text, "y")]
+                                for at, text in enumerate(texts)})  # fmt: skip
+    for question in texts[::4]:
+        walk = staged(wb.method("catrag[filter=identity]", index, Rater(entities=texts)), question, texts)
+        Checked(html(walk))
+        assert not UNSHOWABLE.search(repr(walk) + html(walk))
+        svg = bump_svg(walk, 3, index.passages.passages and {one.id: one for one in index.passages.passages})
+        assert "<script" not in svg and "<img" not in svg and "onerror='" not in svg
+        drawn = drawing_page(steered_drawing(walk, 3))
+        assert "<script>alert" not in drawn and "<img src=x" not in drawn
+
+
+def test_stages_share_one_layout_and_edges_change_their_looks(walk):
+    places = places_of(walk)
+    drawn = [steered_drawing(walk, stage, places, "kestrel") for stage in range(4)]
+    assert len({tuple((node.name, node.x, node.y) for node in one.nodes) for one in drawn}) == 1
+    assert len({frozenset(styles(one)) for one in drawn}) == 1, "an edge is at its place before it is edited"
+    looks = [styles(one) for one in drawn]
+    assert looks[0]["kestrel", "ilse"].style is SAME and looks[3]["kestrel", "ilse"].style is STRONGER
+    assert looks[3]["kestrel", "ilse"].width > looks[0]["kestrel", "ilse"].width == edge_width(4)
+    gone = looks[3]["kestrel", "show 1"]
+    assert gone.style is GONE and gone.label == "✕ 0" and gone.arrows == "to" and "gone, 2 → 0" in gone.tooltip
+    assert looks[1]["kestrel", "programme 0"].style is KEY_FACT and looks[0]["kestrel", "programme 0"].style is SAME
+    skipped = {edge.style for (source, _), edge in looks[3].items() if source == "kestrel"}
+    assert SKIPPED in skipped
+    nodes = [{node.name: node for node in one.nodes} for one in drawn]
+    assert nodes[3]["show 3"].style is ANCHOR is not nodes[1]["show 3"].style
+    assert nodes[0]["kestrel"].style is SEED and nodes[0]["kestrel"].role == "hub" and nodes[0]["kestrel"].outline
+    assert nodes[0]["born"].style is GOLD
+    assert nodes[3]["ilse"].size > nodes[0]["ilse"].size, "its probability grew"
+
+
+def test_two_edited_directions_bend_apart(walk):
+    edges = styles(steered_drawing(walk, 3))
+    there, back = edges["kestrel", "ilse"], edges["ilse", "kestrel"]
+    assert there.curve == back.curve > 0 and there.arrows == back.arrows == "to"
+    data = drawing_data(steered_drawing(walk, 3))["edges"]
+    assert sum("smooth" in edge for edge in data) == sum(edge.curve > 0 for edge in edges.values())
+
+
+def test_both_themes_and_print(walk, tmp_path):
+    drawing = steered_drawing(walk, 3)
+    light, dark = (drawing_data(drawing, theme) for theme in ("light", "dark"))
+    assert light["nodes"][0]["font"]["color"] != dark["nodes"][0]["font"]["color"]
+    assert drawing_figure(drawing).save(tmp_path / "walk.png").stat().st_size > 10_000
+    assert bump_figure(walk, ylabel="rank").save(tmp_path / "ranks.png").stat().st_size > 10_000
+
+
+def test_the_layout_stays_where_it_suffices(index, walk):
+    places = places_of(walk)
+    other = staged(wb.method(SPEC, index, Rater(entities=("Show 3",)), k_edge=8, linking_top_k=2, beta=0.5), QUESTION)
+    assert places_of(other, places) == {row: places[row] for row in other.shown()}
+    assert places_of(walk, dict(list(places.items())[:2])) == places
+
+
+def test_tables_say_what_moved(walk):
+    shown = " ".join(Checked(stages_part(walk, 1)).shown)
+    assert "+ key facts" in shown and "hubs: the strongest 1 % of the phrases (1)" in shown
+    flow = " ".join(Checked(flow_part(walk, 3, 2)).shown)
+    assert "+ anchors → + rated edges" in flow and "kestrel" in flow and "hub" in flow
+    assert "phrases with most mass" in " ".join(Checked(flow_part(walk, 0, 0)).shown)
+    told = " ".join(Checked(ratings_part(walk.parts[3].steering, "kestrel")).shown)
+    for words in ("ilse", "10", "Direct", "of ilse", "4 → 20", "2 → 0 (gone)", "skip"):
+        assert words in told
+    assert repr(walk).startswith(f"StagedWalk of {QUESTION!r} by catrag") and "gold born: " in repr(walk)
+
+
+def test_a_trace_draws_what_it_holds(index):
+    told = steering(wb.method(SPEC, index, Rater()).retrieve(QUESTION), ASKED.support)
+    drawing = traced_drawing(told, chosen="kestrel")
+    names = {node.name for node in drawing.nodes}
+    assert {"kestrel", "ilse", "founder 0"} <= names and drawing.edges
+    assert styles(drawing)["kestrel", "ilse"].label == "10"
+    assert len(traced_drawing(Steering("q", "catrag"))) == 0

@@ -1,0 +1,217 @@
+"""The view of a steered walk: kept facts, seeds and anchors, ratings, edited edges, and what each stage moves.
+
+A trace has no titles and texts of passages; a view shows them if `passages`, by id, are given, otherwise ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.methods.catrag.stages import Flow, StagedWalk
+from workbench.methods.catrag.steering import SKIP, EditedEdge, RatedSeed, Scores, Seed, Steering
+from workbench.records import Passage
+from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.views.records import SHOWN, passage_line
+
+LINE = 300  # characters of a fact or a reason
+MOVED = 6  # phrases that gained most, and as many that lost most
+TIERS = ("Direct", "High", "Weak", "Irrelevant", SKIP)
+Passages = Mapping[str, Passage]
+
+
+@text.register
+def _(shown: Steering) -> str:
+    lines = [f"Steering of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
+    lines += [f"  ! {clean(note, LINE)}" for note in notes(shown)]
+    lines += [f"  seed {clean(seed.phrase, NAME)} {number(seed.weight)}, {clean(_origin(seed), NAME)}"
+              for seed in shown.seeds]  # fmt: skip
+    for seed in shown.rated:
+        tiers = ", ".join(f"{clean(one.name, 60)} {one.tier} {one.score}" for one in seed.best[:5])
+        lines.append(f"  rated for {clean(seed.phrase, NAME)}: {tiers or 'no neighbour'}")
+    lines.append(f"  {len(shown.edges):,} edited edges")
+    lines += [f"  {rank}. {clean(name, NAME)} {number(score)}"
+              for rank, (name, score) in enumerate(shown.ranking[:5], 1)]  # fmt: skip
+    return "\n".join(lines)
+
+
+@html.register
+def _(shown: Steering) -> str:
+    return page(whole(shown))
+
+
+@text.register
+def _(walk: StagedWalk) -> str:
+    lines = [f"StagedWalk of {clean(walk.question, 200)!r} by {clean(walk.method, NAME)}"]
+    lines += [f"  ! {clean(walk.fallback, LINE)}"] if walk.fallback else []
+    for at, part in enumerate(walk.parts):
+        best = ", ".join(clean(name, 40) for name, _ in walk.ranking(at)[:5])
+        lines.append(f"  {part.name}: hubs hold {part.walk.hubs.share_all:.1%} of the phrases' mass → {best}")
+    for name, ranks in walk.ranks().items():
+        lines.append(f"  gold {clean(name, 60)}: {' → '.join(str(rank or '–') for rank in ranks)}")
+    return "\n".join(lines)
+
+
+@html.register
+def _(walk: StagedWalk) -> str:
+    known = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
+    last = len(walk.parts) - 1
+    return page(
+        heading(walk.question, walk.method, [walk.fallback] if walk.fallback else []),
+        stages_part(walk, last),
+        flow_part(walk, last, 0),
+        details("passages", ranking_part(walk.ranking(last)[:SHOWN], walk.gold, known), open=True),
+        details("how it was steered", whole(walk.parts[-1].steering, known)),
+    )
+
+
+# -- parts of a page ---------------------------------------------------------------------------------------------------
+
+
+def whole(shown: Steering, passages: Passages | None = None) -> str:
+    """All that the trace tells."""
+    return (
+        heading(shown.question, shown.method, notes(shown))
+        + facts_part(shown)
+        + seeds_part(shown)
+        + "".join(details(_rated_for(seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)
+        + edges_part(shown.edges, passages)
+        + "<p><b>passages</b></p>"
+        + ranking_part(shown.ranking[:SHOWN], shown.gold, passages)
+    )
+
+
+def heading(question: str, method: str, caveats: Sequence[str]) -> str:
+    bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in caveats)
+    return f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>{bad}"
+
+
+def notes(shown: Steering) -> list[str]:
+    """Why it fell back or failed."""
+    return [note for note in (shown.fallback, shown.failure) if note]
+
+
+def facts_part(shown: Steering) -> str:
+    """The facts closest to the question, and which of them the filter kept."""
+    kept = dict(shown.facts)
+    rows = [(clean(fact, LINE), score, "kept" if fact in kept else "–") for fact, score in shown.linked]
+    return "<p><b>facts</b></p>" + table(["fact", "similarity", ""], rows)
+
+
+def seeds_part(shown: Steering) -> str:
+    """The seeds with their weights, and where each comes from."""
+    rated = {seed.phrase: len(seed.neighbours) for seed in shown.rated}
+    rows = [
+        (clean(seed.phrase, NAME), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
+        for seed in shown.seeds
+    ]
+    return "<p><b>seeds</b></p>" + table(["seed", "weight", "from", "neighbours"], rows)
+
+
+def ratings_part(shown: Steering, phrase: str) -> str:
+    """The neighbours of a seed, the best rated first, and what the rating did to their edges."""
+    weights = {(edge.source, edge.target): edge for edge in shown.edges if edge.kind != "context"}
+    rows = [
+        (
+            clean(one.name, NAME),
+            "–" if one.score is None else one.score,
+            one.tier,
+            _weights(weights.get((phrase, one.name))),
+            clean("left out by the reply; counts as Weak" if one.missing else one.reason, LINE),
+        )
+        for one in shown.seed(phrase).best
+    ]
+    return table(["neighbour", "score", "tier", "weight", "reason"], rows)
+
+
+def edges_part(edges: Sequence[EditedEdge], passages: Passages | None = None) -> str:
+    """The edited edges, folded."""
+    rows = [
+        (clean(edge.source, NAME), _end(edge, passages), edge.kind, edge.before, edge.after, f"× {edge.factor:.3g}")
+        for edge in edges
+    ]
+    return details(
+        f"{len(rows):,} edited edges", table(["from", "to", "kind", "before", "after", "factor"], rows[:200])
+    )
+
+
+def ranking_part(ranking: Scores, gold: Sequence[str], passages: Passages | None = None) -> str:
+    """Passages, best first; gold ones are marked."""
+    rows = [
+        (rank, Markup(passage_line(passages[name])) if passages and name in passages else clean(name, NAME), score,
+         "gold" if name in gold else "")
+        for rank, (name, score) in enumerate(ranking, 1)
+    ]  # fmt: skip
+    return table(["rank", "passage", "score", ""], rows)
+
+
+def stages_part(walk: StagedWalk, at: int) -> str:
+    """The drift of each stage: the share of the mass on hubs, and the ranks of the gold passages. Stage `at` is
+    bold."""
+    rows = [
+        (Markup(f"<b>{esc(part.name)}</b>" if stage == at else esc(part.name)), *_stage_cells(walk, stage))
+        for stage, part in enumerate(walk.parts)
+    ]
+    headers = ["stage", "mass on hubs", "hubs of the ten best", "S_ppr", "mass on passages", "edited edges", "gold at"]
+    return table(headers, rows) + (
+        f"<p class='q'>hubs: the strongest 1 % of the phrases ({len(walk.hubs):,}), and their share of the phrases' "
+        f"mass; without a question they would hold {walk.parts[0].walk.hubs.expected:.1%}</p>"
+    )
+
+
+def flow_part(walk: StagedWalk, stage: int, since: int) -> str:
+    """The phrases whose probability rose and fell most between two stages; of one stage, those with most of it."""
+    moved = walk.flow(stage, since)
+    if stage == since:
+        most = sorted(moved, key=lambda one: -one.after)[: 2 * MOVED]
+        rows = [(_phrase(one), f"{one.after:.2%}") for one in most]
+        return "<p><b>phrases with most mass</b></p>" + table(["phrase", "mass"], rows)
+    gained = [one for one in moved[:MOVED] if one.change > 0]
+    lost = [one for one in moved[::-1][:MOVED] if one.change < 0]
+    before, after = walk.stages[since], walk.stages[stage]
+    rows = [(_phrase(one), f"{one.before:.2%}", f"{one.after:.2%}", f"{one.change:+.2%}") for one in [*gained, *lost]]
+    where = f"<span class='q'>{esc(before)} → {esc(after)}</span>"
+    return f"<p><b>mass gained and lost</b> {where}</p>" + table(["phrase", "before", "after", "change"], rows)
+
+
+# -- smaller parts -----------------------------------------------------------------------------------------------------
+
+
+def _stage_cells(walk: StagedWalk, stage: int) -> tuple:
+    part = walk.parts[stage]
+    bias, ranks = part.walk.hubs, [ranks[stage] for ranks in walk.ranks().values()]
+    return (
+        f"{bias.share_all:.1%}",
+        f"{bias.share_top:.1%}",
+        f"{bias.strength:.1f}",
+        f"{part.walk.on_passages.sum():.1%}",
+        len(part.steering.edges),
+        ", ".join(str(rank or "–") for rank in sorted(ranks, key=lambda rank: rank or 10**9)) or "–",
+    )
+
+
+def _phrase(flow: Flow) -> Markup:
+    return Markup(esc(flow.phrase, NAME) + (" <span class='tag'>hub</span>" if flow.hub else ""))
+
+
+def _origin(seed: Seed) -> str:
+    if not seed.entity:
+        return "a kept fact"
+    cosine = "" if seed.cosine is None else f", cosine {seed.cosine:.2f}"
+    return f"anchor of {clean(seed.entity, NAME)!r}{cosine}"
+
+
+def _rated_for(seed: RatedSeed) -> str:
+    counts = {tier: sum(one.tier == tier for one in seed.neighbours) for tier in TIERS}
+    said = ", ".join(f"{count} {tier}" for tier, count in counts.items() if count)
+    return f"<b>{esc(seed.phrase, NAME)}</b> <span class='q'>{said or 'no neighbour'}</span>"
+
+
+def _weights(edge: EditedEdge | None) -> str:
+    if edge is None:
+        return "as it was"
+    gone = " (gone)" if edge.after == 0 else ""
+    return f"{edge.before:.3g} → {edge.after:.3g}{gone}"
+
+
+def _end(edge: EditedEdge, passages: Passages | None) -> str:
+    passage = (passages or {}).get(edge.target) if edge.kind == "context" else None
+    return short((passage.title or passage.text) if passage else edge.target, 80)

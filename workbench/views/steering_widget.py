@@ -1,0 +1,396 @@
+"""A widget to steer CatRAG's walk: mechanism by mechanism, seed by seed, with other settings and ratings.
+
+steer = wb.steer(index, data.questions)          # shows itself; asks the method
+steer = wb.steer("runs/first", index=index)      # a saved run and its index, without an engine
+steer = wb.steer("runs/first")                   # a saved run alone: what its traces tell
+steer.ask("Which river …?")                      # what the controls do, as functions
+steer.stage(2)                                   # with key facts and anchors, without ratings
+steer.seed("lanthorn bridge")                    # the ratings of its neighbours
+steer.set(beta=1, damping=0.7)                   # the same question with other settings
+steer.rate("lanthorn bridge", "river", 10)       # a rating by hand
+steer.beside()                                   # HippoRAG 2's walk beside it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.errors import SettingError
+from workbench.index import Index
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.methods import method as method_named
+from workbench.methods.catrag import CatRAG
+from workbench.methods.catrag.replies import KeptReplies
+from workbench.methods.catrag.stages import StagedWalk, staged
+from workbench.methods.catrag.steering import METHOD, RatedSeed, Steering, steering
+from workbench.records import Question
+from workbench.spec import parse_spec
+from workbench.views.base import clean, details, esc, page, short, text
+from workbench.views.bump import bump_svg
+from workbench.views.canvas import Canvas
+from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
+from workbench.views.palette import VERMILION
+from workbench.views.session import Live, Source, open_session, question_label
+from workbench.views.steering import (
+    facts_part,
+    flow_part,
+    heading,
+    notes,
+    ranking_part,
+    ratings_part,
+    seeds_part,
+    stages_part,
+    whole,
+)
+from workbench.views.steering_drawing import places_of, steered_drawing, traced_drawing
+from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
+
+K = 10  # passages ranked
+HEIGHT, LETTERS = 460, 30
+SLIDERS = {  # setting → (label, least, most, step)
+    "epsilon": ("ε", 0.0, 1.0, 0.05),
+    "beta": ("β", 0.0, 10.0, 0.25),
+    "n_seed": ("N_seed", 1, 10, 1),
+    "k_edge": ("K_edge", 1, 40, 1),
+    "damping": ("damping", 0.0, 0.95, 0.05),
+}
+_SLIDER = {"continuous_update": False, "layout": {"width": "225px"}, "style": {"description_width": "4.8em"}}
+_AUTO = {"width": "auto"}
+_NEEDS_INDEX = (
+    "this is what the trace tells; give index= to see the walk at each stage and its mass on hubs, to move settings "
+    "and to rate by hand"
+)
+_ALONE = ["edited edges"]
+
+
+class Steer(Widget):
+    """The controls and what they show: `walk`, the question's walk stage by stage (None without an index), and `shown`,
+    how the last stage was steered; `at` is the position of the stage, `chosen` the seed."""
+
+    name = "steering"
+    busy = ""  # the walk answers at once; what an engine is asked is said by `_asking`
+
+    def __init__(
+        self,
+        source: Source,
+        questions: Sequence[Question] = (),
+        *,
+        method: str = METHOD,
+        engine: Engine | None = None,
+        index: Index | None = None,
+        k: int = K,
+        theme: str = "light",
+    ):
+        """`source` is an index, over which `method` (a SPEC of catrag) runs with `engine`; a run or its folder; or the
+        trace or evidence of one question. With `index`, the replies of the latter two are walked again, and `engine` is
+        asked only for ratings that they lack. `questions` are offered for selection, and provide the gold."""
+        super().__init__(theme)
+        live = isinstance(source, Index)
+        self._replies = KeptReplies(engine or RulesEngine() if live else engine, self._asking)
+        self._session = open_session(
+            source, questions, methods={method: method}, engine=self._replies, index=index, k=k,
+            kind=METHOD, suits=lambda config: parse_spec(config["label"])[0] == METHOD,
+        )  # fmt: skip
+        self._k, self._places, self.drawing, self._paired = k, None, None, False
+        self.chosen, self.at = "", None
+        self._make_controls()
+        self._show(self._session.questions[0], self._session.methods[0], {})
+
+    # -- what the controls do -----------------------------------------------------------------------------------------
+
+    def ask(self, question: str | int, method: str | None = None) -> StagedWalk | Steering:
+        """Show the walk of a question: the id, text or position of a listed one, or, over an index, any other text.
+        `method` selects one of a run."""
+        live = isinstance(self._session, Live)
+        asked = self._session.find_or_own(question) if live else self._session.find(question)
+        self._show(asked, self._method_name if method is None else method, self._moved)
+        return self.walk or self.shown
+
+    def stage(self, stage: int | str) -> Steering:
+        """Go to a stage by its position or name; returns how it was steered."""
+        at = self._stages.index(stage) if stage in self._stages else stage
+        if not (isinstance(at, int) and 0 <= at < len(self._stages)):
+            raise SettingError(f"there is no stage {stage!r}; there are {', '.join(self._stages)}")
+        self.at = at
+        self._draw()
+        return self.walk.parts[at].steering if self.walk else self.shown
+
+    def seed(self, phrase: str) -> RatedSeed:
+        """Show the ratings of a seed's neighbours."""
+        found = self.shown.seed(phrase)
+        self.chosen = phrase
+        self._draw()
+        return found
+
+    def set(self, **settings: Any) -> StagedWalk:
+        """Walk again with other settings of the method; those that are not given stay as they are."""
+        self._need_index("other settings")
+        own = self._base.settings
+        moved = {
+            name: value
+            for name, value in {**self._moved, **settings}.items()
+            if not hasattr(own, name) or value != getattr(own, name)
+        }
+        self._show(self._question, self._method_name, moved)
+        return self.walk
+
+    def rate(self, seed: str, neighbour: str, score: int | None) -> StagedWalk:
+        """Put a score from 0 to 10 in place of the engine's, and walk again; None brings the engine's back."""
+        self._need_index("a rating by hand")
+        rated = [one.name for one in self.shown.seed(seed).neighbours if one.score is not None]
+        if neighbour not in rated:
+            raise SettingError(
+                f"{neighbour!r} was not rated for {seed!r} (a larger k_edge rates more); {', '.join(rated)}"
+            )
+        self._replies.rate(self._question.question, seed, neighbour, score)
+        self.chosen = seed
+        self._show(self._question, self._method_name, self._moved)
+        return self.walk
+
+    def reset(self) -> StagedWalk:
+        """Bring back the method's own settings and the engine's ratings."""
+        self._need_index("other settings")
+        self._replies.forget(self._question.question)
+        self._show(self._question, self._method_name, {})
+        return self.walk
+
+    def beside(self, on: bool = True) -> None:
+        """Show HippoRAG 2's walk and the steered one side by side, or only the latter."""
+        self._need_index("the walk before the question edits it")
+        self._paired = on
+        if on and self.at == 0:
+            self.at = len(self._stages) - 1
+        self._draw()
+
+    def static_html(self) -> str:
+        pictures = [self.left] if self.left else []
+        pictures += [self.drawing] if self.drawing else []
+        drawn = "".join(self._caption(one) + drawing_frame(one, theme=self.theme) for one in pictures)
+        legend = drawing_legend(self.drawing) if self.drawing else ""
+        return "".join([self._head_part(), drawn, legend, *self._body_parts(), self._seed_part()])
+
+    def __repr__(self) -> str:
+        seed = f", seed {self.chosen!r}" if self.chosen else ""
+        return f"Steer at {self._stages[self.at]}{seed}: {text(self.walk or self.shown)}"
+
+    # -- controls -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _stages(self) -> Sequence[str]:
+        return self.walk.stages if self.walk else _ALONE
+
+    @property
+    def left(self) -> Drawing | None:
+        """The picture of the walk that nothing steers, while both are shown."""
+        return self._drawing(0) if self._paired and self.drawing else None
+
+    def _make_controls(self) -> None:
+        session = self._session
+        self._asked = question_box(session.questions)
+        self._method = widgets.Dropdown(options=session.methods, description="method")
+        self._method.layout.display = None if len(session.methods) > 1 else "none"
+        self._sliders = {name: _slider(name) for name in SLIDERS}
+        self._stage = widgets.SelectionSlider(
+            options=[("", 0)], description="stage", continuous_update=False, layout={"width": "460px"}
+        )
+        self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
+        self._pair = widgets.Checkbox(description="side by side", indent=False, layout={"width": "8em"})
+        self._seed = widgets.Dropdown(options=[("", "")], description="seed", layout={"width": "310px"})
+        self._neighbour = widgets.Dropdown(options=[("", "")], description="neighbour", layout={"width": "310px"})
+        self._score = widgets.IntSlider(min=0, max=10, description="score", **_SLIDER)
+        self._rate = widgets.Button(description="rate by hand", layout=_AUTO)
+        self._reset = widgets.Button(description="own settings and ratings", layout=_AUTO)
+        self._connect()
+        self._lay_out()
+
+    def _connect(self) -> None:
+        self._on(self._asked, lambda asked: asked and self.ask(asked))
+        self._on(self._method, lambda name: self._show(self._question, name, self._moved))
+        for name, slider in self._sliders.items():
+            self._on(slider, lambda value, name=name: self.set(**{name: value}))
+        self._on(self._stage, self.stage)
+        self._on(self._play, self.stage)
+        self._on(self._pair, self.beside)
+        self._on(self._seed, lambda name: name and self.seed(name))
+        self._on(self._neighbour, lambda _: self._show_score())
+        self._press(self._rate, lambda: self.rate(self.chosen, self._neighbour.value, self._score.value))
+        self._press(self._reset, self.reset)
+
+    def _lay_out(self) -> None:
+        self._head, self._ratings, self._legend, self._table, self._ranks, self._flow, self._rest, left, right = texts(
+            9
+        )
+        self._captions = left, right
+        self._canvases = Canvas(self.theme, HEIGHT), Canvas(self.theme, HEIGHT)
+        self._sides = [
+            widgets.VBox([caption, canvas], layout={"flex": "2 1 400px", "min_width": "0"})
+            for caption, canvas in zip(self._captions, self._canvases)
+        ]
+        for canvas in self._canvases:
+            self._on_click(canvas, self._click)
+        self._edit = widgets.VBox([self._neighbour, row(self._score, self._rate)])
+        self._stack(
+            self._asked,
+            row(self._method, *self._sliders.values(), self._reset),
+            self._message,
+            self._head,
+            row(self._stage, self._play, self._pair),
+            beside(*self._sides, side(self._seed, self._edit, self._ratings, height=HEIGHT + 30)),
+            self._legend,
+            self._table,
+            beside(self._ranks, self._flow),
+            self._rest,
+        )
+
+    def _show_controls(self) -> None:
+        stages, walked = list(self._stages), self.walk is not None
+        with self._quietly():
+            self._asked.value, self._method.value = question_label(self._question), self._method_name
+            for name, slider in self._sliders.items():
+                slider.disabled = not walked
+                if walked:
+                    offer(slider, self._moved.get(name, getattr(self._base.settings, name)))
+            self._stage.options = [(name, at) for at, name in enumerate(stages)]
+            self._stage.value, self._play.max, self._play.value = self.at, len(stages) - 1, self.at
+            self._pair.value, self._pair.disabled = self._paired, not walked
+            self._seed.options = [(_listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")]
+            self._seed.value = self.chosen
+            self._show_neighbours(walked)
+
+    def _show_neighbours(self, walked: bool) -> None:
+        rated = [one for one in self._neighbours if one.score is not None]
+        before = self._neighbour.value
+        self._neighbour.options = [(f"{one.score}: {_listed(one.name)}", one.name) for one in rated] or [("", "")]
+        names = [one.name for one in rated]
+        self._neighbour.value = before if before in names else next(iter(names), "")
+        self._edit.layout.display = None if rated and walked else "none"
+        self._show_score()
+
+    def _show_score(self) -> None:
+        self._score.value = next((one.score for one in self._neighbours if one.name == self._neighbour.value), 0) or 0
+
+    def _click(self, node: int) -> None:
+        """Choose the clicked seed, or a seed for which the clicked phrase was rated."""
+        name = next((one.name for one in self.drawing.nodes if one.id == node), "")
+        found = [one for one in self.shown.rated if one.phrase == name]
+        found += [one for one in self.shown.rated if any(other.name == name for other in one.neighbours)]
+        if found:
+            self.seed(found[0].phrase)
+            with self._quietly():
+                if name in [value for _, value in self._neighbour.options]:
+                    self._neighbour.value = name
+                    self._show_score()
+
+    # -- display ------------------------------------------------------------------------------------------------------
+
+    def _show(self, question: Question, name: str, moved: dict[str, Any]) -> None:
+        """Another retrieval; before it has ended nothing changes, so that an error changes nothing."""
+        base, shown, walk = self._walked(question, name, moved)
+        self._question, self._method_name, self._moved = question, name, dict(moved)
+        self._base, self.walk, self.shown = base, walk, shown
+        last = len(self._stages) - 1
+        self.at = last if self.at is None else min(self.at, last)
+        self._paired = self._paired and walk is not None
+        self._places = places_of(walk, self._places) if walk and walk.parts[-1].walk.pagerank else None
+        if self.chosen not in [one.phrase for one in shown.rated]:
+            self.chosen = shown.rated[0].phrase if shown.rated else ""
+        self._draw()
+        self._message.value = ""
+
+    def _walked(
+        self, question: Question, name: str, moved: dict[str, Any]
+    ) -> tuple[CatRAG | None, Steering, StagedWalk | None]:
+        gold, shown, label = question.support, None, name
+        if not isinstance(self._session, Live):
+            shown = steering(self._session.retrieval(question, name).trace, gold)
+            self._replies.take(shown)
+            label = shown.method
+        if self._session.index is None or not question.question or question.question.startswith("sha256:"):
+            return None, shown, None
+        base = self._session.once(("steered", label), lambda: self._made(label))
+        walk = staged(base.adjusted(**moved), question.question, gold, k=self._k)
+        return base, walk.parts[-1].steering, walk
+
+    def _made(self, label: str) -> CatRAG:
+        if isinstance(self._session, Live):
+            return self._session.method(label)
+        return method_named(label, self._session.index, self._replies)
+
+    def _draw(self) -> None:
+        """Set controls, pictures and texts to the present state."""
+        self._show_controls()
+        self.drawing = self._drawing(self.at)
+        pictures = (self.left, self.drawing)
+        for place, caption, canvas, picture in zip(self._sides, self._captions, self._canvases, pictures):
+            place.layout.display = None if picture else "none"
+            caption.value = self._caption(picture) if picture else ""
+            canvas.draw(picture)
+        self._head.value, self._ratings.value = self._head_part(), self._seed_part()
+        for place, part in zip((self._table, self._ranks, self._flow, self._rest), self._body_parts()):
+            place.value = part
+        self._legend.value = drawing_legend(self.drawing) if self.drawing else ""
+
+    def _drawing(self, stage: int) -> Drawing | None:
+        if self.walk is None:
+            return traced_drawing(self.shown, self._session.passages, self.chosen) if self.shown.edges else None
+        return steered_drawing(self.walk, stage, self._places, self.chosen) if self._places else None
+
+    def _caption(self, picture: Drawing) -> str:
+        if self.walk is None:
+            return page(f"<p><b>{_ALONE[0]}</b></p>")
+        part = self.walk.parts[self.at if picture is self.drawing else 0]
+        on_hubs = f"hubs hold {part.walk.hubs.share_all:.1%} of the phrases' mass"
+        return page(f"<p><b>{esc(part.name)}</b> <span class='q'>{on_hubs}</span></p>")
+
+    def _head_part(self) -> str:
+        shown = self.shown
+        caveats = [*notes(shown), *([] if self.walk else [_NEEDS_INDEX])]
+        kept = f"{len(shown.facts)} of {len(shown.linked)} facts kept"
+        label = self.walk.method if self.walk else shown.method
+        return page(heading(shown.question, label, caveats), details(kept, facts_part(shown)))
+
+    def _seed_part(self) -> str:
+        if not self.chosen:
+            return page("<p class='q'>no neighbour was rated</p>")
+        return page(ratings_part(self.shown, self.chosen))
+
+    def _body_parts(self) -> tuple[str, str, str, str]:
+        """The table of stages, the ranks, the flow and the rest; the rest alone if only a trace is known."""
+        known = self._session.passages
+        if self.walk is None:
+            return "", "", "", page(whole(self.shown, known))
+        titles = f"<p><b>ranks of passages</b> <span class='q'>{_MARK}</span></p>"
+        ranking = ranking_part(self.walk.ranking(self.at)[: self._k], self.shown.gold, known)
+        return (
+            page(stages_part(self.walk, self.at)),
+            page(f"{titles}<div>{bump_svg(self.walk, self.at, known, letters=LETTERS)}</div>"),
+            page(flow_part(self.walk, self.at, max(0, self.at - 1))),
+            page(seeds_part(self.shown), details("passages", ranking)),
+        )
+
+    @property
+    def _neighbours(self) -> tuple:
+        return self.shown.seed(self.chosen).neighbours if self.chosen else ()
+
+    def _asking(self, step: str, count: int) -> None:
+        self._message.value = self._note(f"asking {self._replies.name}: {count} × {step} …")
+
+    def _need_index(self, what: str) -> None:
+        if self.walk is None:
+            raise SettingError(f"{what} needs the index: give index=, or an index instead of the trace")
+
+
+_MARK = f"<span style='color:{VERMILION}'>◆</span> gold"
+
+
+def _slider(name: str) -> widgets.Widget:
+    label, low, high, step = SLIDERS[name]
+    made = {"value": low, "min": low, "max": high, "step": step, "description": label, **_SLIDER}
+    return widgets.FloatSlider(**made) if isinstance(low, float) else widgets.IntSlider(**made)
+
+
+def _listed(name: str) -> str:
+    return short(clean(name), 60)
