@@ -198,8 +198,9 @@ class Steer(Widget):
         )
         self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
         self._pair = widgets.Checkbox(description="side by side", indent=False, layout={"width": "8em"})
-        self._seed = widgets.Dropdown(options=[("", "")], description="seed", layout={"width": "310px"})
-        self._neighbour = widgets.Dropdown(options=[("", "")], description="neighbour", layout={"width": "310px"})
+        kept = {"width": "310px", "flex": "0 0 auto"}
+        self._seed = widgets.Dropdown(options=[("", "")], description="seed", layout=kept)
+        self._neighbour = widgets.Dropdown(options=[("", "")], description="neighbour", layout=kept)
         self._score = widgets.IntSlider(min=0, max=10, description="score", **_SLIDER)
         self._rate = widgets.Button(description="rate by hand", layout=_AUTO)
         self._reset = widgets.Button(description="own settings and ratings", layout=_AUTO)
@@ -231,7 +232,8 @@ class Steer(Widget):
         ]
         for canvas in self._canvases:
             self._on_click(canvas, self._click)
-        self._edit = widgets.VBox([self._neighbour, row(self._score, self._rate)])
+        # Without the layout a long table of ratings would press it to nothing.
+        self._edit = widgets.VBox([self._neighbour, row(self._score, self._rate)], layout={"flex": "0 0 auto"})
         self._stack(
             self._asked,
             row(self._method, *self._sliders.values(), self._reset),
