@@ -92,7 +92,7 @@ def test_what_was_put_aside_is_held_against_what_came_after(made, monkeypatch):
 def test_a_grid_of_the_command_line_reads_as_much_with_every_reader(tiny, tiny_encoder, tmp_path, monkeypatch):
     wb.write_folder(tiny, tmp_path / "data")
     index = wb.Index.build(tiny, None, tmp_path / "index", encoder=tiny_encoder, progress=False)
-    monkeypatch.setattr(wb.Index, "open", lambda folder: index)
+    monkeypatch.setattr(wb.Index, "open", lambda folder, encoder=None: index)
     asked = ("-q", tmp_path / "data" / "questions.jsonl", "-m", "dense", "-r", "direct", "-r", "cot")
     words = ("grid", tmp_path / "index", *asked)
     said = json.loads(verb(*words, "-o", tmp_path / "grid", "--json"))

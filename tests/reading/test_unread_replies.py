@@ -22,7 +22,7 @@ def saying(monkeypatch):
 
     def make(text: str) -> ChatEngine:
         engine = ChatEngine("openai:m", lambda request: Reply(text, "stop", 1, 1))
-        monkeypatch.setattr("workbench.cli._engine", lambda *given: engine)
+        monkeypatch.setattr("workbench.cli._engine", lambda *given, **more: engine)
         return engine
 
     return make
