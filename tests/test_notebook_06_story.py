@@ -11,6 +11,7 @@ import pytest
 
 from workbench import notebooks
 
+pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "06_steer_the_walk.ipynb"
 
 
@@ -49,7 +50,6 @@ def test_on_the_bundled_corpus(notebook):
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
-@pytest.mark.slow
 def test_on_a_folder_without_questions(run, tmp_path):
     folder = tmp_path / "notes"
     folder.mkdir()
