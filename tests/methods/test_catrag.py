@@ -217,6 +217,15 @@ def test_anchors_are_weak_seeds_by_their_passages(tiny_index):
     assert len(seeds) <= 5
 
 
+def test_an_entity_is_linked_to_the_closest_phrase(tiny_index):
+    facts, method = tiny_index.facts, catrag(tiny_index)
+    for name in (*facts.phrases, "Orsby Harbour", "the Aldra", "nobody"):
+        cosines = facts.phrase_vectors @ tiny_index.encode([name.lower()])[0]
+        ((row, (linked, cosine)),) = method.link_entities([name]).items()
+        assert linked == name and cosine == pytest.approx(cosines.max(), abs=1e-6)
+        assert cosines[row] == pytest.approx(cosines.max(), abs=1e-6)
+
+
 def test_without_facts_there_are_no_anchors(tiny_index):
     class Nothing(Scripted):
         def run(self, step, inputs, *, trace=None):

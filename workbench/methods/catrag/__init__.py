@@ -38,6 +38,7 @@ from workbench.text import PHRASE_RULES, storable
 from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
+SAME = 1 - 1e-5  # cosine from which two vectors are of one text: float32 keeps seven digits
 SHAPING = ("merge", "synonym_weight", "specificity")  # the settings that `prepare` reads
 
 
@@ -180,14 +181,22 @@ class CatRAG(HippoRAG2):
     def link_entities(self, entities: Sequence[str]) -> dict[int, tuple[str, float]]:
         """Phrase row → the first entity that it is closest to, and their cosine. An entity without a letter or digit is
         linked to nothing."""
-        names = [name for name in entities if self._normalise(name)]
         linked: dict[int, tuple[str, float]] = {}
-        if names and len(self._phrase_vectors):
-            vectors = np.stack([self.index.encode_query(self._normalise(name), "phrases") for name in names])
-            cosines = self._phrase_vectors @ vectors.T
-            for name, row, cosine in zip(names, cosines.argmax(axis=0).tolist(), cosines.max(axis=0).tolist()):
+        for name in entities:
+            if (phrase := self._normalise(name)) and self._facts.phrases:
+                row, cosine = self._closest(phrase)
                 linked.setdefault(row, (name, cosine))
         return linked
+
+    def _closest(self, phrase: str) -> tuple[int, float]:
+        """The phrase closest to this one, and their cosine. Nothing is closer than the phrase itself, which saves the
+        comparison with all others, unless the encoder reads a query otherwise than a phrase."""
+        vector, own = self.index.encode_query(phrase, "phrases"), self._facts.phrase_row.get(phrase)
+        if own is not None and (cosine := float(self._phrase_vectors[own] @ vector)) > SAME:
+            return own, cosine
+        cosines = self._phrase_vectors @ vector
+        row = int(np.argmax(cosines))
+        return row, float(cosines[row])
 
     def _counted(
         self, linked: Mapping[int, object], weights: Mapping[int, float], kept: Linked
