@@ -50,17 +50,16 @@ class DirectedGraph:
 
     def walk_over(self, edges: OutEdges) -> Walk:
         """The walk with these edges in place of the graph's own."""
-        before = {kind: getattr(self, kind)[edges.phrases] for kind in KINDS}
-        return self.walk.edited(edges.phrases, _stacked(before), _stacked(edges.weights))
+        return self.walk.edited(edges.phrases, _stacked(edges.before), _stacked(edges.weights))
 
 
 class OutEdges:
-    """Row i of each matrix holds the edges of `phrases[i]`; edits change these weights alone."""
+    """Row i of each matrix holds the edges of `phrases[i]`; edits change `weights` alone, `before` stays."""
 
     def __init__(self, phrases: np.ndarray, weights: Mapping[str, sp.csr_array]):
         self.phrases, self.weights = phrases, weights
         self._row = {phrase: row for row, phrase in enumerate(phrases.tolist())}
-        self._before = {kind: matrix.data.copy() for kind, matrix in weights.items()}
+        self.before = {kind: matrix.copy() for kind, matrix in weights.items()}
 
     def scale(self, phrase: int, kind: str, factors: Mapping[int, float]) -> None:
         """Multiply the weights from a phrase to the targets given."""
@@ -73,16 +72,16 @@ class OutEdges:
         part = self._part(phrase, kind)
         data = self.weights[kind].data
         if total := data[part].sum():
-            data[part] *= self._before[kind][part].sum() / total
+            data[part] *= self.before[kind].data[part].sum() / total
 
     def edits(self) -> Iterator[Edit]:
         """The edges with another weight than before, by phrase and kind."""
-        for phrase, row in self._row.items():
-            for kind, matrix in self.weights.items():
-                part = slice(*matrix.indptr[row : row + 2])
-                before, after = self._before[kind][part], matrix.data[part]
+        for phrase in self._row:
+            for kind in self.weights:
+                targets, after = self._of(phrase, kind)
+                before = self.before[kind].data[self._part(phrase, kind)]
                 for at in np.flatnonzero(before != after).tolist():
-                    yield Edit(phrase, int(matrix.indices[part][at]), kind, float(before[at]), float(after[at]))
+                    yield Edit(phrase, int(targets[at]), kind, float(before[at]), float(after[at]))
 
     def _part(self, phrase: int, kind: str) -> slice:
         row = self._row[phrase]
