@@ -174,3 +174,27 @@ def test_nothing_in_an_index_is_acted_upon(lab, page):
     for part in page.frames:
         assert part.evaluate("window.pwned === undefined")
     notebook.screenshot("explorer_hostile")
+
+
+def test_frames_that_appear_together_all_show_their_drawing(lab, page):
+    """A frame that was loaded twice in a row often stayed blank."""
+    lab.write(
+        "frames.ipynb",
+        "import ipywidgets\nfrom workbench.views.canvas import Canvas\n"
+        "from workbench.views.drawing import Drawing, DrawnNode\nfrom workbench.views.graph import NODES\n"
+        "canvases = [Canvas(height=120) for _ in range(24)]\n"
+        "places = [ipywidgets.VBox([canvas], layout={'width': '200px', 'display': 'none'}) for canvas in canvases]\n"
+        "def show(_):\n"
+        "    for place, canvas in zip(places, canvases):\n"
+        "        place.layout.display = None\n"
+        "        canvas.draw(Drawing('one', (DrawnNode(1, 'one', NODES['phrase'], 0, 0),), ()))\n"
+        "button = ipywidgets.Button(description='show')\nbutton.on_click(show)\n"
+        "ipywidgets.VBox([button, ipywidgets.HBox(places, layout={'flex_flow': 'row wrap'})])",
+    )
+    notebook = lab.open(page, "frames.ipynb")
+    notebook.run_all()
+    notebook.panel.get_by_role("button", name="show").click()
+    frames = notebook.panel.locator("iframe:visible")
+    expect(frames).to_have_count(24)
+    for at in range(24):
+        frames.nth(at).content_frame.locator("canvas").wait_for()

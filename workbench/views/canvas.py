@@ -32,7 +32,8 @@ class Frame(anywidget.AnyWidget):
       frame.style.cssText = "width:100%;border:1px solid #8884;display:block;box-sizing:border-box";
       frame.style.height = model.get("height") + "px";
       const show = () => { if (model.get("drawn").nodes) frame.contentWindow.postMessage(model.get("drawn"), "*"); };
-      const load = () => { frame.srcdoc = model.get("page"); };
+      // Only once and in the document: a load that interrupts another one can leave the frame blank.
+      const load = () => { if (model.get("page")) frame.srcdoc = model.get("page"); };
       const heard = (event) => {
         const row = event.source === frame.contentWindow && event.data ? event.data.picked : undefined;
         if (Number.isInteger(row)) { model.set("picked", row); model.save_changes(); }
@@ -76,9 +77,9 @@ class Canvas(widgets.Box):
 
     def draw(self, drawing: Drawing | None) -> None:
         """Show a drawing; nothing without a drawing or without nodes."""
-        self.children = [self.frame] if drawing else []
         if drawing:
-            self.frame.draw(drawing)
+            self.frame.draw(drawing)  # before the page shows the frame, so that it has what to load
+        self.children = [self.frame] if drawing else []
 
     def replace(self, view: WebGL) -> None:
         self._listen(view)
