@@ -47,6 +47,15 @@ def _composed(text: str) -> str:
 PHRASE_RULES = {"unicode": unicode_phrase, "ascii": ascii_phrase}
 
 
+def normal_form(name: str) -> str:
+    """Under which names of types, relations and attributes are one (Youtu-GraphRAG's schemas).
+
+    >>> normal_form(" Time-Period"), normal_form("time_period")
+    ('time period', 'time period')
+    """
+    return " ".join(re.sub("[_-]", " ", name.casefold()).split())
+
+
 def titled(title: str, text: str) -> str:
     """A text below its title, if it has one."""
     return f"{title}\n{text}" if title else text

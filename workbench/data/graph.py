@@ -101,15 +101,9 @@ def read_graph(folder: Path, known: set[str]) -> GoldGraph:
 
 
 def read_schema(path: Path, *, typed: bool = False) -> Schema:
-    """Read and check a `schema.json`. `typed`: every relation must declare the types of its ends."""
-    if not path.exists():
-        raise DataError(f"{path} is missing; see docs/data.md for what a gold graph needs")
-    try:
-        found = json.loads(path.read_text("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON ({error}); it should be one JSON object") from None
-    if not isinstance(found, dict):
-        raise DataError(f"{path} is a JSON {type(found).__name__}; it should be one JSON object")
+    """Read and check a `schema.json`. `typed`: every relation must declare the types of its ends, and every attribute
+    the types that may have it."""
+    found = read_object(path)
     parts: dict[str, list[tuple[str, dict]]] = {}
     for part in ("entity_types", "relations", "attributes"):
         listed, seen = found.get(part, [] if part == "attributes" else None), {}
@@ -138,7 +132,7 @@ def read_schema(path: Path, *, typed: bool = False) -> Schema:
             Attribute(
                 row["name"],
                 string(row, "definition", where),
-                known_types(row, "of", where),
+                known_types(row, "of", where, typed),
                 value,
                 string(row, "unit", where, default=""),
             )
@@ -157,6 +151,19 @@ def read_schema(path: Path, *, typed: bool = False) -> Schema:
         tuple(attributes),
         string(found, "description", path, default=""),
     )
+
+
+def read_object(path: Path) -> dict:
+    """The JSON object in a file."""
+    if not path.exists():
+        raise DataError(f"{path} is missing; see docs/data.md for what a gold graph needs")
+    try:
+        found = json.loads(path.read_text("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); it should be one JSON object") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{path} is a JSON {type(found).__name__}; it should be one JSON object")
+    return found
 
 
 def _read_entities(path: Path, schema: Schema, known: set[str]) -> dict[str, GoldEntity]:

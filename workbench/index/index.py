@@ -36,6 +36,7 @@ from workbench.index import (
     passages,
     pieces,
     profiles,
+    schema_graph,
     skeleton,
     summaries,
     synonyms,
@@ -60,6 +61,7 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
     "profiles": (profiles.ProfilesLayer, profiles.Settings),
     "typed": (typed.TypedLayer, typed.Settings),
+    "schema_graph": (schema_graph.SchemaGraphLayer, schema_graph.Settings),
     "communities": (communities.CommunitiesLayer, communities.Settings),
     "summaries": (summaries.SummariesLayer, summaries.Settings),
     "pieces": (pieces.PiecesLayer, pieces.Settings),
@@ -74,6 +76,7 @@ TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of 
 MADE_OF = {
     "extractions": ("passages",),
     "profiles": ("passages",),
+    "schema_graph": ("passages", "profiles"),
     "communities": ("passages", "facts", "profiles"),
     "summaries": ("passages",),
     "skeleton": ("pieces",),
@@ -127,8 +130,9 @@ class Index(Record):
         `folder` is `indexes/<name of the data>` by default; `encoder` that of the index in it, else `minilm`.
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
         engine is needed only for what the data do not bring: extractions, profiles. Profiles that the data bring become
-        a layer wherever there are facts. Data that are a graph of triples without passages get some first
-        (`textualise`), and are by default built up to the layer `typed`. A build that was stopped goes on where it was.
+        a layer wherever there are facts or a schema graph. Data that are a graph of triples without passages get some
+        first (`textualise`), and are by default built up to the layer `typed`. A build that was stopped goes on where
+        it was.
 
         Layers in the folder that are neither requested nor changed below stay as they are, whoever made them. The
         engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
@@ -172,7 +176,7 @@ class Index(Record):
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
             chosen |= {kind: dict(values) for kind, values in settings.items()}
             kinds = closure({*asked, *manifest["layers"]})
-            if data.profiles is not None and "facts" in kinds:
+            if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 kinds = closure({*kinds, "profiles"})
             _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen, asked)
         return cls(store.folder, encoder)
@@ -302,6 +306,10 @@ class Index(Record):
         return self.layer("typed")
 
     @property
+    def schema_graph(self) -> schema_graph.SchemaGraphLayer:
+        return self.layer("schema_graph")
+
+    @property
     def communities(self) -> communities.CommunitiesLayer:
         return self.layer("communities")
 
@@ -389,6 +397,10 @@ class Index(Record):
             counts |= self.graph.counts()
         if "typed" in self._layers:
             counts |= {"entities": len(self.typed.names), "relations": len(self.typed.sources)}
+        if "schema_graph" in self._layers:
+            graph = self.schema_graph
+            rows = {"entities": graph.names, "relations": graph.sources, "attributes": graph.attributes}
+            counts |= {f"schema graph {what}": len(found) for what, found in rows.items()}
         if "pieces" in self._layers:
             counts |= {"pieces": len(self.pieces.pieces)}
         if "keywords" in self._layers:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -53,6 +53,7 @@ class TypedLayer(Layer):
 
     kind = "typed"
     needs = ("passages", "profiles")
+    linked = ("entity", "relation")  # what has passages
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
@@ -64,13 +65,7 @@ class TypedLayer(Layer):
         passage_row = build.layers["passages"].row
         relations = [relation for relation in profiles.relations if relation.source and relation.target]
         entities = _merged(profiles.entities, relations)
-        row = {entity.name: at for at, entity in enumerate(entities)}
-        _write_tables(folder, entities, relations, row, passage_row)
-        encoded = 0
-        for part, texts in (("entities", map(_entity_text, entities)), ("relations", map(_relation_text, relations))):
-            known = Known(*old._encoded(part)) if old else Known()
-            path = folder / f"{part}.npy"
-            encoded += encode_to(path, list(texts), build.encoder, known, label=part, progress=build.progress)
+        encoded = write_graph(cls, folder, build, entities, relations, old)
         types = Counter(entity.type for entity in entities)
         shutil.copyfile(profiles.folder / "schema.json", folder / "schema.json")
         return {
@@ -93,7 +88,7 @@ class TypedLayer(Layer):
         self.sources, self.targets, self.weights = (
             self._relations[n].to_numpy() for n in ("source", "target", "weight")
         )
-        self._linked = {what: read_table(folder / f"{what}_passages.parquet") for what in ("entity", "relation")}
+        self._linked = {what: read_table(folder / f"{what}_passages.parquet") for what in self.linked}
         self._schema = read_schema(folder / "schema.json")
         self.entity_vectors = map_vectors(folder / "entities.npy")
         self.relation_vectors = map_vectors(folder / "relations.npy")
@@ -227,13 +222,24 @@ class TypedLayer(Layer):
 
     # -- files --------------------------------------------------------------------------------------------------------
 
+    @staticmethod
+    def entity_text(entity: Entity | EntityProfile) -> str:
+        """What of an entity is encoded."""
+        return f"{entity.name}\n{entity.description}"
+
+    @staticmethod
+    def relation_text(relation: RelationProfile) -> str:
+        """What of a relation is encoded."""
+        return f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"
+
     def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
         """The texts that were encoded, and their vectors."""
         if part == "entities":
-            return [_entity_text(entity) for entity in self.entities], self.entity_vectors
+            return list(map(self.entity_text, self.entities)), self.entity_vectors
         ends = ([self.names[row] for row in rows.tolist()] for rows in (self.sources, self.targets))
-        rows = zip(*ends, self.relation_descriptions, self.keywords)
-        return [_relation_text(RelationProfile(*row)) for row in rows], self.relation_vectors
+        rows = zip(*ends, self.relation_descriptions, self.keywords, self.labels)
+        profiles = (RelationProfile(*row, label=label) for *row, label in rows)
+        return list(map(self.relation_text, profiles)), self.relation_vectors
 
     def __repr__(self) -> str:
         entities, types = len(self.names), len(self.type_counts)
@@ -259,15 +265,42 @@ def _merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfi
     return entities
 
 
-def _entity_text(entity: Entity | EntityProfile) -> str:
-    return f"{entity.name}\n{entity.description}"
+def write_graph(
+    layer: type[TypedLayer],
+    folder: Path,
+    build: Build,
+    entities: Sequence[EntityProfile],
+    relations: Sequence[RelationProfile],
+    old: TypedLayer | None,
+) -> int:
+    """Write the tables of entities, which are sorted by name, and of relations, the passages of each, and the vectors;
+    return how many of these were encoded anew."""
+    _write_tables(folder, entities, relations, {entity.name: at for at, entity in enumerate(entities)})
+    encoded = 0
+    for part, what, items, text in (
+        ("entities", "entity", entities, layer.entity_text),
+        ("relations", "relation", relations, layer.relation_text),
+    ):
+        write_links(folder, what, (item.passages for item in items), build.layers["passages"].row)
+        encoded += encode_part(folder, build, part, list(map(text, items)), old)
+    return encoded
 
 
-def _relation_text(relation: RelationProfile) -> str:
-    return f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"
+def write_links(folder: Path, what: str, passages: Iterable[Iterable[str]], passage_row: Mapping[str, int]) -> None:
+    """The passages (ids) of each row."""
+    links = [(at, passage_row[passage]) for at, of in enumerate(passages) for passage in of]
+    rows = np.array(links, dtype=np.int32).reshape(-1, 2)
+    write_table(folder / f"{what}_passages.parquet", **{what: rows[:, 0], "passage": rows[:, 1]})
 
 
-def _write_tables(folder, entities, relations, row, passage_row) -> None:
+def encode_part(folder: Path, build: Build, part: str, texts: Sequence[str], old: TypedLayer | None) -> int:
+    """The vectors of a part, those of `old` where the same encoder made them."""
+    same_encoder = old is not None and old.metadata.get("encoder", build.encoder.name) == build.encoder.name
+    known = Known(*old._encoded(part)) if same_encoder else Known()
+    return encode_to(folder / f"{part}.npy", texts, build.encoder, known, label=part, progress=build.progress)
+
+
+def _write_tables(folder, entities, relations, row) -> None:
     write_table(
         folder / "entities.parquet",
         name=[entity.name for entity in entities],
@@ -283,10 +316,6 @@ def _write_tables(folder, entities, relations, row, passage_row) -> None:
         keywords=pa.array([list(relation.keywords) for relation in relations], pa.list_(pa.string())),
         weight=np.array([1.0 if r.weight is None else r.weight for r in relations], dtype=np.float32),
     )
-    for what, items in (("entity", entities), ("relation", relations)):
-        links = [(at, passage_row[passage]) for at, item in enumerate(items) for passage in item.passages]
-        rows = np.array(links, dtype=np.int32).reshape(-1, 2)
-        write_table(folder / f"{what}_passages.parquet", **{what: rows[:, 0], "passage": rows[:, 1]})
 
 
 def _ones(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:

@@ -53,7 +53,7 @@ def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
         except (ValueError, ValidationError) as error:
             raise Unreadable(_reason(error, reply)) from None
     problem: Exception = Unreadable("no JSON found")
-    for level, payload in _payloads(reply.text):
+    for level, payload in payloads(reply.text):
         try:
             return _fit(step.output, payload), "cut" if cut and level != "strict" else level
         except (ValidationError, TypeError, RecursionError) as error:
@@ -61,7 +61,7 @@ def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
     raise Unreadable(_reason(problem, reply))
 
 
-def _payloads(text: str) -> Iterator[tuple[str, Any]]:
+def payloads(text: str) -> Iterator[tuple[str, Any]]:
     """(level, JSON value) candidates, the most faithful reading first."""
     try:
         whole = _DECODER.decode(text)

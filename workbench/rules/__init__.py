@@ -58,6 +58,7 @@ RULES: dict[str, Rule] = {
     "next_thought": Rule("iterative"),
     "rate_neighbours": Rule("rating"),
     "reasoning_chain": Rule("bdtr"),
+    "schema_extraction": Rule("structuring", batch=True),
     "select_regions": Rule("routing"),
     "sparql_answer": Rule("querying"),
     "stepwise_answer": Rule("querying"),

@@ -1,12 +1,18 @@
-"""Schemas of well-known graphs that come as bare triples. Names of types and relations are the graphs' own; the
-definitions are ours."""
+"""Schemas of well-known graphs that come as bare triples, and in `seeds/` those with which extraction begins. Names of
+types and relations are the graphs' own; the definitions are ours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from workbench.data.graph import Relation, Schema, read_schema
+from workbench.data.graph import Attribute, EntityType, Relation, Schema, read_object, read_schema
+from workbench.data.lines import strings
+from workbench.errors import DataError
+from workbench.text import normal_form
+
+SEEDS = Path(__file__).parent / "seeds"
+_LISTS = {"Nodes", "Relations", "Attributes"}
 
 
 def covering(labels: Iterable[str]) -> Schema | None:
@@ -19,3 +25,44 @@ def covering(labels: Iterable[str]) -> Schema | None:
 def bare(labels: Iterable[str]) -> Schema:
     """What is known without a schema: the relations' names."""
     return Schema((), tuple(Relation(label, "", (), ()) for label in sorted(set(labels))))
+
+
+def seeds() -> list[str]:
+    """The names of the bundled seeds."""
+    return sorted(path.stem for path in SEEDS.glob("*.json"))
+
+
+def seed(named: str) -> Schema:
+    """A bundled seed by its name, or the schema in a file: as a `schema.json`, or in the form of Youtu-GraphRAG.
+
+    The names in `general` (its authors' `demo` and `musique`), `hotpotqa`, `2wikimultihopqa` and `textbook` (their
+    `graphrag-bench`) are those of Youtu-GraphRAG; `literary` is ours. Raises :class:`DataError`.
+    """
+    path = Path(named).expanduser()
+    if named in seeds():
+        path = SEEDS / f"{named}.json"
+    elif not path.is_file():
+        raise DataError(f"no schema is called {named!r}; name one of {', '.join(seeds())}, or a file with a schema")
+    return _of_lists(path, found) if _is_lists(found := read_object(path)) else read_schema(path)
+
+
+def _is_lists(found: dict) -> bool:
+    return bool(_LISTS & found.keys())
+
+
+def _of_lists(path: Path, found: dict) -> Schema:
+    """The form of Youtu-GraphRAG: three lists of names. A name that occurs twice, in whatever spelling, counts once."""
+    names = {part: _once(strings(found, part, str(path))) for part in _LISTS}
+    return Schema(
+        tuple(EntityType(name, "") for name in names["Nodes"]),
+        tuple(Relation(name, "", (), ()) for name in names["Relations"]),
+        tuple(Attribute(name, "", (), "text") for name in names["Attributes"]),
+    )
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    found: dict[str, str] = {}
+    for name in names:
+        if form := normal_form(name):
+            found.setdefault(form, name.strip())
+    return list(found.values())

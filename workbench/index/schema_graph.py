@@ -1,0 +1,249 @@
+"""Layer `schema_graph`: levels 1 and 2 of Youtu-GraphRAG's knowledge tree (arXiv 2508.19855, section 3): attributes of
+entities, and triples between them, extracted within a schema (`schema_extracting.py`) that grows with the corpus
+(`schema_evolution.py`), or taken from the profiles that the data bring (`schema_given.py`).
+
+It is a graph like that of the layer `typed`, with attributes beside it. A vector of an entity is that of its name, of a
+relation that of "head relation tail", of an attribute that of "name has_attribute type: value", which are the texts of
+Eq. 4.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from workbench import tokens
+from workbench.data import Dataset
+from workbench.data.graph import Schema, read_schema
+from workbench.data.profiles import EntityProfile, RelationProfile
+from workbench.data.schemas import seed as read_seed
+from workbench.index import schema_extracting, schema_given
+from workbench.index.forecast import RECORDS, Forecast, Range, Requests, exactly, prompt_tokens
+from workbench.index.journal import maker, request_key
+from workbench.index.layer import Build
+from workbench.index.schema_evolution import Proposal
+from workbench.index.schema_extracting import Parts, schema_lists
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.typed import TypedLayer, encode_part, write_graph, write_links
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.records import Entity
+from workbench.settings import Positive, Share, validated
+from workbench.steps.schema_extraction import KINDS, STEP, Input
+
+HAS_ATTRIBUTE = "has_attribute"  # the relation between levels 2 and 1
+GENERAL = "general"  # the seed where the data have no schema
+
+
+@validated
+class Settings:
+    """`schema`: the seed, by the name of a bundled one or the path of a file; by default the data's own schema, or
+    `general`. `evolution` of the schema: `off`, `llm` (what is proposed is admitted, as in the released code) or
+    `gated` (from confidence `mu` on, the paper's μ; `support` passages count in full). Types are admitted after every
+    `batch` passages. `strict` drops what the schema does not bound (Eq. 2), which the released code keeps."""
+
+    schema: str | None = None
+    evolution: Literal["off", "llm", "gated"] = "gated"
+    mu: Share = 0.9
+    support: Positive = 3
+    batch: Positive = 64
+    strict: bool = False
+
+
+class Attribute(NamedTuple):
+    """A value that describes an entity (its row)."""
+
+    entity: int
+    type: str
+    value: str
+
+    @property
+    def text(self) -> str:
+        """As the source writes it.
+
+        >>> Attribute(0, "date", "3 May 1994").text
+        'date: 3 May 1994'
+        """
+        return f"{self.type}: {self.value}"
+
+
+class SchemaGraphLayer(TypedLayer):
+    """Rows of entities (n) are sorted by name, those of relations (m) by source, target and label; what `TypedLayer`
+    says of both holds. Besides:
+
+    attributes        list[Attribute] (a), sorted by entity, type and value; `attribute_vectors` float32 (a, d), unit
+                      rows; `attribute_stated` (a, passages)
+    schema, seed      Schema: as evolved, and as it was before
+    evolution         list[Proposal], in the order in which passages made them
+    """
+
+    kind = "schema_graph"
+    needs = ("passages",)
+    old_must_share = ()  # the keys of the journal say what each answer was made from
+    linked = ("entity", "relation", "attribute")
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        given = _given(build)
+        return {
+            "encoder": build.encoder.name,
+            "maker": None if given else maker(_engine(build), STEP),
+            "given": build.keys["profiles"] if given else None,
+            "seed": request_key(asdict(_seed(build.data, settings))),
+        }
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: SchemaGraphLayer | None) -> dict:
+        seed = _seed(build.data, settings)
+        profiles = _given(build)
+        if profiles is not None:
+            found = schema_given.given(profiles.profiles)
+            schema = seed = seed if _named(build.data, settings) else schema_given.described(found)
+            evolution, summary = [], {"given": True}
+        else:
+            extracted = schema_extracting.extract(folder, build, _engine(build), settings, seed, old)
+            schema, evolution = extracted.evolution.schema, extracted.evolution.proposals()
+            found = schema_extracting.assembled(extracted.found, schema, settings.strict)
+            summary = extracted.summary | ({"left_out": found.left_out} if settings.strict else {})
+        encoded = write_graph(cls, folder, build, found.entities, found.relations, old)
+        encoded += _write_attributes(folder, build, found, old)
+        _write_schemas(folder, seed, schema, evolution)
+        rows = [asdict(one) for one in (*found.entities, *found.relations)]
+        stated = [(key, list(passages)) for key, passages in found.attributes.items()]
+        return {
+            "content": request_key(rows, stated, asdict(schema), build.encoder.name),
+            **summary,
+            "encoder": build.encoder.name,
+            "passages": len(build.layers["passages"].row),
+            "entities": len(found.entities),
+            "relations": len(found.relations),
+            "attributes": len(found.attributes),
+            "schema": {kind: len(getattr(schema, kind)) for kind in KINDS},
+            "encoded": encoded,
+        }
+
+    @classmethod
+    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast | None:
+        """A request per passage, with the seed; types that are admitted lengthen the prompts."""
+        if data.profiles is not None:
+            return None
+        lists = schema_lists(_seed(data, settings))
+        propose = settings.evolution != "off"
+        prompt = sum(prompt_tokens(STEP, Input(one.title, one.text, *lists, propose)) for one in data.passages)
+        completion = exactly(sum(tokens.count(passage.content) for passage in data.passages)).times(RECORDS)
+        basis = (
+            f"schema_graph: each passage is asked about once, with the seed; {RECORDS.words} tokens of reply per "
+            "token of it, assumed"
+        )
+        return Forecast((Requests(STEP, exactly(len(data.passages)), exactly(prompt), completion),), basis)
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        table = read_table(folder / "attributes.parquet", strings=("type", "value"))
+        self.attributes: list[Attribute] = [*map(Attribute, table["entity"].tolist(), table["type"], table["value"])]
+        self.attribute_vectors = map_vectors(folder / "attributes.npy")
+        self.seed: Schema = read_schema(folder / "seed.json")
+        rows = json.loads((folder / "evolution.json").read_text(encoding="utf-8"))
+        self.evolution = [Proposal(**row | {"passages": tuple(row["passages"])}) for row in rows]
+        self._begins = np.searchsorted(table["entity"], np.arange(len(self.names) + 1))
+
+    @property
+    def given(self) -> bool:
+        """Whether the data brought it."""
+        return bool(self.metadata.get("given"))
+
+    @property
+    def schema(self) -> Schema:
+        """As evolved. Types that entities have beside it are not added: the schema bounds them only where `strict`."""
+        return self._schema
+
+    def attributes_of(self, entity: int) -> range:
+        """Rows of the attributes of an entity."""
+        return range(*self._begins[entity : entity + 2].tolist())
+
+    @cached_property
+    def attribute_stated(self) -> sp.csr_array:
+        """(a, passages): 1 where the passage states the attribute."""
+        return self._links("attribute", len(self.attributes))
+
+    @staticmethod
+    def entity_text(entity: Entity | EntityProfile) -> str:
+        return entity.name
+
+    @staticmethod
+    def relation_text(relation: RelationProfile) -> str:
+        return f"{relation.source} {relation.label} {relation.target}"
+
+    def attribute_text(self, row: int) -> str:
+        """What of an attribute is encoded."""
+        return _attribute_text(self.names[self.attributes[row].entity], *self.attributes[row][1:])
+
+    def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
+        if part == "attributes":
+            return [self.attribute_text(row) for row in range(len(self.attributes))], self.attribute_vectors
+        return super()._encoded(part)
+
+    def __repr__(self) -> str:
+        counted = (
+            (len(self.names), "entities"),
+            (len(self.sources), "relations"),
+            (len(self.attributes), "attributes"),
+        )
+        return f"SchemaGraphLayer({', '.join(f'{count:,} {what}' for count, what in counted)})"
+
+
+def _engine(build: Build) -> Engine:
+    """Who extracts what is missing."""
+    return build.engine or RulesEngine()
+
+
+def _given(build: Build):
+    """The layer `profiles`, if the data brought it."""
+    profiles = build.layers.get("profiles")
+    return profiles if profiles is not None and profiles.given else None
+
+
+def _named(data: Dataset, settings: Settings) -> bool:
+    """Whether the settings or the data name a schema."""
+    return settings.schema is not None or data.schema is not None
+
+
+def _seed(data: Dataset, settings: Settings) -> Schema:
+    if settings.schema is None and data.schema is not None:
+        return data.schema
+    return read_seed(settings.schema or GENERAL)
+
+
+def _attribute_text(name: str, kind: str, value: str) -> str:
+    return f"{name} {HAS_ATTRIBUTE} {kind}: {value}"
+
+
+def _write_attributes(folder: Path, build: Build, found: Parts, old: SchemaGraphLayer | None) -> int:
+    """The table, its passages and its vectors; how many were encoded anew."""
+    row = {entity.name: at for at, entity in enumerate(found.entities)}
+    keys = list(found.attributes)
+    write_table(
+        folder / "attributes.parquet",
+        entity=np.array([row[entity] for entity, _, _ in keys], dtype=np.int32),
+        type=pa.array([kind for _, kind, _ in keys], pa.string()),
+        value=pa.array([value for _, _, value in keys], pa.string()),
+    )
+    passages = build.layers["passages"].row
+    write_links(folder, "attribute", found.attributes.values(), passages)
+    return encode_part(folder, build, "attributes", [_attribute_text(*key) for key in keys], old)
+
+
+def _write_schemas(folder: Path, seed: Schema, schema: Schema, evolution: list[Proposal]) -> None:
+    for name, value in (
+        ("seed", asdict(seed)),
+        ("schema", asdict(schema)),
+        ("evolution", [one._asdict() for one in evolution]),
+    ):
+        text = json.dumps(value, ensure_ascii=False, indent=1)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,409 @@
+"""Rule body of `schema_extraction`: the facts of `extraction`, as triples and attributes within a schema.
+
+    Orrin Vale    "Orrin Vale (born 1889) is a novelist from Tarn. His third book was printed by Ash & Sons in 1931."
+
+    entity types    Orrin Vale: person, Tarn: location, Ash & Sons: organization
+    triples         (Orrin Vale, novelist from, Tarn), (Orrin Vale, third book printed by, Ash & Sons)
+    attributes      Orrin Vale: date: born 1889; type: novelist; date: third book printed in 1931
+
+A fact with a name at both ends is a triple; one with a date, an amount or a description at its end is an attribute. A
+name of the schema is used where the words of the fact say what the name says, and no more; elsewhere the fact keeps its
+own words. Facts that `extraction` ties to the title of a passage, for the sake of walks, are left out: they are not
+what the passage says. Where no type of the schema fits, the noun that describes a thing is its type, and is
+proposed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from workbench.language.entity_types import KINDS, UNKNOWN, type_of
+from workbench.language.pipeline import parse
+from workbench.language.quantities import MEASURES, dates, life
+from workbench.language.relations import KIN, kind_of, relatedness, stem, words
+from workbench.rules import extraction
+from workbench.steps.entity_relations import clean_name
+from workbench.steps.schema_extraction import AttributeRecord, Input, Output, ProposalRecord, type_name
+from workbench.text import normal_form
+
+_PARTS = extraction.Parts(topic=False)
+_LABEL = 6  # words of a relation
+_COPULAS = words("is are was were be been being")
+_FUNCTION = _COPULAS | words(
+    "a an the of in on at by to from for with as into has have had do does did its his her their"
+)
+_PREPOSITIONS = {"by": "by", "of": "of", "to": "to", "for": "for", "with": "with", "from": "from", "as": "as",
+                 "into": "to", "in": "in", "on": "in", "at": "in", "near": "in"}  # fmt: skip
+_RELATED = ("related to", "associated with", "connected to")  # of two names, without what joins them
+_WITHIN = ("located in", "part of", "in")  # of a place and the one that it lies in
+
+# General English for the types, relations and attributes that schemas tend to have.
+_NAMES = {  # kind of the rules -> names of types that hold it, the nearest first
+    "person": ("person", "people", "human", "individual", "historical figure"),
+    "place": ("location", "place", "geographical location", "region", "area", "site"),
+    "organisation": ("organization", "organisation", "institution"),
+    "work": ("creative work", "work", "work of art", "artwork", "content", "publication"),
+    "event": ("event",),
+    "product": ("object", "item", "product", "artifact", "thing"),
+    "law": ("law", "document", "concept"),
+    "language": ("language", "concept"),
+    "nationality": ("nationality", "ethnic group", "group"),
+    "creature": ("biological entity", "organism", "creature", "animal", "species"),
+    "nature": ("natural phenomenon", "phenomenon"),
+    "idea": ("concept", "idea", "topic", "abstract concept"),
+    "date": ("time period", "date", "time"),
+}
+_MORE = {  # kind -> nouns of it, beyond those of `relations`
+    "creature": words("""species genus family subspecies animal plant bird fish tree flower insect beetle moth butterfly
+        mammal snail spider frog lizard dog horse breed virus bacterium gene protein enzyme fungus grass orchid"""),
+    "nature": words("earthquake storm hurricane cyclone typhoon flood drought eclipse eruption avalanche tornado"),
+    "idea": words("""concept idea theory method principle theorem technique practice doctrine philosophy science
+        discipline sport art dance style genre disease disorder syndrome condition law rule term word process"""),
+    "event": words("""war battle siege election tournament championship season festival ceremony race match conference
+        massacre revolt rebellion riot strike expedition competition contest cup games olympics"""),
+    "product": words("""car automobile ship boat aircraft airplane locomotive train weapon rifle gun device machine
+        engine         computer software instrument tool food dish drink cheese wine beer toy vehicle"""),
+    "work": words("""episode sequel trilogy franchise manga comic single ep compilation remix track drama documentary
+        thriller adaptation"""),
+    "place": words("village hamlet parish commune townland community island lake mountain forest park station road"),
+}  # fmt: skip
+_VAGUE = words("""one part name kind type sort form set pair number series list member thing case result example way use
+    end time year first last second third most some all west east north south home lot""")
+_DATES = words("date day year time month when")
+_NUMBERS = words("number quantity count amount total size value")
+_FIRST = {"date": ("date", "year", "time", "when"), "number": ("quantity", "number", "amount", "value", "size")}
+_DURATIONS = words(
+    "second seconds minute minutes hour hours day days week weeks month months year years decade decades"
+)
+_TEXTUAL = words("""name title nickname alias type description status gender occupation profession career nationality
+    language genre religion color colour address definition example instruction award position team child partner style
+    movement instrument known place""")  # attributes whose value is no date and no number
+_EVENTS = words("born birth death begun began lost sold written built won held debut début premiere")
+_OCCUPATIONS = ("occupation", "profession", "career", "role", "job")
+_CLASSES = ("type", "kind", "category", "class")
+_FULL_NAME = ("full name", "name")
+
+
+def schema_extraction(values: Sequence[Input]) -> list[Output]:
+    readings = extraction.read([(value.title, value.text) for value in values], _PARTS)
+    docs = parse([value.text for value in values], lemmas=False)
+    return [_Structure(value, reading, doc.text).output() for value, reading, doc in zip(values, readings, docs)]
+
+
+class _Structure:
+    """The records of one passage."""
+
+    def __init__(self, value: Input, reading: extraction.Reading, text: str):
+        self.value, self.reading, self.text = value, reading, text
+        self.schema = _compiled(value.entity_types, value.relations, value.attributes)
+        self.names = {name: clean_name(name) for name in reading.entities if not _figure(name)}
+        self.triples: dict[tuple[str, str, str], None] = {}
+        self.attributes: dict[tuple[str, str, str], None] = {}
+
+    def output(self) -> Output:
+        self._life()
+        later = [fact for fact in self.reading.triples if not self._fact(*fact)]
+        for subject, label, obj in later:
+            self._description(subject, label, obj)
+        ends = [name for head, _, tail in self.triples for name in (head, tail)]
+        types, proposed = self._types(dict.fromkeys([*ends, *(entity for entity, _, _ in self.attributes)]))
+        return Output(
+            attributes=[AttributeRecord(entity=e, type=t, value=v) for e, t, v in self.attributes],
+            triples=list(self.triples),
+            entity_types=types,
+            proposed=[ProposalRecord(kind="entity_types", name=name) for name in proposed if self.value.propose],
+        )
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def _fact(self, subject: str, label: str, obj: str) -> bool:
+        """Take a fact as a triple or an attribute; false where it describes its subject in other words."""
+        head = self.names.get(subject)
+        if not head or not _words(label):
+            return True
+        if tail := self.names.get(obj):
+            self._triple(head, label, tail)
+        elif kind := _figure(obj):
+            self._figure(head, label, obj, kind)
+        elif label == "full name":
+            self._attribute(head, self.schema.named(_FULL_NAME), obj)
+        elif _words(label)[-1] in _COPULAS:
+            self._class(head, obj)
+        else:
+            return False
+        return True
+
+    def _class(self, head: str, noun: str) -> None:
+        person = kind_of(noun.split()[-1]) == "person"
+        if noun.casefold() not in _VAGUE:
+            self._attribute(head, self.schema.named((*_OCCUPATIONS, *_CLASSES) if person else _CLASSES, "type"), noun)
+
+    def _triple(self, head: str, label: str, tail: str) -> None:
+        said = _spoken(label)
+        if not said:
+            places = self._kind(head) == self._kind(tail) == "place"
+            name, turned = self.schema.named_relation(_WITHIN if places else _RELATED), False
+        else:
+            name, turned = self.schema.relation(said)
+        if head != tail:
+            self.triples[(tail, name, head) if turned else (head, name, tail)] = None
+
+    def _figure(self, head: str, label: str, figure: str, kind: str) -> None:
+        said = _spoken(label)
+        if figure in self.lived and (head == self.topic or not said):
+            return
+        name, meant = self.schema.attribute(f"{said} {figure}" if kind == "number" else said, kind)
+        self._attribute(head, name, figure if meant else f"{said} {figure}".strip())
+
+    def _life(self) -> None:
+        """Birth and death, as an article gives them in brackets behind its title."""
+        self.topic, self.lived = clean_name(self.value.title), ""
+        found = life(self.text) if self.topic else None
+        for verb, noun, date in zip(("born", "died"), ("birth", "death"), found or ()):
+            if date is not None and date.when[0]:
+                self.lived += f" {date.text}"
+                name, meant = self.schema.attribute(noun, "date")
+                self._attribute(self.topic, name, date.text if meant else f"{verb} {date.text}")
+
+    def _description(self, subject: str, label: str, obj: str) -> None:
+        """What a subject does to a thing without a name, unless a triple says it more fully."""
+        head, said = self.names[subject], _spoken(label)
+        last = obj.split()[-1] if obj.split() else ""
+        fuller = any(head == one and f" {last} " in f" {relation} " for one, relation, _ in self.triples)
+        if last and not fuller:
+            self._attribute(head, self.schema.named(("description",)), f"{said} {obj}".strip())
+
+    def _attribute(self, entity: str, kind: str, value: str) -> None:
+        self.attributes[entity, kind, " ".join(value.split())] = None
+
+    # -- types --------------------------------------------------------------------------------------------------------
+
+    def _types(self, names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+        """The types of names, and the nouns among them that the schema lacks."""
+        original = {cleaned: name for name, cleaned in self.names.items()}
+        found, proposed = {}, {}
+        for name in names:
+            kind, new = self.schema.type(original.get(name, name), self._nouns(original.get(name, name)))
+            if kind:
+                found[name] = kind
+            if new:
+                proposed[kind] = None
+        return found, list(proposed)
+
+    def _nouns(self, name: str) -> list[str]:
+        """What describes a name, the most telling first: the descriptions of it, then the kind of name that it is."""
+        said = [
+            obj.split()[-1].casefold()
+            for subject, label, obj in self.reading.triples
+            if subject == name and obj not in self.names and _COPULAS.issuperset(_words(label)) and not _figure(obj)
+        ]
+        return list(dict.fromkeys([*said, self.reading.types.get(name, "")]))
+
+    def _kind(self, name: str) -> str:
+        return type_of(name, self.reading.types.get(name, ""))
+
+
+# -- a schema, as the rules look things up in it ----------------------------------------------------------------------
+
+
+class _Relation(NamedTuple):
+    name: str
+    stems: tuple[str, ...]
+    preposition: str
+    noun: bool  # for a person or a relative: founder, child
+
+
+class _Attribute(NamedTuple):
+    name: str
+    stems: tuple[str, ...]  # of the words that are not of a kind
+    kinds: frozenset[str]
+
+
+class _Schema:
+    def __init__(self, types: Sequence[tuple[str, str]], relations: Sequence[str], attributes: Sequence[str]):
+        self.types = types
+        self.type_names = {normal_form(name): name for name, _ in reversed(types)}
+        self.relation_names = {normal_form(name): name for name in reversed(relations)}
+        self.attribute_names = {normal_form(name): name for name in reversed(attributes)}
+        self.relations = [one for one in map(_relation, relations) if one.stems]
+        self.attributes = [_attribute(name) for name in attributes]
+        self.relation = lru_cache(50_000)(self._relation)
+        self.attribute = lru_cache(50_000)(self._attribute)
+
+    def named(self, names: Sequence[str], otherwise: str = "") -> str:
+        """The first of some names that the attributes have; `otherwise`, or the first, where they have none."""
+        return next((self.attribute_names[n] for n in names if n in self.attribute_names), otherwise or names[0])
+
+    def named_relation(self, names: Sequence[str]) -> str:
+        return next((self.relation_names[n] for n in names if n in self.relation_names), names[0])
+
+    def type(self, name: str, nouns: Sequence[str]) -> tuple[str, bool]:
+        """The type of a name, and whether it is a noun that the schema lacks."""
+        fitting = (self._type(name, noun) for noun in nouns)
+        if kind := next(filter(None, fitting), ""):
+            return kind, False
+        noun = next((n for n in nouns if n and n not in KINDS and n not in _VAGUE and n.isalpha()), "")
+        own = type_of(name, nouns[0] if nouns else "")
+        return (noun, True) if noun else (own if own != UNKNOWN else "", False)
+
+    def _type(self, name: str, noun: str) -> str:
+        if noun in self.type_names:
+            return self.type_names[noun]
+        if kind := self._person(noun):
+            return kind
+        found = type_of(name, noun, self.types)
+        if normal_form(found) in self.type_names:
+            return self.type_names[normal_form(found)]
+        more = (kind for kind, nouns in _MORE.items() if noun in nouns)
+        kind = next(more, found)
+        return next((self.type_names[n] for n in _NAMES.get(kind, ()) if n in self.type_names), "")
+
+    def _person(self, noun: str) -> str:
+        """A type of persons whose name means what the noun means: "novelist" the type "writer"."""
+        if kind_of(noun) != "person":
+            return ""
+        return next(
+            (name for form, name in self.type_names.items() if kind_of(form) == "person" and _related(noun, form)), ""
+        )
+
+    def _relation(self, said: str) -> tuple[str, bool]:
+        """The relation that some words name, and whether it runs the other way; else the words."""
+        spoken = _relation(said)
+        for one in self.relations:
+            if _same(one.stems, spoken.stems) and (turned := _turned(one, spoken)) is not None:
+                return one.name, turned
+        return self.relation_names.get(normal_form(said), said), False
+
+    def _attribute(self, said: str, kind: str) -> tuple[str, bool]:
+        """The attribute for a date or a number of which something is said, and whether its name says all of that."""
+        stems = [stem(MEASURES.get(word, word)) for word in _words(said) if word not in _FUNCTION]
+        meant = [
+            one for one in self.attributes
+            if one.stems and (kind in one.kinds or not one.kinds) and not _textual(one)
+            and (kind in one.kinds or _eventful(one) == (kind == "date"))
+            and all(any(relatedness(a, b) for b in stems) for a in one.stems)
+        ]  # fmt: skip
+        if meant:
+            return max(meant, key=lambda one: (kind in one.kinds, len(one.stems))).name, True
+        if kind == "number" and "duration" in self.attribute_names and set(_words(said)) & _DURATIONS:
+            return self.attribute_names["duration"], False
+        return self.named(_FIRST[kind]), False
+
+
+@lru_cache(64)
+def _compiled(types: tuple, relations: tuple[str, ...], attributes: tuple[str, ...]) -> _Schema:
+    return _Schema(types, relations, attributes)
+
+
+def _relation(name: str) -> _Relation:
+    said = _words(normal_form(name))
+    content = [word for word in said if word not in _FUNCTION]
+    last = _PREPOSITIONS.get(said[-1], "") if said else ""
+    noun = len(content) == 1 and (content[0] in KIN or kind_of(content[0]) == "person")
+    return _Relation(name, tuple(map(_family, content)), last, noun)
+
+
+def _family(word: str) -> str:
+    """A relative is of one family with its like, whichever the gender."""
+    return KIN[word][0] if word in KIN else stem(word)
+
+
+def _same(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether every stem of each is related to one of the other's: neither says more."""
+    related = [[relatedness(a, b) > 0 for b in other] for a in one]
+    return all(map(any, related)) and all(map(any, zip(*related)))
+
+
+def _turned(one: _Relation, said: _Relation) -> bool | None:
+    """Whether what is said runs against a relation; None where their prepositions do not agree.
+
+    >>> _turned(_relation("created_by"), _relation("founded")), _turned(_relation("director"), _relation("directed by"))
+    (True, False)
+    """
+    if one.preposition == said.preposition:
+        return False
+    ways = {
+        ("by", ""): not said.noun,
+        ("", "by"): not one.noun,
+        ("by", "of"): True if said.noun else None,
+        ("of", "by"): True if one.noun else None,
+        ("of", ""): said.noun,
+        ("", "of"): True if said.noun and one.noun else None,
+        ("to", ""): False,
+        ("", "to"): False,
+    }
+    return ways.get((one.preposition, said.preposition))
+
+
+def _attribute(name: str) -> _Attribute:
+    said = [part for word in _words(normal_form(name)) for part in _split(word)]
+    kinds = {kind for kind, known in (("date", _DATES), ("number", _NUMBERS)) if known & set(said)}
+    rest = [word for word in said if word not in _DATES | _NUMBERS | _FUNCTION]
+    return _Attribute(name, tuple(map(stem, rest)), frozenset(kinds))
+
+
+def _split(word: str) -> list[str]:
+    """
+    >>> _split("birthday"), _split("holiday")
+    (['birth', 'day'], ['holiday'])
+    """
+    return [word[:-3], "day"] if word in ("birthday", "deathday") else [word]
+
+
+def _eventful(one: _Attribute) -> bool:
+    """Whether an attribute is named for something that happened, so that its value is when: founded, birth."""
+    return any(word.endswith("ed") or word in _EVENTS for word in _words(normal_form(one.name)))
+
+
+def _textual(one: _Attribute) -> bool:
+    return not one.kinds and bool(_textual_stems() & set(one.stems))
+
+
+@lru_cache(1)
+def _textual_stems() -> frozenset[str]:
+    return frozenset(map(stem, _TEXTUAL))
+
+
+@lru_cache(50_000)
+def _related(one: str, other: str) -> bool:
+    return relatedness(stem(one), stem(other)) > 0
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w'’&-]*\w", text.casefold())
+
+
+def _spoken(label: str) -> str:
+    """The words of a relation without a copula before them; empty where nothing is said but that.
+
+    >>> _spoken("is singer of"), _spoken("is"), _spoken("produced In")
+    ('singer of', '', 'produced in')
+    """
+    said = _words(type_name(label))
+    while said and said[0] in _COPULAS:
+        said = said[1:]
+    return " ".join(said[-_LABEL:])
+
+
+@lru_cache(50_000)
+def _figure(name: str) -> str:
+    """`date` or `number` for what is nothing else, else empty.
+
+    >>> _figure("3 May 1994"), _figure("2000 to 2001"), _figure("23 arches"), _figure("Studio 54")
+    ('date', 'date', 'number', '')
+    """
+    if not any(map(str.isdigit, name)):
+        return ""
+    rest = name
+    found = dates(name)
+    for date in found:
+        rest = rest.replace(date.text, " ", 1)
+    capitals = any(word[:1].isupper() for word in re.findall(r"[^\W\d_]+", rest))
+    if capitals:
+        return ""
+    return "date" if found and (found[0].when[1] or not any(map(str.isdigit, rest))) else "number"
