@@ -1,0 +1,362 @@
+"""Communities perceived twice: invariants on random typed graphs, graphs worked out by hand, each setting."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from workbench.errors import SettingError
+from workbench.index import dual_perception as dual
+from workbench.index.dual_perception import GraphArrays, Perception, detect, k_of, start
+
+PROFILES = ("paper", "released")
+
+
+def arrays(vectors, relations: list[dict[str, int]], edges=()) -> GraphArrays:
+    """`relations`: of each entity how many of its triples have which type; `edges`: (source, target)."""
+    n, labels = len(vectors), sorted({label for counts in relations for label in counts})
+    counts = np.array([[held.get(label, 0) for label in labels] for held in relations]).reshape(n, len(labels))
+    joined = np.zeros((n, n), dtype=np.float32)
+    for source, target in edges:
+        joined[source, target] = 1
+    return GraphArrays(np.array(vectors, np.float32), sp.csr_array(counts), sp.csr_array(joined), counts.sum(axis=1))
+
+
+class Typed(NamedTuple):
+    """A random graph: entities of a few types, triples between types, vectors around the mean of their type."""
+
+    graph: GraphArrays
+    relations: list[Counter]
+
+
+def random_graph(seed: int) -> Typed:
+    draw, numbers = random.Random(seed), np.random.default_rng(seed)
+    n, types, dimension = draw.randrange(1, 90), draw.randrange(1, 6), draw.choice([2, 8, 16])
+    type_of = [draw.randrange(types) for _ in range(n)]
+    centres = numbers.normal(size=(types, dimension))
+    vectors = centres[type_of] + draw.choice([0.05, 0.4, 1.5]) * numbers.normal(size=(n, dimension))
+    triples = {(draw.randrange(n), draw.randrange(n)) for _ in range(draw.randrange(3 * n))}
+    relations = [Counter() for _ in range(n)]
+    for source, target in sorted(triples):
+        label = f"{type_of[source]} to {type_of[target]}"
+        for end in {source, target}:
+            relations[end][label] += 1
+    return Typed(arrays(vectors, relations, triples), relations)
+
+
+def similarity(merge: dual.Merge, settings: Perception) -> float:
+    relations, embeddings = settings.weights
+    return relations * merge.overlap + embeddings * merge.cosine
+
+
+def partition(found: dual.Communities) -> set[frozenset[int]]:
+    return {frozenset(community.members) for community in found.found}
+
+
+# -- 200 random graphs -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_what_holds_for_every_graph(seed):
+    (graph, relations), draw = random_graph(seed), random.Random(-seed)
+    profile = PROFILES[seed % 2]
+    settings = Perception.of(
+        profile=profile, max_communities=draw.choice([3, 10, 200]), size_cap=draw.choice([4, 12, 100]),
+        merge_threshold=draw.choice([0.2, 0.5, 0.8]), epsilon=draw.choice([0.05, 0.5]), max_iter=draw.choice([1, 10]),
+        perception=draw.choice(["dual", "dual", "relations", "embeddings"]), pooled=draw.choice(["sum", "mean"]),
+    )  # fmt: skip
+    n, begun = len(graph.vectors), start(graph, settings)
+    found = detect(graph, settings, begun)
+    held = [member for community in found.found for member in community.members]
+    assert len(held) == len(set(held)) and set(held) <= set(range(n))
+    assert profile == "released" or sorted(held) == list(range(n)), "a partition"
+    assert profile == "paper" or found.overflow == n - len(held)
+    assert len(found.found) <= settings.max_communities
+    assert [community.id for community in found.found] == list(range(len(found.found)))
+    sizes = [len(community.members) for community in found.found]
+    assert sizes == sorted(sizes, reverse=True)
+    _check_representatives(found, relations, settings)
+    _check_merges(found, begun, settings)
+    assert detect(graph, settings) == found, "the same with or without the start, and again"
+    _check_relabelled(graph, settings, found, draw)
+
+
+def _check_representatives(found, relations, settings) -> None:
+    for community in found.found:
+        assert list(community.members) == sorted(community.members)
+        assert community.keywords[0] == community.centre and set(community.keywords) <= set(community.members)
+        assert len(set(community.keywords)) == len(community.keywords) == min(5, len(community.members))
+
+
+def _check_merges(found, begun, settings) -> None:
+    """Nothing merges below the threshold, above the cap or twice in a round; nobody leaves the cluster."""
+    paper = settings.profile == "paper"
+    clusters = [begun.order[np.concatenate(parts)].tolist() for parts in begun.clusters]
+    cluster_of = {member: number for number, members in enumerate(clusters) for member in members}
+    for merge in found.merges:
+        assert merge.size == len(merge.left) + len(merge.right) and not set(merge.left) & set(merge.right)
+        assert {cluster_of[member] for member in (*merge.left, *merge.right)} == {merge.cluster}
+        assert 1 <= merge.round <= settings.max_iter and merge.merged == (merge.reason == "merged")
+        fits = {
+            "dissimilar": round(similarity(merge, settings), 9) >= settings.merge_threshold,
+            "difference": merge.difference < settings.epsilon or not paper,
+            "size": merge.size <= settings.size_cap,
+        }
+        assert all(fits.values()) if merge.reason in ("merged", "taken") else not fits[merge.reason]
+    merged = Counter((m.cluster, m.round, part) for m in found.merges if m.merged for part in (m.left, m.right))
+    assert set(merged.values()) <= {1}
+    assert sum(found.considered.values()) >= len(found.merges)
+    assert found.considered.get("merged", 0) == sum(m.merged for m in found.merges)
+    parts = sum(map(len, begun.clusters))
+    if paper and parts - found.considered.get("merged", 0) <= settings.max_communities:
+        assert len(found.found) == parts - found.considered.get("merged", 0) and found.overflow == 0
+
+
+def _check_relabelled(graph, settings, found, draw) -> None:
+    """Entities in another order, and other names of the relation types, give the same communities."""
+    n, labels = graph.relations.shape
+    entities, types = draw.sample(range(n), n), list(range(labels))
+    if settings.perception != "relations":  # where k-means runs on these columns, whose sums end in other bits
+        draw.shuffle(types)
+    other = detect(
+        GraphArrays(
+            graph.vectors[entities],
+            graph.relations[entities][:, types].tocsr(),
+            graph.neighbours[entities][:, entities].tocsr(),
+            graph.degrees[entities],
+        ),
+        settings,
+    )
+    back = [(tuple(sorted(entities[row] for row in c.members)), entities[c.centre]) for c in other.found]
+    assert back == [(c.members, c.centre) for c in found.found]
+    assert other.considered == found.considered
+
+
+# -- worked out by hand ----------------------------------------------------------------------------------------------
+
+
+def test_a_graph_worked_out_by_hand_as_in_the_paper():
+    """Two clusters, each of two parts of equal vectors. A member's overlap with its part is its share of the part's
+    triples, whose mean is 1/2, and its cosine 1: all parts score 1/2 + 7/3. What decides are the centres, which are the
+    members with most triples."""
+    graph = arrays(
+        [(1, 0), (1, 0), (0.8, 0.6), (0.8, 0.6), (-1, 0), (-1, 0), (-0.6, -0.8), (-0.6, -0.8)],
+        [{"a": 2}, {"a": 1}, {"b": 2}, {"c": 1}, {"a": 2, "b": 1}, {"d": 1}, {"a": 1, "c": 1}, {"d": 1}],
+    )
+    found = detect(graph, Perception())
+    one, other = sorted(found.merges, key=lambda merge: merge.reason)
+    # Centres 4 and 6: {a:2,b:1} and {a:1,c:1} overlap by 1/4; 0.3/4 + 0.7·0.6 = 0.495, just below the threshold.
+    assert {one.left, one.right} == {(4, 5), (6, 7)} and one.reason == "dissimilar" and not one.merged
+    assert (one.overlap, one.cosine, one.difference) == pytest.approx((0.25, 0.6, 0))
+    # Centres 0 and 2 share no relation; 0.7·0.8 = 0.56 is enough.
+    assert {other.left, other.right} == {(0, 1), (2, 3)} and other.merged and other.size == 4
+    assert (other.overlap, other.cosine) == pytest.approx((0, 0.8))
+    assert found.found[0].members == (0, 1, 2, 3)
+    assert partition(found) == {frozenset({0, 1, 2, 3}), frozenset({4, 5}), frozenset({6, 7})}
+    # Merged: triples 2, 1, 2, 1 of 6, and each cosine to the sum (3.6, 1.2) is 3/√10.
+    whole = found.found[0]
+    assert whole.cohesion == pytest.approx(1 / 4 + 7 / 3 * 3 / 10**0.5)
+    assert set(whole.keywords[:2]) == {0, 2} and set(whole.keywords[2:]) == {1, 3}
+    assert next(c.centre for c in found.found if 4 in c.members) == 4
+
+
+def test_a_graph_worked_out_by_hand_as_in_the_released_code():
+    """Two clusters, of eight and of four entities, each of two parts of equal vectors."""
+    vectors = [(1, 0)] * 6 + [(0.8, 0.6)] * 2 + [(-1, 0), (-1, 0), (-0.7, -(0.51**0.5)), (-0.7, -(0.51**0.5))]
+    degrees = [1, 2, 6, 3, 4, 5, 1, 1, 1, 1, 1, 1]
+    graph = arrays(vectors, [{"a": degree} for degree in degrees], [(2, 6), (6, 2)])
+    found = detect(graph, settings := Perception.of(profile="released"))
+    # The part of six is ranked: 0.3·degree/6 + 0.7·1, so entity 2 is its centre; a part of two has its first for one.
+    first = int(next(row for row in dual.content_order(graph) if row in (6, 7)))
+    (merged,) = (merge for merge in found.merges if merge.merged)
+    assert {merged.left, merged.right} == {(0, 1, 2, 3, 4, 5), (6, 7)}
+    # Each centre points to the other, so their neighbours have nothing in common: 0.7·0.8 = 0.56.
+    assert (merged.overlap, merged.cosine) == pytest.approx((0, 0.8))
+    assert merged.difference == pytest.approx(abs((0.3 * 21 / 36 + 0.7) - 1.0))
+    # Of the four, 0.7·0.7 = 0.49 makes no candidate.
+    assert partition(found) == {frozenset(range(8)), frozenset({8, 9}), frozenset({10, 11})}
+    assert found.considered == {"merged": 1} and first in (6, 7)
+    # Of the eight, the cosines to (7.6, 1.2) favour (1, 0): 0.3·6/6 + 0.7·0.988 is the most; then 5, 4, 3.
+    assert found.found[0].keywords[:4] == (2, 5, 4, 3) and found.found[0].centre == 2
+    assert settings.max_iter == 1 and settings.max_communities == 100
+
+
+# -- the rules of the specification ----------------------------------------------------------------------------------
+
+
+def test_the_number_of_clusters():
+    paper, released = Perception(), Perception.of(profile="released")
+    assert [k_of(n, paper) for n in (7, 45, 5000)] == [2, 4, 200]
+    assert [k_of(n, released) for n in (3, 7, 45, 5000)] == [1, 2, 4, 200]
+
+
+def test_multisets_count_every_relation():
+    rows = sp.csr_array([[2, 1, 0], [0, 0, 0], [3, 0, 0]])
+    others = sp.csr_array([[1, 0, 1], [0, 0, 0], [5, 0, 0]])
+    found = dual.multiset_jaccard(rows, others)
+    assert found == pytest.approx(np.array([[1 / 4, 0, 2 / 6], [0, 0, 0], [1 / 4, 0, 3 / 5]]))
+
+
+@pytest.mark.parametrize("pooled", ["sum", "mean"])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_score_is_the_overlap_of_relations_plus_the_cosine_as_often_as_lambda_says(seed, pooled):
+    """With the sum, a shortcut is taken: here the Jaccard index is written out."""
+    graph, relations = random_graph(seed)
+    settings = Perception(pooled=pooled)
+    community, *_ = detect(graph, settings).found
+    whole = sum((relations[member] for member in community.members), Counter())
+    if pooled == "mean":
+        whole = Counter({label: count / len(community.members) for label, count in whole.items()})
+    view = dual._View(graph, settings, np.arange(len(graph.vectors)))
+    members = list(community.members)
+    centroid = graph.vectors[members].sum(axis=0)
+    for member, score in zip(members, view.scores(np.array(members))):
+        own = relations[member]
+        overlap = sum((own & whole).values()) / sum((own | whole).values()) if whole else 0
+        vector = graph.vectors[member]
+        cosine = vector @ centroid / np.linalg.norm(vector) / np.linalg.norm(centroid)
+        assert score == pytest.approx(overlap + 7 / 3 * cosine, abs=1e-5)
+
+
+def planted(bridge: int = 1) -> tuple[list[tuple[str, str, str]], list[set[str]]]:
+    """Two groups of entities with relations of their own, joined by one triple."""
+    towns = [("town", f"{a}", f"{b}") for a, b in combinations(range(6), 2)]
+    people = [("person", f"{a}", f"{b}") for a, b in combinations(range(6, 12), 2)]
+    triples = [(one, {"town": "borders", "person": "knows"}[kind], other) for kind, one, other in (*towns, *people)]
+    return [*triples, ("0", "home of", "6")], [set(map(str, range(6))), set(map(str, range(6, 12)))]
+
+
+def test_planted_communities_that_one_edge_joins_are_separated():
+    triples, groups = planted()
+    row = {str(number): number for number in range(12)}
+    relations = [Counter() for _ in row]
+    for source, label, target in triples:
+        relations[row[source]][label] += 1
+        relations[row[target]][label] += 1
+    sources, targets = (np.array([row[triple[at]] for triple in triples]) for at in (0, 2))
+    kinds = {"borders": (1, 0, 0), "knows": (0, 1, 0), "home of": (0, 0, 1)}
+    of_triple = np.array([kinds[label] for _, label, _ in triples], dtype=np.float32)
+    ends, twice = np.r_[sources, targets], np.r_[np.arange(len(triples)), np.arange(len(triples))]
+    incidence = sp.coo_array((np.ones(len(ends), np.float32), (ends, twice)), shape=(12, len(triples))).tocsr()
+    vectors = dual.entity_means(np.zeros((12, 3), np.float32), (incidence, of_triple))
+    assert vectors[0] == pytest.approx((5 / 6, 0, 1 / 6))
+    graph, groups = arrays(vectors, relations, zip(sources, targets)), [{row[name] for name in g} for g in groups]
+    for settings in (Perception(), Perception(pooled="mean")):
+        found = partition(detect(graph, settings))
+        assert all(any(community <= group for group in groups) for community in found) and len(found) <= 4
+
+
+def test_equal_relations_with_orthogonal_embeddings_do_not_merge():
+    graph = arrays([(1, 0), (1, 0), (0, 1), (0, 1)], [{"a": 1}] * 4)
+    found = detect(graph, Perception(beta=4, max_clusters=1))  # one cluster, whose parts are all the same
+    assert [len(parts) for parts in start(graph, Perception(max_clusters=1)).clusters] == [1]
+    begun = dual.Start(np.arange(4), [[np.array([0, 1]), np.array([2, 3])]])
+    (merge,) = detect(graph, Perception(), begun).merges
+    assert (merge.overlap, merge.cosine, merge.reason) == (1, 0, "dissimilar")
+    assert len(found.found) == 1 and len(detect(graph, Perception(), begun).found) == 2
+    assert len(detect(graph, Perception(perception="relations"), begun).found) == 1
+    assert len(detect(graph, Perception(perception="embeddings"), begun).found) == 2
+
+
+def test_an_entity_without_triples_is_its_name():
+    alone = np.array([[1, 0], [0, 1]], np.float32)
+    triples = sp.csr_array(np.array([[1, 1], [0, 0]], np.float32)), np.array([[0, 1], [1, 0]], np.float32)
+    attributes = sp.csr_array(np.array([[1], [0]], np.float32)), np.array([[1, 1]], np.float32)
+    found = dual.entity_means(alone, triples, attributes)
+    assert found.tolist() == [pytest.approx([2 / 3, 2 / 3]), [0, 1]]
+
+
+# -- what each setting does ------------------------------------------------------------------------------------------
+
+
+def grouped(groups: int, size: int, seed: int = 0) -> GraphArrays:
+    numbers = np.random.default_rng(seed)
+    vectors = np.repeat(np.eye(groups), size, axis=0) + 0.01 * numbers.normal(size=(groups * size, groups))
+    return arrays(vectors, [{f"r{at // size}": 1 + at % 3} for at in range(groups * size)])
+
+
+def test_what_is_beyond_the_most_communities_joins_the_nearest_or_none():
+    graph = grouped(6, 12)
+    all_of_them = detect(graph, Perception())
+    few = detect(graph, Perception(max_communities=2))
+    left = detect(graph, Perception.of(profile="released", max_communities=2))
+    assert len(all_of_them.found) > 2 == len(few.found) == len(left.found)
+    kept = [set(community.members) for community in all_of_them.found[:2]]
+    assert sorted(member for c in few.found for member in c.members) == list(range(72))
+    assert all(any(one <= set(c.members) for c in few.found) for one in kept)
+    assert few.overflow == 72 - sum(map(len, kept)) > 0
+    assert left.overflow == (left.found and 72 - sum(len(c.members) for c in left.found)) > 0
+    assert (left.of_entities(72) == -1).sum() == left.overflow and (few.of_entities(72) >= 0).all()
+
+
+def test_parts_merge_until_they_would_be_too_large():
+    graph = grouped(1, 40)
+    assert {len(c.members) for c in detect(graph, Perception()).found} != {40}  # k of 40 is 4: clusters do not merge
+    begun = dual.Start(np.arange(40), [[np.arange(at, at + 10) for at in range(0, 40, 10)]])
+    settings = Perception(epsilon=5.0)
+    assert [len(c.members) for c in detect(graph, settings, begun).found] == [40]
+    assert {m.round for m in detect(graph, settings, begun).merges} == {1, 2}
+    capped = detect(graph, Perception(epsilon=5.0, size_cap=25), begun)
+    assert [len(c.members) for c in capped.found] == [20, 20] and capped.considered["size"] == 1
+    assert capped.considered["taken"] == 4, "all six pairs are close, two merge"
+    once = detect(graph, Perception(epsilon=5.0, max_iter=1), begun)
+    assert [len(c.members) for c in once.found] == [20, 20]
+    assert len(detect(graph, Perception(max_iter=0), begun).found) == 4
+
+
+def test_the_closest_pair_merges_first():
+    """Of three parts in a row, the two whose centres are nearest merge, and the third then differs too much."""
+    graph = arrays([(1, 0)] * 2 + [(0.99, 0.14)] * 2 + [(0.9, 0.43)] * 2, [{"a": 1}] * 6)
+    begun = dual.Start(np.arange(6), [[np.arange(at, at + 2) for at in (0, 2, 4)]])
+    released = detect(graph, Perception.of(profile="released"), begun)
+    first = next(merge for merge in released.merges if merge.merged)
+    assert (first.left, first.right) == ((0, 1), (2, 3))
+
+
+def test_the_merges_that_are_told_of_are_bounded_and_counted():
+    graph = grouped(1, 60)
+    begun = dual.Start(np.arange(60), [[np.arange(at, at + 2) for at in range(0, 60, 2)]])
+    found = detect(graph, Perception(max_iter=1), begun)
+    refused = [merge for merge in found.merges if not merge.merged]
+    assert len(refused) == dual.REFUSED and sum(found.considered.values()) == 30 * 29 // 2
+
+
+def test_keywords_are_as_many_as_asked():
+    graph = grouped(2, 20)
+    assert {len(c.keywords) for c in detect(graph, Perception(keywords=1)).found} == {1}
+    many = detect(graph, Perception(keywords=8)).found
+    assert {len(c.keywords) for c in many} == {min(8, len(c.members)) for c in many}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_no_entity_and_few(profile):
+    settings = Perception.of(profile=profile)
+    assert detect(arrays(np.zeros((0, 4)), []), settings).found == []
+    for n in (1, 2, 3):
+        found = detect(arrays(np.eye(3)[:n], [{}] * n), settings)
+        assert sorted(member for c in found.found for member in c.members) == list(range(n))
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_equal_entities_and_empty_vectors(profile):
+    found = detect(arrays(np.zeros((30, 4)), [{}] * 30), Perception.of(profile=profile))
+    assert sorted(member for c in found.found for member in c.members) == list(range(30))
+    assert all(np.isfinite(c.cohesion) for c in found.found)
+
+
+def test_bad_input_is_refused_in_words():
+    graph = grouped(2, 5)
+    with pytest.raises(SettingError, match="vectors has 10 rows and relations has 9"):
+        detect(graph._replace(relations=graph.relations[:9]), Perception())
+    with pytest.raises(SettingError, match="no finite number"):
+        detect(graph._replace(vectors=np.full((10, 2), np.nan, np.float32)), Perception())
+    with pytest.raises(SettingError, match="struct_weight=0; it should be a share, above 0 to 1"):
+        Perception(struct_weight=0)
+    with pytest.raises(SettingError, match="no profile 'official'"):
+        Perception.of(profile="official")

@@ -1,0 +1,498 @@
+"""Communities that are perceived twice, by their relations and by their embeddings (Youtu-GraphRAG, arXiv 2508.19855,
+Section 4.2).
+
+K-means parts the entities into clusters and each cluster into parts; parts of one cluster are merged where they agree.
+Profile `paper` follows Eqs. 4–7, profile `released` the authors' code (TencentCloudADP/youtu-graphrag, commit d982b5a).
+Where the paper is silent, the values are choices of this project (`docs/youtu.md`). Everything here is a function of
+arrays, and comparisons of all with all stay inside one cluster.
+
+The result depends on what the entities are, not on their order: they are put in an order of their content first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from pydantic import Field
+from threadpoolctl import threadpool_limits
+
+from workbench.errors import SettingError
+from workbench.settings import Cosine, Natural, NonNegative, Number, Positive, settle, validated
+
+SMALL = 3  # members up to which a cluster is not parted
+FEW = 5  # members up to which the released code ranks none
+INITIALISATIONS = 5  # of k-means, of which the best counts
+REFUSED = 10  # refused pairs of parts that are told of each cluster and round
+
+Reason = Literal["merged", "difference", "dissimilar", "size", "taken"]
+
+
+@validated
+class Perception:
+    """`perception`: both perceptions, or one alone; `struct_weight` w of the relations, 1 - w of the embeddings.
+
+    K-means makes one cluster of each `beta` vectors, `max_clusters` at most. Two parts merge when their mean scores
+    differ by less than `epsilon` (Eq. 7; `paper` only), their centres are similar by `merge_threshold` or more, and
+    they have `size_cap` members or fewer together; `max_iter` rounds at most. Of more than `max_communities`, `paper`
+    deals the members of the smallest to the nearest of the others, and `released` leaves the rest out. A community has
+    `keywords` keywords, its centre first; with 1 it is the centre alone, as in the paper. `pooled` (`paper` only): the
+    relations of a community are the `sum` of its members' or their `mean`."""
+
+    profile: Literal["paper", "released"] = "paper"
+    perception: Literal["dual", "relations", "embeddings"] = "dual"
+    struct_weight: Annotated[Number, Field(gt=0, le=1, title="share")] = 0.3
+    beta: Positive = 10
+    max_clusters: Positive = 200
+    epsilon: NonNegative = 0.05
+    merge_threshold: Cosine = 0.5
+    max_iter: Natural = 10
+    size_cap: Positive = 100
+    max_communities: Positive = 200
+    keywords: Positive = 5
+    pooled: Literal["sum", "mean"] = "sum"
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 42
+
+    profiles: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {},
+        "released": {"max_iter": 1, "max_communities": 100},
+    }
+
+    @classmethod
+    def of(cls, **given: Any) -> Perception:
+        """Settings over those of their profile."""
+        return settle("the perception", cls, given, cls.profiles)
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """(w, 1 - w) of relations and embeddings; of one perception alone, 1 and 0."""
+        alone = {"relations": (1.0, 0.0), "embeddings": (0.0, 1.0)}
+        return alone.get(self.perception, (float(self.struct_weight), 1.0 - self.struct_weight))
+
+    @property
+    def phi_weights(self) -> tuple[float, float]:
+        """Weights of S_r and S_s in a member's score: 1 and λ = (1 - w) / w (Eq. 5), in `released` w and 1 - w."""
+        if self.profile == "released":
+            return self.weights
+        relations, embeddings = self.weights
+        return float(relations > 0), (1.0 - self.struct_weight) / self.struct_weight * (embeddings > 0)
+
+
+class GraphArrays(NamedTuple):
+    """What of a graph of n entities is perceived.
+
+    vectors     float32 (n, d): the entities' representations (Eq. 4: `entity_means`)
+    relations   csr int (n, labels): incident triples of each relation type
+    neighbours  csr (n, n): 1 where a triple leads from the row to the column (`released`)
+    degrees     int (n,): edges in and out (`released`)
+    """
+
+    vectors: np.ndarray
+    relations: sp.csr_array
+    neighbours: sp.csr_array
+    degrees: np.ndarray
+
+
+class TreeCommunity(NamedTuple):
+    """`members` are entity rows, ascending; `centre` and `keywords` are among them; `cohesion` is the mean score of the
+    members."""
+
+    id: int
+    members: tuple[int, ...]
+    centre: int
+    keywords: tuple[int, ...]
+    cohesion: float
+
+
+class Merge(NamedTuple):
+    """Two parts of a cluster that were candidates for a merger, and what became of it.
+
+    `overlap` and `cosine` compare their centres; `difference` is that of their mean scores; `size` is their joint size.
+    `reason`: `merged`; or what was against it: the `difference`, centres that are `dissimilar`, the `size`, or that one
+    of them had been `taken` by a closer one in the same round."""
+
+    cluster: int
+    round: int
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    overlap: float
+    cosine: float
+    difference: float
+    size: int
+    merged: bool
+    reason: Reason
+
+
+class Communities(NamedTuple):
+    """`found` stand at their ids, largest first. `merges` holds every merger, and of each cluster and round the
+    `REFUSED` closest that were refused; `considered` counts all candidates by reason. `overflow`: entities of
+    communities beyond the most that are kept."""
+
+    found: list[TreeCommunity]
+    merges: list[Merge]
+    considered: dict[str, int]
+    overflow: int
+
+    def of_entities(self, n: int) -> np.ndarray:
+        """The community of each entity, int32 (n,), -1 for none."""
+        community_of = np.full(n, -1, dtype=np.int32)
+        for community in self.found:
+            community_of[list(community.members)] = community.id
+        return community_of
+
+
+class Start(NamedTuple):
+    """What k-means gives, which no weight of the scores changes. `order`: entity rows by content; `clusters`: the parts
+    of each cluster, as positions in that order, largest cluster first."""
+
+    order: np.ndarray
+    clusters: list[list[np.ndarray]]
+
+
+def detect(graph: GraphArrays, settings: Perception, begun: Start | None = None) -> Communities:
+    """The communities of a graph. `begun`: what `start` gave for the same graph, profile, perception, numbers of
+    clusters and seed."""
+    _check(graph)
+    with threadpool_limits(limits=1):  # sums of several threads come in any order
+        order, clusters = begun or start(graph, settings)
+        view = _View(graph, settings, order)
+        detected = _released if settings.profile == "released" else _paper
+        return detected(view, clusters)
+
+
+def start(graph: GraphArrays, settings: Perception) -> Start:
+    """K-means over all entities, and again over each cluster of more than `SMALL`."""
+    _check(graph)
+    from sklearn.cluster import KMeans  # noqa: F401  (takes a second; its threads must be there to be limited)
+
+    order = content_order(graph)
+    points = _points(graph, settings)[order]
+    with threadpool_limits(limits=1):
+        clusters = sorted(_k_means(points, np.arange(len(order)), settings), key=lambda rows: (-len(rows), rows[0]))
+        return Start(order, [_k_means(points, rows, settings) if len(rows) > SMALL else [rows] for rows in clusters])
+
+
+def k_of(n: int, settings: Perception) -> int:
+    """Clusters of n vectors: k = min(max(2, ⌊n / β⌋), η), and in `released` at most ⌊n / 2⌋.
+
+    >>> [k_of(n, Perception()) for n in (7, 45, 5000)], k_of(3, Perception.of(profile="released"))
+    ([2, 4, 200], 1)
+    """
+    most = n // 2 if settings.profile == "released" else n
+    return max(1, min(max(2, n // settings.beta), most, settings.max_clusters))
+
+
+# -- what is perceived -----------------------------------------------------------------------------------------------
+
+
+def entity_means(alone: np.ndarray, *triples: tuple[sp.csr_array, np.ndarray]) -> np.ndarray:
+    """e_i (Eq. 4): the mean of the vectors of an entity's triples, float32 (n, d).
+
+    `alone` (n, d) are the vectors of entities without triples. `triples`: (incidence (n, m), vectors (m, d)) of each
+    kind of triple."""
+    total = np.zeros(alone.shape, dtype=np.float32)
+    counts = np.zeros(len(alone), dtype=np.float32)
+    for incidence, vectors in triples:
+        total += incidence @ np.asarray(vectors)
+        counts += np.diff(incidence.indptr)
+    bare = counts == 0
+    total[~bare] /= counts[~bare, None]
+    total[bare] = alone[bare]
+    return total
+
+
+def multiset_jaccard(rows: sp.csr_array, others: sp.csr_array) -> np.ndarray:
+    """Σ min / Σ max of the counts of each pair of rows, float (rows, others); 0 where both have none.
+
+    >>> multiset_jaccard(sp.csr_array([[2, 1, 0]]), sp.csr_array([[1, 0, 1]])).tolist()
+    [[0.25]]
+    """
+    both = sp.vstack([rows, others]).tocsr()
+    return _jaccard(_unary(both), len(np.diff(rows.indptr)))
+
+
+def content_order(graph: GraphArrays) -> np.ndarray:
+    """The rows sorted by a hash of their content, int (n,): vectors, then how often the types of relations occur, then
+    which. Rows whose content is the same stay in their order."""
+    vectors, relations = np.ascontiguousarray(graph.vectors), graph.relations
+    counts = np.asarray(relations.data, dtype=np.int64)
+    keys = []
+    for row, (begin, end) in enumerate(itertools.pairwise(relations.indptr.tolist())):
+        held = counts[begin:end], np.asarray(relations.indices[begin:end], dtype=np.int64)
+        inner = np.argsort(held[1])
+        parts = vectors[row].tobytes(), np.sort(held[0]).tobytes(), held[1][inner].tobytes() + held[0][inner].tobytes()
+        keys.append(tuple(hashlib.blake2b(part, digest_size=8).digest() for part in parts))
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def _check(graph: GraphArrays) -> None:
+    n = len(graph.vectors)
+    shapes = {name: getattr(graph, name).shape[0] for name in ("relations", "neighbours", "degrees")}
+    if wrong := [f"{name} has {rows}" for name, rows in shapes.items() if rows != n]:
+        raise SettingError(f"vectors has {n} rows and {wrong[0]}; each should have a row for each entity")
+    if not np.isfinite(graph.vectors).all():
+        raise SettingError("vectors holds what is no finite number; encode the entities again")
+
+
+def _points(graph: GraphArrays, settings: Perception) -> np.ndarray | sp.csr_array:
+    """What k-means runs on: the vectors as they are; of relations alone, unit rows of their counts."""
+    if settings.perception != "relations":
+        return np.ascontiguousarray(graph.vectors, dtype=np.float32)
+    return _unit_rows(graph.relations.astype(np.float32))
+
+
+def _unit_rows(counts: sp.csr_array) -> sp.csr_array:
+    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    return (sp.diags_array(1 / np.maximum(norms, 1e-12)) @ counts).tocsr()
+
+
+def _k_means(points: np.ndarray | sp.csr_array, rows: np.ndarray, settings: Perception) -> list[np.ndarray]:
+    """Clusters of some rows, each ascending, in the order of their first rows."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    if len(rows) <= 2 or not points.shape[1] or (k := k_of(len(rows), settings)) == 1:
+        return [rows] if len(rows) else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of fewer different points than clusters
+        labels = KMeans(k, n_init=INITIALISATIONS, random_state=settings.seed).fit(points[rows]).labels_
+    clusters = (rows[labels == label] for label in range(k))
+    return sorted((cluster for cluster in clusters if len(cluster)), key=lambda cluster: cluster[0])
+
+
+def _unary(counts: sp.csr_array) -> sp.csr_array:
+    """Counts as ones: a column for the first, the second, … of each type, so that a product of two rows is Σ min."""
+    counts = counts.tocsr()
+    times = np.asarray(counts.data, dtype=np.int64)
+    if not len(times):
+        return sp.csr_array((counts.shape[0], 1), dtype=np.float32)
+    most = np.zeros(counts.shape[1], dtype=np.int64)
+    np.maximum.at(most, counts.indices, times)
+    first = np.r_[0, np.cumsum(most)]
+    number = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    rows = np.repeat(np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), times)
+    columns = np.repeat(first[counts.indices], times) + number
+    return sp.coo_array((np.ones(len(rows), np.float32), (rows, columns)), (counts.shape[0], first[-1])).tocsr()
+
+
+def _jaccard(ones: sp.csr_array, rows: int | None = None) -> np.ndarray:
+    """Jaccard of pairs of rows of ones: of the first `rows` with the others, or of all with all."""
+    left, right = (ones, ones) if rows is None else (ones[:rows], ones[rows:])
+    shared = np.asarray((left @ right.T).todense(), dtype=np.float64)
+    either = np.diff(left.indptr)[:, None] + np.diff(right.indptr)[None, :] - shared
+    return np.divide(shared, either, out=np.zeros_like(shared), where=either > 0)
+
+
+# -- scores ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A group of entities with its centre and the mean score of its members. `rows` are positions in content order."""
+
+    rows: np.ndarray
+    centre: int
+    mean: float
+
+
+class _View:
+    """A graph in the order of its content, and how its entities are scored."""
+
+    def __init__(self, graph: GraphArrays, settings: Perception, order: np.ndarray):
+        self.graph, self.settings, self.order = graph, settings, order
+        vectors = np.asarray(graph.vectors, dtype=np.float32)[order]
+        self.vectors = vectors
+        self.units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        self.released = settings.profile == "released"
+        sizes = graph.degrees if self.released else np.asarray(graph.relations.sum(axis=1)).ravel()
+        self.sizes = np.asarray(sizes, dtype=np.float64)[order]
+
+    @cached_property
+    def relation_ones(self) -> sp.csr_array:
+        return _unary(self.graph.relations[self.order])
+
+    @cached_property
+    def neighbours(self) -> sp.csr_array:
+        return self.graph.neighbours[self.order][:, self.order].tocsr()
+
+    def scores(self, rows: np.ndarray) -> np.ndarray:
+        """φ of each member of a community to it (Eqs. 5–6), float64."""
+        relations, embeddings = self.settings.phi_weights
+        structure = self._structure(rows) if relations else np.zeros(len(rows))
+        centroid = self.vectors[rows].sum(axis=0)
+        cosine = self.units[rows] @ (centroid / max(float(np.linalg.norm(centroid)), 1e-12))
+        return relations * structure + embeddings * cosine
+
+    def _structure(self, rows: np.ndarray) -> np.ndarray:
+        """S_r of each member. Its relations are among those of its community, so their multiset Jaccard is the share of
+        the community's incident triples that are its own. The released code divides its degree by the highest."""
+        if not self.released and self.settings.pooled == "mean":
+            return self._overlap_with_mean(rows)
+        whole = self.sizes[rows].max() if self.released else self.sizes[rows].sum()
+        return self.sizes[rows] / whole if whole else np.zeros(len(rows))
+
+    def _overlap_with_mean(self, rows: np.ndarray) -> np.ndarray:
+        counts = self.graph.relations[self.order[rows]]
+        counts = counts[:, np.unique(counts.indices)].toarray().astype(np.float64)
+        mean = counts.mean(axis=0)
+        either = np.maximum(counts, mean).sum(axis=1)
+        return np.divide(np.minimum(counts, mean).sum(axis=1), either, out=np.zeros(len(rows)), where=either > 0)
+
+    def part(self, rows: np.ndarray) -> _Part:
+        scores = self.scores(rows)
+        return _Part(rows, int(rows[self.ranking(rows, scores)[0]]), float(scores.mean()))
+
+    def ranking(self, rows: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Members from the most to the least representative. The released code ranks no community of `FEW` or less."""
+        if self.released and len(rows) <= FEW:
+            return np.arange(len(rows))
+        return np.lexsort((rows, -np.round(scores, 9)))  # equal but for the last bits is equal
+
+    def compared(self, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(overlap, cosine) of centres, each float (c, c): of their relations, in `released` of their neighbours among
+        these centres."""
+        if self.released:
+            ones = self.neighbours[centres][:, centres].tocsr()
+        else:
+            ones = self.relation_ones[centres]
+        return _jaccard(ones), (self.units[centres] @ self.units[centres].T).astype(np.float64)
+
+    def community(self, id: int, rows: np.ndarray) -> TreeCommunity:
+        scores = self.scores(rows)
+        ranked = self.order[rows[self.ranking(rows, scores)]].tolist()
+        keywords = tuple(ranked[: self.settings.keywords])
+        return TreeCommunity(id, self.named(rows), ranked[0], keywords, float(scores.mean()))
+
+    def named(self, rows: np.ndarray) -> tuple[int, ...]:
+        """The entity rows of positions, ascending."""
+        return tuple(np.sort(self.order[rows]).tolist())
+
+
+# -- merging ---------------------------------------------------------------------------------------------------------
+
+
+def _paper(view: _View, clusters: Sequence[Sequence[np.ndarray]]) -> Communities:
+    found, told = [], _Told()
+    for number, parts in enumerate(clusters):
+        found += _merged(view, parts, number, told)
+    found.sort(key=_largest_first)
+    most = view.settings.max_communities
+    found, rest = found[:most], found[most:]
+    overflow = np.sort(np.concatenate(rest)) if rest else np.zeros(0, dtype=np.int64)
+    return _communities(view, _attached(view, found, overflow), told, len(overflow))
+
+
+def _released(view: _View, clusters: Sequence[Sequence[np.ndarray]]) -> Communities:
+    """Clusters, largest first, until there are enough communities; who is left then is in none."""
+    found, told, most = [], _Told(), view.settings.max_communities
+    for number, parts in enumerate(clusters):
+        if len(found) >= most:
+            break
+        found += _merged(view, parts, number, told)
+    left_out = len(view.order) - sum(map(len, found[:most]))
+    return _communities(view, found[:most], told, left_out)
+
+
+def _communities(view: _View, found: list[np.ndarray], told: _Told, overflow: int) -> Communities:
+    found = sorted(found, key=_largest_first)
+    return Communities([view.community(*one) for one in enumerate(found)], told.merges, dict(told.counts), overflow)
+
+
+def _attached(view: _View, found: list[np.ndarray], rest: np.ndarray) -> list[np.ndarray]:
+    """The communities, with each entity of `rest` in the one whose centroid is nearest."""
+    if not len(rest):
+        return found
+    points = _points(view.graph, view.settings)[view.order]
+    units = _unit_rows(points) if sp.issparse(points) else view.units
+    member = sp.csr_array(
+        (np.ones(sum(map(len, found)), np.float32), np.concatenate(found), np.r_[0, np.cumsum([*map(len, found)])]),
+        shape=(len(found), len(view.order)),
+    )
+    centroids = member @ points
+    dense = centroids.toarray() if sp.issparse(centroids) else centroids
+    dense = dense / np.maximum(np.linalg.norm(dense, axis=1, keepdims=True), 1e-12)
+    nearest = np.asarray(units[rest] @ dense.T).argmax(axis=1)
+    return [np.sort(np.r_[rows, rest[nearest == at]]) for at, rows in enumerate(found)]
+
+
+class _Told:
+    """The candidates of all clusters, for those who ask why."""
+
+    def __init__(self):
+        self.merges: list[Merge] = []
+        self.counts: Counter[str] = Counter()
+
+    def add(self, candidates: Iterable[Merge]) -> None:
+        refused = 0
+        for one in candidates:
+            self.counts[one.reason] += 1
+            refused += not one.merged
+            if one.merged or refused <= REFUSED:
+                self.merges.append(one)
+
+
+def _merged(view: _View, parts: Sequence[np.ndarray], cluster: int, told: _Told) -> list[np.ndarray]:
+    """The parts of a cluster after all rounds."""
+    standing = [view.part(rows) for rows in parts]
+    for round in range(1, view.settings.max_iter + 1):
+        if len(standing) < 2:
+            break
+        joined = _round(view, standing, cluster, round, told)
+        if len(joined) == len(standing):
+            break
+        standing = joined
+    return [part.rows for part in standing]
+
+
+def _round(view: _View, parts: list[_Part], cluster: int, round: int, told: _Told) -> list[_Part]:
+    """The parts, with the closest pairs merged; each part merges once."""
+    taken: dict[int, int] = {}
+    candidates = []
+    for left, right, candidate in _candidates(view, parts, cluster, round):
+        if candidate.reason == "merged" and (left in taken or right in taken):
+            candidate = candidate._replace(merged=False, reason="taken")
+        if candidate.merged:
+            taken |= {left: right, right: left}
+        candidates.append(candidate)
+    told.add(candidates)
+    whole = [part for at, part in enumerate(parts) if at not in taken]
+    pairs = [(at, other) for at, other in sorted(taken.items()) if at < other]
+    return whole + [view.part(np.sort(np.r_[parts[one].rows, parts[other].rows])) for one, other in pairs]
+
+
+def _candidates(view: _View, parts: list[_Part], cluster: int, round: int) -> Iterator[tuple[int, int, Merge]]:
+    """Pairs of parts that at least one of the conditions brings together, closest first: by the difference of their
+    mean scores, in `released` by the similarity of their centres."""
+    settings = view.settings
+    left, right = np.triu_indices(len(parts), 1)
+    overlap, cosine = (matrix[left, right] for matrix in view.compared(np.array([part.centre for part in parts])))
+    means, sizes = np.array([part.mean for part in parts]), np.array([len(part.rows) for part in parts])
+    difference, size = np.abs(means[left] - means[right]), sizes[left] + sizes[right]
+    relations, embeddings = settings.weights
+    similarity = np.round(relations * overlap + embeddings * cosine, 9)
+    similar = similarity >= settings.merge_threshold
+    level = np.full(len(left), True) if view.released else difference < settings.epsilon
+    reasons = np.select(
+        [~similar, ~level, size > settings.size_cap], ["dissimilar", "difference", "size"], default="merged"
+    )
+    considered = np.flatnonzero(similar if view.released else similar | level)
+    keys = (-similarity,) if view.released else (-similarity, np.round(difference, 9))
+    for at in considered[np.lexsort((considered, *(key[considered] for key in keys)))].tolist():
+        one, other = parts[left[at]], parts[right[at]]
+        reason = str(reasons[at])
+        yield int(left[at]), int(right[at]), Merge(
+            cluster, round, view.named(one.rows), view.named(other.rows), float(overlap[at]), float(cosine[at]),
+            float(difference[at]), int(size[at]), reason == "merged", reason,
+        )  # fmt: skip
+
+
+def _largest_first(rows: np.ndarray) -> tuple[int, int]:
+    return -len(rows), int(rows[0])
