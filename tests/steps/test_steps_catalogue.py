@@ -39,6 +39,7 @@ from workbench.steps import (
     judge_paths,
     keywords,
     missing_evidence,
+    name_communities,
     named_entities,
     next_thought,
     rate_neighbours,
@@ -78,6 +79,9 @@ MAKE = {
     "judge_pair": lambda text: judge_pair.Input(text, text, text),
     "rate_neighbours": lambda text: rate_neighbours.Input(
         text, ((text, text, text),), text, (rate_neighbours.Neighbour(text, ((text, text, text),), text, 0.5),)
+    ),
+    "name_communities": lambda text: name_communities.Input(
+        (name_communities.Community(4, text, (text, text), 3, text, ((text, text, text),)),)
     ),
     "summarise_entity": lambda text: summarise_entity.Input(text, ((text, text, text),)),
     "keywords": lambda text: keywords.Input(text, ((text, text),), ((text, (text,), (text,), text),)),

@@ -54,6 +54,7 @@ RULES: dict[str, Rule] = {
     "judge_paths": Rule("path_judging"),
     "keywords": Rule("keywords"),
     "missing_evidence": Rule("iterative"),
+    "name_communities": Rule("summarising"),
     "named_entities": Rule("extraction", batch=True),
     "next_thought": Rule("iterative"),
     "rate_neighbours": Rule("rating"),

@@ -1,4 +1,5 @@
-"""Rule bodies of `summarise`, `summarise_entity` and `fuse_descriptions`: extracts instead of summaries."""
+"""Rule bodies of `summarise`, `summarise_entity`, `fuse_descriptions` and `name_communities`: extracts instead of
+summaries."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from workbench import tokens
 from workbench.language.pipeline import content_words
 from workbench.steps import fuse_descriptions as fusion
+from workbench.steps import name_communities as naming
 from workbench.steps import summarise as summary
 from workbench.steps import summarise_entity as entity_summary
 
@@ -33,6 +35,27 @@ def fuse_descriptions(value: fusion.Input) -> fusion.Output:
     itself."""
     fitting = _fitting(value.fragments, value.limit)
     return fusion.Output(description=" ".join(fitting) or tokens.cut(" ".join(value.fragments), value.limit))
+
+
+def name_communities(value: naming.Input) -> naming.Output:
+    """Names of the centre, the shared type and the most frequent relation; summaries of members and facts."""
+    return naming.Output(communities=[_named(community) for community in value.communities])
+
+
+def _named(community: naming.Community) -> naming.Named:
+    relations = Counter(relation for _, relation, _ in community.facts)
+    shared = [community.centre, community.type, *(relation for relation, _ in relations.most_common(1))]
+    parts = [text for text in map(naming.plain, shared) if text]
+    others = [name for name in community.members if name != community.centre]
+    more = community.size - 1 - len(others)
+    listed = " and ".join([*([", ".join(others)] if others else []), *([f"{more} more"] if more > 0 else [])])
+    sentences = [
+        f"{community.size} members{f', most of type {community.type}' * bool(community.type)}.",
+        f"{community.centre} is at the centre{f', with {listed}' * bool(listed)}.",
+        *map(entity_summary.statement, community.facts),
+    ]
+    name = " - ".join(dict.fromkeys(parts)) or f"Community {community.id}"
+    return naming.Named(id=community.id, name=name, summary=" ".join(sentences))
 
 
 def central(texts: Sequence[str], limit: int) -> str:
