@@ -35,6 +35,7 @@ SETTINGS = {
     "communities": {"min_members": 2},
     "profiles": {"fragments": 2},
     "schema_graph": {"batch": 5, "support": 2},
+    "tree": {"beta": 4, "naming_batch": 2, "members_shown": 3},
     "pieces": {"piece_tokens": 12},
     "skeleton": {"merge_tokens": 24, "unit_tokens": 12},
 }
@@ -79,6 +80,14 @@ class Model(TinyEngine):
             "new_schema_types": {"nodes": [] if "town" in known else [{"name": "Town", "score": 0.95}]},
         }
         return Result(schema_extraction.read(json.dumps(reply)), parse="cut")
+
+    def _name_communities(self, step, value) -> Result:
+        """Of each community alone, whichever others are in the request."""
+        named = [
+            {"id": c.id, "name": f"About {c.centre}", "summary": f"{c.size} with {c.members}"}
+            for c in value.communities
+        ]
+        return Result(step.output(communities=named), parse="strict")
 
     def _fuse_descriptions(self, step, value) -> Result:
         return Result(step.output(description=f"{len(value.fragments)} of {value.name}"))

@@ -11,9 +11,8 @@ from workbench.llm.parse import Unreadable, parse
 from workbench.rules import rule_for
 from workbench.steps.name_communities import STEP, WORDS, Community, Input, Named, Output, matched, plain
 
-LAKES = Community(
-    7, "Lake Mira", ("Lake Mira", "River Aldra", "Weir"), 5, "water", (("River Aldra", "flows_into", "Lake Mira"),)
-)
+FACT = ("River Aldra", "flows_into", "Lake Mira")
+LAKES = Community(7, "Lake Mira", ("Lake Mira", "River Aldra", "Weir"), 5, "water", "flows_into", (FACT,))
 STATIONS = Community(9, "Kestrel FM", ("Kestrel FM",), 2)
 BOTH = Input((LAKES, STATIONS))
 

@@ -81,7 +81,7 @@ MAKE = {
         text, ((text, text, text),), text, (rate_neighbours.Neighbour(text, ((text, text, text),), text, 0.5),)
     ),
     "name_communities": lambda text: name_communities.Input(
-        (name_communities.Community(4, text, (text, text), 3, text, ((text, text, text),)),)
+        (name_communities.Community(4, text, (text, text), 3, text, text, ((text, text, text),)),)
     ),
     "summarise_entity": lambda text: summarise_entity.Input(text, ((text, text, text),)),
     "keywords": lambda text: keywords.Input(text, ((text, text),), ((text, (text,), (text,), text),)),

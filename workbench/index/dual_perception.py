@@ -246,7 +246,9 @@ def _points(graph: GraphArrays, settings: Perception) -> np.ndarray | sp.csr_arr
     """What k-means runs on: the vectors as they are; of relations alone, unit rows of their counts."""
     if settings.perception != "relations":
         return np.ascontiguousarray(graph.vectors, dtype=np.float32)
-    return _unit_rows(graph.relations.astype(np.float32))
+    points = _unit_rows(graph.relations.astype(np.float32))
+    points.indices, points.indptr = points.indices.astype(np.int32), points.indptr.astype(np.int32)  # k-means wants it
+    return points
 
 
 def _unit_rows(counts: sp.csr_array) -> sp.csr_array:

@@ -40,6 +40,7 @@ from workbench.index import (
     skeleton,
     summaries,
     synonyms,
+    tree,
     typed,
 )
 from workbench.index.graph import Graph
@@ -62,6 +63,7 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "profiles": (profiles.ProfilesLayer, profiles.Settings),
     "typed": (typed.TypedLayer, typed.Settings),
     "schema_graph": (schema_graph.SchemaGraphLayer, schema_graph.Settings),
+    "tree": (tree.TreeLayer, tree.Settings),
     "communities": (communities.CommunitiesLayer, communities.Settings),
     "summaries": (summaries.SummariesLayer, summaries.Settings),
     "pieces": (pieces.PiecesLayer, pieces.Settings),
@@ -77,6 +79,7 @@ MADE_OF = {
     "extractions": ("passages",),
     "profiles": ("passages",),
     "schema_graph": ("passages", "profiles"),
+    "tree": ("passages", "schema_graph"),
     "communities": ("passages", "facts", "profiles"),
     "summaries": ("passages",),
     "skeleton": ("pieces",),
@@ -310,6 +313,10 @@ class Index(Record):
         return self.layer("schema_graph")
 
     @property
+    def tree(self) -> tree.TreeLayer:
+        return self.layer("tree")
+
+    @property
     def communities(self) -> communities.CommunitiesLayer:
         return self.layer("communities")
 
@@ -401,6 +408,8 @@ class Index(Record):
             graph = self.schema_graph
             rows = {"entities": graph.names, "relations": graph.sources, "attributes": graph.attributes}
             counts |= {f"schema graph {what}": len(found) for what, found in rows.items()}
+        if "tree" in self._layers:
+            counts |= {"tree communities": len(self.tree.communities)}
         if "pieces" in self._layers:
             counts |= {"pieces": len(self.pieces.pieces)}
         if "keywords" in self._layers:
@@ -593,7 +602,7 @@ def _open(store: Store, kind: str, key: str) -> Layer:
 
 
 def _settings(kind: str, settings_class: type, values: Mapping):
-    return settle(f"layer {kind!r}", settings_class, values)
+    return settle(f"layer {kind!r}", settings_class, values, getattr(settings_class, "profiles", {}))
 
 
 def _plain(settings: Any) -> dict:
@@ -606,7 +615,8 @@ def versions(*engines: str, layers: tuple[str, ...] = ()) -> dict[str, str]:
     """Versions that can change what a run, or an index of these `layers`, holds; of the local models' program if one of
     `engines` is such a model and it is installed here: a replay does without."""
     names = ["hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy"]
-    names += ["scikit-learn", "umap-learn"] if "summaries" in layers else []
+    names += ["scikit-learn"] if {"summaries", "tree"} & set(layers) else []
+    names += ["umap-learn"] if "summaries" in layers else []
     names += ["igraph"] if {"communities", "skeleton"} & set(layers) else []
     if any(engine.startswith("local:") for engine in engines) and find_spec("xllamacpp"):
         names.append("xllamacpp")

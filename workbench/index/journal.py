@@ -1,8 +1,8 @@
 """The journal of a layer: every answer that an engine was paid for, on disk before the next group is requested.
 
 `extractions`, `profiles`, `summaries`, `communities`, `skeleton` and `textualise` share it. They differ in the line
-that an answer becomes on disk and in the key by which it is found again. `extractions` and `communities` narrow the
-rule by which a standing answer is reused (`reusable`), each for a reason stated there.
+that an answer becomes on disk and in the key by which it is found again. `extractions`, `communities` and `tree` narrow
+the rule by which a standing answer is reused (`reusable`), each for a reason stated there.
 """
 
 from __future__ import annotations
@@ -139,10 +139,19 @@ class StepJournal(Journal[Answer]):
     """The answers of one Step, in the file `name` of a layer's folder and of the folder of `old`."""
 
     def __init__(
-        self, folder: Path, name: str, engine: Engine | None, step: Step, old: Layer | None, progress: bool = False
+        self,
+        folder: Path,
+        name: str,
+        engine: Engine | None,
+        step: Step,
+        old: Layer | None,
+        progress: bool = False,
+        *,
+        reusable: Callable[[Answer, str | None], bool] = reusable,
     ):
         before = read(old.folder / name, _answer) if old else ()
-        super().__init__(folder / name, _answer, engine and maker(engine, step), old=before, progress=progress)
+        made_by = engine and maker(engine, step)
+        super().__init__(folder / name, _answer, made_by, old=before, reusable=reusable, progress=progress)
         self.engine = engine
 
     def run(

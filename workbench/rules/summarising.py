@@ -38,13 +38,12 @@ def fuse_descriptions(value: fusion.Input) -> fusion.Output:
 
 
 def name_communities(value: naming.Input) -> naming.Output:
-    """Names of the centre, the shared type and the most frequent relation; summaries of members and facts."""
+    """Names of the centre, the shared type and relation; summaries of members and facts."""
     return naming.Output(communities=[_named(community) for community in value.communities])
 
 
 def _named(community: naming.Community) -> naming.Named:
-    relations = Counter(relation for _, relation, _ in community.facts)
-    shared = [community.centre, community.type, *(relation for relation, _ in relations.most_common(1))]
+    shared = (community.centre, community.type, community.relation)
     parts = [text for text in map(naming.plain, shared) if text]
     others = [name for name in community.members if name != community.centre]
     more = community.size - 1 - len(others)

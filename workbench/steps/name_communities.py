@@ -23,14 +23,15 @@ CHARACTERS = 1_200  # of a summary whose script sets no spaces
 
 @dataclass(frozen=True)
 class Community:
-    """`members` are the names of the first ones of `size`. A model does not see `type`, which most members share, and
-    `facts`, which join members; the rules do."""
+    """`members` are the names of the first ones of `size`. A model sees nothing else; the rules also read the `type`
+    and the `relation` that most members have, and a few `facts`."""
 
     id: int
     centre: str
     members: tuple[str, ...]
     size: int
     type: str = ""
+    relation: str = ""
     facts: tuple[tuple[str, str, str], ...] = ()
 
 
@@ -39,10 +40,9 @@ class Input:
     communities: tuple[Community, ...]
 
 
-class Named(BaseModel):
+class Name(BaseModel):
     """The name holds letters, digits, spaces and hyphens only; the summary at most `WORDS` words."""
 
-    id: int
     name: str
     summary: str
 
@@ -55,6 +55,12 @@ class Named(BaseModel):
     @classmethod
     def _short(cls, summary: str) -> str:
         return _filled("summary", shortened(summary))
+
+
+class Named(Name):
+    """The entry of a community."""
+
+    id: int
 
 
 class Output(BaseModel):
