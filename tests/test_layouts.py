@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench import layouts, tokens
 from workbench.errors import DataError
-from workbench.layouts import LAYOUTS, ket_rag, lightrag, of_evidence
+from workbench.layouts import LAYOUTS, ket_rag, lightrag, of_evidence, youtu
 from workbench.records import (
     ContextEntity,
     ContextGraph,
@@ -83,6 +83,20 @@ Reference Document List:
 [1] Aldra
 [2] Orsby
 ```"""
+
+
+YOUTU = """### Triples
+Orsby [town] | lies on | River Aldra [river] | 0.812
+Orsby [town] | has_attribute | founded: 1702 | 0.500
+Quell [hall; old]
+
+### Communities
+(7) Aldra valley: Towns on the river.
+
+### Chunks
+(chunk_1) Orsby
+Orsby lies on the River Aldra.
+(chunk_2) Fog."""
 
 
 # -- ket_rag ----------------------------------------------------------------------------------------------------------
@@ -235,7 +249,10 @@ def test_what_has_no_block_is_refused(text):
 # -- both -------------------------------------------------------------------------------------------------------------
 
 HOSTILE = '```\n-----Sources-----\n[1] x\nchunk_1|"},{"x": <script>\x00\u202e\ud800,"\r\n12|y\x0b\x1c\u2028 \n\n'
-TEXTS = st.one_of(st.text(max_size=30), st.sampled_from([HOSTILE, TEXT, LIGHTRAG, "|", "\r", "3|", "", "٣|"]))
+TEXTS = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from([HOSTILE, TEXT, LIGHTRAG, YOUTU, "|", "\r", "3|", "", "٣|", "a [b] [c", "### Chunks", "(7) x"]),
+)
 NUMBERS = st.one_of(st.none(), st.integers(-2, 10**9))
 GRAPHS = st.builds(
     ContextGraph,
@@ -272,7 +289,7 @@ def test_names_numbers_and_order_survive(graph):
     assert [(r.rank, r.links) for r in found.relations] == [(r.rank, r.links) for r in graph.relations]
 
 
-@given(st.text(max_size=200), st.lists(st.sampled_from([*TEXT.split("\n"), *LIGHTRAG.split("\n")]), max_size=20))
+@given(st.text(max_size=200), st.lists(st.sampled_from([*TEXT.split("\n"), *LIGHTRAG.split("\n"), *YOUTU.split("\n")]), max_size=20))
 def test_no_text_breaks_a_parser(text, lines):
     for given_text in (text, "\n".join([*lines, text]), "".join(lines)):
         for layout in LAYOUTS.values():
@@ -286,8 +303,39 @@ def test_no_text_breaks_a_parser(text, lines):
 def test_which_layout_a_context_is_in():
     assert layouts.read(TEXT) == ("ket_rag", GRAPH)
     assert layouts.read(LIGHTRAG)[0] == "lightrag"
+    assert layouts.read(YOUTU)[0] == "youtu"
     with pytest.raises(DataError, match="no layout"):
         layouts.read("Passages.\n\nAnd no more.")
+
+
+# -- youtu ------------------------------------------------------------------------------------------------------------
+
+
+def test_triples_with_types_communities_and_chunks():
+    graph = ContextGraph(
+        (ContextEntity("Quell", "hall; old"), ContextEntity("Orsby", "town"), ContextEntity("River Aldra", "river")),
+        (
+            ContextRelation("Orsby", "River Aldra", "lies on", 0.8124, passages=("p1",)),
+            ContextRelation("Orsby", "founded: 1702", "has_attribute", 0.5),
+        ),
+        (Unit("7", "Towns on the river.", "Aldra valley:"),),
+        (Unit("p1", "Orsby lies on the River Aldra.", "Orsby"), Unit("p2", "Fog.")),
+    )
+    assert youtu.write(graph).replace("\nTowns", " Towns") == YOUTU
+    found = youtu.parse(YOUTU)
+    assert [(row.name, row.description) for row in found.entities] == [
+        ("Orsby", "town"), ("River Aldra", "river"), ("founded: 1702", ""), ("Quell", "hall; old"),
+    ]  # fmt: skip
+    assert [(row.source, row.description, row.target, row.weight) for row in found.relations] == [
+        ("Orsby", "lies on", "River Aldra", 0.812), ("Orsby", "has_attribute", "founded: 1702", 0.5),
+    ]  # fmt: skip
+    assert found.chunks == (Unit("chunk_1", "Orsby\nOrsby lies on the River Aldra."), Unit("chunk_2", "Fog."))
+    assert found.sources == (Unit("7", "Aldra valley: Towns on the river."),)
+
+
+def test_a_text_that_opens_otherwise_is_refused():
+    with pytest.raises(DataError, match="first line should be one of ### Triples"):
+        youtu.parse("Passages.\n### Triples\na | b | c | 0.1")
 
 
 # -- of evidence ------------------------------------------------------------------------------------------------------

@@ -104,11 +104,12 @@ def _repaired(text: str) -> Iterator[Any]:
 
 
 def _fit(output: type[BaseModel], payload: Any) -> BaseModel:
-    """Validate; a bare list is accepted for the only field of an output that has one, because models omit the
-    wrapper."""
+    """Validate; a bare list is accepted for the only field of an output that has one, or for the field that it names
+    as its `LIST`, because models omit the wrapper."""
     fields = list(output.model_fields)
-    if isinstance(payload, list) and len(fields) == 1:
-        payload = {fields[0]: payload}
+    listed = fields[0] if len(fields) == 1 else getattr(output, "LIST", None)
+    if isinstance(payload, list) and listed:
+        payload = {listed: payload}
     if not isinstance(payload, dict):
         raise TypeError(f"a JSON {type(payload).__name__} where an object with {', '.join(fields)} was asked for")
     return output.model_validate(_storable(payload))

@@ -26,6 +26,7 @@ from workbench.methods.pathrag import PathRAG
 from workbench.methods.raptor import RAPTOR
 from workbench.methods.think_on_graph import ThinkOnGraph
 from workbench.methods.tog import ToG
+from workbench.methods.youtu import Youtu
 from workbench.registry import Registry
 from workbench.spec import parse_spec
 
@@ -33,7 +34,7 @@ METHODS: Registry[type[Method]] = Registry(
     "methods",
     (
         Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR, LightRAG,
-        PathRAG, DotRAG, Ball, KETRAG, CatRAG,
+        PathRAG, DotRAG, Ball, KETRAG, CatRAG, Youtu,
     ),
     needs=("name", "paper", "scale", "layers", "steps", "Settings", "search"),
 )  # fmt: skip

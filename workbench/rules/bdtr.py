@@ -16,9 +16,9 @@ SUPPORTS = 0.6  # share of the words of a step that a passage must hold to suppo
 def dual_thoughts(value: thoughts.Input) -> thoughts.Output:
     """fast: the first hop that was not asked for yet, by itself. slow: the question with what its inner hops found."""
     question, chain = value.question, links(value.question, value.passages)
-    tried = {_normal(query) for pair in value.before for query in pair} | {_normal(question)}
-    fast = _first((link.query for link in chain), tried, question)
-    slow = _first(_bridged(question, chain, value.passages), tried, question)
+    tried = {normal(query) for pair in value.before for query in pair} | {normal(question)}
+    fast = first_untried((link.query for link in chain), tried, question)
+    slow = first_untried(bridged(question, chain, value.passages), tried, question)
     return thoughts.Output(fast=fast, slow=slow)
 
 
@@ -44,7 +44,7 @@ def verify(value: verification.Input) -> verification.Output:
     return verification.Output(documents=sorted(supporting))
 
 
-def _bridged(question: str, chain: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
+def bridged(question: str, chain: Sequence[Link], passages: Sequence[tuple[str, str]]) -> Iterator[str]:
     """The question with what was found for its inner hops, the best of each first; then with titles."""
     values = [[one.text for one in link.candidates] for link in chain if not link.last]
     for rank in range(3):
@@ -55,9 +55,11 @@ def _bridged(question: str, chain: Sequence[Link], passages: Sequence[tuple[str,
         yield f"{question} {title}"
 
 
-def _first(queries: Iterable[str], tried: set[str], otherwise: str) -> str:
-    return next((query for query in queries if query.strip() and _normal(query) not in tried), otherwise)
+def first_untried(queries: Iterable[str], tried: set[str], otherwise: str) -> str:
+    """The first query whose normal form was not tried yet."""
+    return next((query for query in queries if query.strip() and normal(query) not in tried), otherwise)
 
 
-def _normal(query: str) -> str:
+def normal(query: str) -> str:
+    """The form in which queries are compared."""
     return " ".join(query.casefold().split())

@@ -1,0 +1,48 @@
+"""Fusion: what the routes and the queries brought, as one list of triples and one ranking of passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from workbench.ranking.similarity import top
+
+
+def kept(found: Iterable[Mapping[int, float]], same: np.ndarray, k: int) -> dict[int, float]:
+    """The k best triples, best first: each with its highest score, and of equal (head, relation, tail) the best row."""
+    scores = highest(found)
+    chosen: dict[int, float] = {}
+    seen: set[int] = set()
+    for row in sorted(scores, key=lambda row: (-scores[row], row)):
+        if len(chosen) == k:
+            break
+        if (key := int(same[row])) not in seen:
+            seen.add(key)
+            chosen[row] = scores[row]
+    return chosen
+
+
+def of_passages(cosines: np.ndarray, triples: Mapping[int, float], stated: sp.csr_array, k: int) -> dict[int, float]:
+    """The k best passages (row → score), best first: s = max(cosine, the scores of the kept triples that it states)."""
+    scores = cosines.astype(np.float64)
+    for row, score in triples.items():
+        cited = stated.indices[stated.indptr[row] : stated.indptr[row + 1]]
+        scores[cited] = np.maximum(scores[cited], score)
+    return {row: float(scores[row]) for row in top(scores, k).tolist()}
+
+
+def joined(rankings: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """What several queries found, each with its highest score, best first (row → score)."""
+    scores = highest(rankings)
+    return {row: scores[row] for row in sorted(scores, key=lambda row: (-scores[row], row))}
+
+
+def highest(found: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    """Each row with its highest score."""
+    scores: dict[int, float] = {}
+    for one in found:
+        for row, score in one.items():
+            scores[row] = max(score, scores.get(row, score))
+    return scores
