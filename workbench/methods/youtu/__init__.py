@@ -35,7 +35,7 @@ from workbench.steps import sub_questions
 from workbench.text import storable
 from workbench.trace import Trace
 
-SCALES = {"paper": "cosine", "released": "1/rank"}
+SCALES = {"paper": "minmax-cosine", "released": "1/rank"}
 
 
 class Asked(NamedTuple):
@@ -53,7 +53,7 @@ class Youtu(Method):
     paper = "Youtu-GraphRAG"
     layers = ("passages", "schema_graph", "tree")
     steps = ("sub_questions", "answer", "reflect")
-    scale = "cosine"
+    scale = SCALES["paper"]
     profiles: Mapping = {"paper": {}, "released": {"type_filter": "hard", "depth": 2, "sub_questions": 10}}
 
     @validated

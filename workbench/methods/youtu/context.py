@@ -51,7 +51,8 @@ class Gathered:
 
     def paths(self) -> list[Scored[Path]]:
         """The K best paths, those that join two seeds or reach a keyword first."""
-        found = {path.triples: path for one in self.found for brought in one.brought for path in brought.paths}
+        paths = (path for one in self.found for brought in one.brought for path in brought.paths)
+        found = {min(path.triples, path.triples[::-1]): path for path in paths}  # one of both directions
         best = sorted(found.values(), key=lambda path: (not path.joined, -path.score, path.entities, path.triples))
         return [Scored(self.tree.path_record(path), path.score) for path in best[: self.tree.settings.top_k]]
 

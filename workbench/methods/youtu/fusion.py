@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from workbench.ranking.similarity import top
+from workbench.ranking.similarity import minmax, top
 
 
 def kept(found: Iterable[Mapping[int, float]], same: np.ndarray, k: int) -> dict[int, float]:
@@ -37,6 +37,12 @@ def joined(rankings: Sequence[Mapping[int, float]]) -> dict[int, float]:
     """What several queries found, each with its highest score, best first (row → score)."""
     scores = highest(rankings)
     return {row: scores[row] for row in sorted(scores, key=lambda row: (-scores[row], row))}
+
+
+def scaled(ranking: Mapping[int, float]) -> dict[int, float]:
+    """Scores of one query, from 0 for its last to 1 for its best: those of a long and of a short query differ in level
+    more than the passages of either do."""
+    return dict(zip(ranking, minmax(np.array(list(ranking.values()))).tolist()))
 
 
 def highest(found: Iterable[Mapping[int, float]]) -> dict[int, float]:

@@ -147,14 +147,13 @@ class Tree:
         return fusion.kept([one.triples for one in found], self.triples.same, self.settings.top_k)
 
     def all_passages(self, question: str, found: Sequence[Found]) -> dict[int, float]:
-        """The passages of several queries (row → score), best first."""
-        return fusion.joined([one.passages for one in found])
+        """The passages of several queries (row → score), best first: each by the query that ranks it highest."""
+        return fusion.joined([fusion.scaled(one.passages) for one in found])
 
     def ranked(self, question: str, scores: Mapping[int, float], k: int) -> tuple[Scored[Passage], ...]:
         """At most k passages; those that no query found follow by their cosine with the question."""
         cosines = self.passages @ self.index.encode_query(question, "passages")
-        positive = {row: max(score, 0.0) for row, score in scores.items()}
-        return with_dense_fill(self.triples.passages, positive, cosines, k)
+        return with_dense_fill(self.triples.passages, scores, cosines, k)
 
     def passages_of_community(self, id: int) -> np.ndarray:
         """Rows of the passages that its members' triples are stated in."""
