@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -13,6 +14,11 @@ from typed_graphs import TypedGraph
 
 from workbench.data.graph import Attribute as SchemaAttribute
 from workbench.index.typed import _ones
+from workbench.llm.call import Reply
+from workbench.llm.engine import note
+from workbench.llm.meter import Meter
+from workbench.llm.parse import Unreadable, parse
+from workbench.llm.step import Result, Step, Usage
 from workbench.records import Passage
 
 
@@ -125,3 +131,47 @@ def _held(rows: Sequence[Sequence[int]], columns: int):
     ends = [(at, one) for at, ones in enumerate(rows) for one in ones]
     found = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return _ones(found[:, 0], found[:, 1], (len(rows), columns))
+
+
+class WordEncoder:
+    """One axis for each word: the cosine of two texts of different words is shared / √(m n)."""
+
+    name, dimension = "words", 96
+
+    def __init__(self):
+        self._axes: dict[str, int] = {}
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in re.findall(r"\w+", text.lower()) or ["?"]:
+                vectors[row, self._axes.setdefault(word, len(self._axes) % self.dimension)] += 1
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+class Scripted:
+    """An engine that says what it is told: Step → replies, in turn, the last one again; any other Step abstains. Each
+    reply is read as that of a model."""
+
+    name, workers = "scripted", 1
+
+    def __init__(self, **replies: Sequence[str]):
+        self.meter, self.replies, self.asked = Meter(), {step: list(said) for step, said in replies.items()}, []
+
+    def run(self, step: Step, inputs: Sequence, *, trace=None) -> list[Result]:
+        results = [self._said(step, value) for value in inputs]
+        note(trace, self.name, step, results)
+        return results
+
+    def _said(self, step: Step, value) -> Result:
+        self.asked.append((step.name, value))
+        said = self.replies.get(step.name, ["Thought: nothing is known.\nAnswer: unknown"])
+        reply = said.pop(0) if len(said) > 1 else said[0]
+        try:
+            value, level = parse(step, Reply(reply))
+        except Unreadable as error:
+            usage = Usage(calls=1, failed=1)
+            self.meter.add(step.name, usage)
+            return Result(None, failure=str(error), text=reply, usage=usage)
+        self.meter.add(step.name, Usage(calls=1))
+        return Result(value, parse=level, text=reply, usage=Usage(calls=1))

@@ -44,9 +44,11 @@ from workbench.steps import (
     next_thought,
     rate_neighbours,
     reasoning_chain,
+    reflect,
     schema_extraction,
     select_regions,
     sparql_answer,
+    sub_questions,
     summarise,
     summarise_entity,
     triples,
@@ -127,6 +129,8 @@ MAKE = {
         (judge_paths.PathShown(text, text, (text, text), (text, text), (((text, True),),), 0.5),),
     ),
     "fallback_query": lambda text: fallback_query.Input(text, text, (text,), (text,), 2),
+    "sub_questions": lambda text: sub_questions.Input(text, (text,), (text,), (text,), 4, ((text, text),)),
+    "reflect": lambda text: reflect.Input(text, text, text, ((text, text),), (text,), (text,), 2),
     "write_article": lambda text: write_article.Input(
         text, text, ((text, text, text), ("x", "y", text)), ((text, (text,), (text,), text),), text, (text,)
     ),

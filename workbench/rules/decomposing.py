@@ -19,6 +19,8 @@ def sub_questions(value: decomposition.Input) -> decomposition.Output:
     """The hops that name something, by themselves, then the question, which holds those that name nothing. A question
     of one hop stays as it is."""
     question = " ".join(storable(value.question)[:LONGEST].split())
+    if not question:
+        return decomposition.Output(sub_questions=["?"])
     chain = links(question, ())
     named = [link.query for link in chain if link.names] if len(chain) > 1 else []
     asked = [*unique(named)[: value.most - 1], value.question]

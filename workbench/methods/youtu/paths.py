@@ -1,7 +1,8 @@
 """The path route: simple paths from a few entities, along edges in both directions, scored by their triples.
 
-The paper searches depth first. We list the same paths level by level, in arrays. While the limit of visits is not
-reached, the result is the same; where it is, the worst paths are missing, and not those of the last entities."""
+The paper searches depth first. We list the same paths level by level, in arrays: the result is the same, unless the
+limit of visits is reached. A depth-first search then misses whatever stands last; here it is the worst paths that are
+not extended."""
 
 from __future__ import annotations
 

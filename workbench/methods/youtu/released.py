@@ -127,15 +127,8 @@ class Released(Tree):
     def fuse(self, brought: Sequence[Brought], cosines: Cosines) -> tuple[dict[int, float], dict[int, float]]:
         """The triples of all routes by score, cut to K with equal ones among them, then each once. Passages: those that
         were searched, and the first of both ends of a kept triple, by cosine."""
-        rows = sorted(
-            ((score, row) for one in brought for row, score in one.triples.items()), key=lambda pair: (-pair[0], pair[1])
-        )[: self.settings.top_k]
-        triples: dict[int, float] = {}
-        seen: set[int] = set()
-        for score, row in rows:
-            if (key := int(self.triples.same[row])) not in seen:
-                seen.add(key)
-                triples[row] = score
+        rows = sorted((pair for one in brought for pair in one.triples.items()), key=lambda pair: (-pair[1], pair[0]))
+        triples = self._once(rows[: self.settings.top_k])
         ends = (end for row in triples for end in (self.triples.heads[row], self.triples.tails[row]) if end >= 0)
         sources = {int(self.first_passage[end]) for end in ends} - {-1}
         searched = {row for one in brought if one.route == "chunk" for row in one.through}
@@ -143,8 +136,9 @@ class Released(Tree):
         return triples, dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def all_triples(self, question: str, found: Sequence[Found]) -> dict[int, float]:
-        """Those of the sub-questions, cut; then those of the rounds, which are not cut."""
-        return self._cut(question, found, "triples", lambda row: " ".join(self.triples.record(row).members))
+        """Those of the sub-questions, cut; then those of the rounds, which are not cut. Equal triples stay once."""
+        rows = self._cut(question, found, "triples", lambda row: " ".join(self.triples.record(row).members))
+        return self._once(rows.items())
 
     def all_passages(self, question: str, found: Sequence[Found]) -> dict[int, float]:
         """The same of passages."""
@@ -158,19 +152,16 @@ class Released(Tree):
         return tuple(Scored(self.triples.passages[row], 1 / rank) for rank, row in enumerate(rows, 1))
 
     def _cut(self, question: str, found: Sequence[Found], part: str, text: Callable[[int], str]) -> dict[int, float]:
-        """Equal triples of two queries are one text there, and stay once."""
-        first = self._union(getattr(one, part) for one in found if one.origin == SUB_QUESTION)
-        later = self._union(getattr(one, part) for one in found if one.origin != SUB_QUESTION)
-        return self._most_words(first, set(question.lower().split()), text) | {
-            row: score for row, score in later.items() if row not in first
-        }
+        first = _union(getattr(one, part) for one in found if one.origin == SUB_QUESTION)
+        later = _union(getattr(one, part) for one in found if one.origin != SUB_QUESTION)
+        return _union([self._most_words(first, set(question.lower().split()), text), later])
 
-    def _union(self, parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
-        """In the order of the searches."""
-        union: dict[int, float] = {}
-        for part in parts:
-            union |= {row: score for row, score in part.items() if row not in union}
-        return union
+    def _once(self, rows: Iterable[tuple[int, float]]) -> dict[int, float]:
+        """The first of equal triples."""
+        first: dict[int, tuple[int, float]] = {}
+        for row, score in rows:
+            first.setdefault(int(self.triples.same[row]), (row, score))
+        return dict(first.values())
 
     def _most_words(self, found: Mapping[int, float], words: set[str], text: Callable[[int], str]) -> dict[int, float]:
         if len(found) <= self.settings.top_k_filter:
@@ -189,6 +180,14 @@ def keywords(query: str) -> list[str]:
         if not token.is_stop and len(token.text) > 2 and (token.ent_type_ or token.pos_ in _SPOKEN)
     ]  # fmt: skip
     return list(dict.fromkeys([*words, *(span.text.lower() for span in doc.ents)]))
+
+
+def _union(parts: Iterable[Mapping[int, float]]) -> dict[int, float]:
+    """In their order, each row as it came first."""
+    union: dict[int, float] = {}
+    for part in parts:
+        union |= {row: score for row, score in part.items() if row not in union}
+    return union
 
 
 def _words_of(names: Sequence[str]) -> dict[str, list[int]]:

@@ -1,0 +1,423 @@
+"""Youtu-GraphRAG's agent on a graph worked out by hand: routes, type filter, fusion, reflection, replies that are none."""
+
+from __future__ import annotations
+
+import json
+import random
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from knowledge_trees import Scripted, TreeIndex, WordEncoder
+
+from workbench.errors import SettingError
+from workbench.layouts import youtu as layout
+from workbench.methods.bdtr import BDTR
+from workbench.methods.youtu import Youtu, fusion
+from workbench.methods.youtu.events import Route
+from workbench.methods.youtu.routed import routed
+from workbench.methods.youtu.routes import Tree
+from workbench.records import Evidence, Passage
+from workbench.testing.contract import QUESTIONS
+from workbench.trace import Trace
+
+TYPES = {"dune": "film", "lind": "person", "oslo": "place", "norway": "place", "fog": "film", "ben": "person"}
+STATED = {
+    ("dune", "directed", "lind"): ["p1"],
+    ("lind", "born", "oslo"): ["p2"],
+    ("oslo", "inside", "norway"): ["p3"],
+    ("fog", "directed", "ben"): ["p4"],
+}
+ATTRIBUTES = {("lind", "date", "1951"): ["p2", "p5"], ("fog", "length", "1951"): ["p4"]}
+COMMUNITIES = [
+    ("cinema", "makers of pictures", ["dune", "lind", "fog", "ben"], ["lind"]),
+    ("north", "cold towns", ["oslo", "norway"], ["oslo"]),
+]
+PASSAGES = [
+    Passage("p1", "dune", "a picture"), Passage("p2", "lind", "a life"), Passage("p3", "oslo", "a town"),
+    Passage("p4", "fog", "mist"), Passage("p5", "weather", "rain"), Passage("p6", "", "nothing at all"),
+]  # fmt: skip
+QUESTION = "who directed dune"
+
+
+@pytest.fixture(scope="module")
+def index():
+    return TreeIndex(TYPES, STATED, ATTRIBUTES, COMMUNITIES, PASSAGES, WordEncoder())
+
+
+def asking(*sub_questions: str, **types) -> str:
+    return json.dumps({"sub_questions": list(sub_questions), "involved_types": types})
+
+
+def taken(index, query: str = QUESTION, types: dict = {}, **given) -> dict[str, Route]:
+    """Route → its event, of one sub-question."""
+    engine = Scripted(sub_questions=[asking(query, **types)])
+    evidence = Youtu(index, engine, agent=False, **given).retrieve(query)
+    events = [event for event in evidence.trace if event.step.endswith(" route")]
+    return {event.inputs["route"]: Route.read(event) for event in events}
+
+
+def facts(route: Route) -> list[tuple]:
+    return [tuple(one[:3]) for one in route.triples]
+
+
+# -- the routes -------------------------------------------------------------------------------------------------------
+
+
+def test_the_triple_route_has_the_closest_triples_of_both_levels(index):
+    found = taken(index, top_k=3)["triple"].triples
+    assert [one[:3] for one in found] == [
+        ("dune", "directed", "lind"), ("fog", "directed", "ben"), ("lind", "born", "oslo"),
+    ]  # fmt: skip
+    assert [one[3] for one in found] == pytest.approx([2 / 3, 1 / 3, 0], abs=1e-6)
+    born = taken(index, "date 1951", top_k=2)["triple"]
+    assert born.triples[0][:3] == ("lind", "has_attribute", "date: 1951")
+    assert born.triples[0][3] == pytest.approx(2 / sqrt(2 * 4))
+
+
+def test_an_entity_is_the_mean_of_its_triples(index):
+    route = taken(index, top_k=2)["entity"]
+    means = Tree(index, Youtu.Settings()).triples.means()
+    expected = means @ index.encode_query(QUESTION) / np.linalg.norm(means, axis=1)
+    best = np.argsort(-expected, kind="stable")[:2]
+    assert [name for name, _ in route.through] == [index.schema_graph.names[row] for row in best]
+    assert [score for _, score in route.through] == pytest.approx(expected[best].tolist(), abs=1e-6)
+    assert route.through[0] == ("dune", pytest.approx(2 / 3, abs=1e-6)), "dune has one triple, and so is that triple"
+    assert facts(route)[0] == ("dune", "directed", "lind"), "the triples of these entities, by their own cosines"
+
+
+def test_the_entity_route_brings_attributes(index):
+    found = taken(index, "lind", top_k=4)["entity"]
+    assert ("lind", "has_attribute", "date: 1951") in facts(found)
+
+
+def test_the_community_route_has_its_members_triples_at_a_discount(index):
+    route = taken(index, "cold towns", top_communities=1)["community"]
+    assert route.through == (("north", pytest.approx(2 / sqrt(2 * 3))),)
+    assert route.triples == (), "no member's triple has a word of the query"
+    route = taken(index, "north inside oslo", top_communities=1, gamma=0.5)["community"]
+    assert facts(route) == [("oslo", "inside", "norway"), ("lind", "born", "oslo")]
+    assert [one[3] for one in route.triples] == pytest.approx([2 / 3 / 2, 1 / 3 / 2], abs=1e-6)
+    assert not taken(index, community=False).keys() & {"community"}
+
+
+def test_the_path_route_scores_a_triple_by_its_best_path(index):
+    route = taken(index, "directed dune born", path_seeds=1, top_k=5)["path"]
+    scores = {one[:3]: one[3] for one in route.triples}
+    first, second = 2 / 3, 1 / 3
+    assert scores["dune", "directed", "lind"] == pytest.approx(first, abs=1e-6)
+    assert scores["lind", "born", "oslo"] == pytest.approx((first + second) / 2, abs=1e-6), "more than its own cosine"
+    assert route.through[0][0] == "dune → lind", "lind is a keyword, so the path to it comes first"
+    assert not any(name.startswith("dune → lind → oslo → norway") for name, _ in taken(index, depth=2)["path"].through)
+
+
+def test_types_filter_entities(index):
+    people = {"entity_types": ["Person"]}
+    plain = [name for name, _ in taken(index, "directed", top_k=6)["entity"].through]
+    hard = taken(index, "directed", people, type_filter="hard", top_k=6)["entity"]
+    assert set(plain) == set(TYPES)
+    assert {name for name, _ in hard.through} == {"lind", "ben"} and hard.filtered
+    soft = dict(taken(index, "directed", people, top_k=6)["entity"].through)
+    unfiltered = dict(taken(index, "directed", people, top_k=6, type_filter="off")["entity"].through)
+    assert soft["lind"] == unfiltered["lind"] and soft["dune"] == pytest.approx(0.8 * unfiltered["dune"])
+    assert not taken(index, "directed", {"entity_types": ["dragon"]})["entity"].filtered, "no entity has such a type"
+    assert not taken(index, "directed", people, schema=False)["entity"].filtered
+
+
+def test_entities_without_a_type_pass_the_filter():
+    types = {**TYPES, "dune": "unknown", "fog": ""}
+    index = TreeIndex(types, STATED, ATTRIBUTES, COMMUNITIES, PASSAGES, WordEncoder())
+    route = taken(index, "directed", {"entity_types": ["person"]}, type_filter="hard", top_k=6)["entity"]
+    assert {name for name, _ in route.through} == {"lind", "ben", "dune", "fog"}
+
+
+@pytest.mark.parametrize("route", ["entity", "triple", "community", "path"])
+def test_each_route_can_be_left_out(index, route):
+    assert taken(index, **{route: False}).keys() == {"entity", "triple", "community", "path"} - {route}
+
+
+# -- fusion -----------------------------------------------------------------------------------------------------------
+
+
+def test_passages_have_the_best_of_their_own_cosine_and_their_triples(index):
+    engine = Scripted(sub_questions=[asking(QUESTION)])
+    (search,) = routed(Youtu(index, engine, agent=False, path=False, top_k=2).retrieve(QUESTION)).searches
+    assert [name for name, _ in search.passages] == ["p1", "p4"]
+    assert [score for _, score in search.passages] == pytest.approx([2 / 3, 1 / 3], abs=1e-6)
+    assert [one[:3] for one in search.triples] == [("dune", "directed", "lind"), ("fog", "directed", "ben")]
+
+
+def test_what_no_query_found_follows_by_its_cosine(index):
+    engine = Scripted(sub_questions=[asking(QUESTION)])
+    evidence = Youtu(index, engine, agent=False, path=False, top_k=2).retrieve("dune at all")
+    assert [name for name, _ in evidence.ranking][2:] == ["p6", "p2", "p3", "p5"]
+    assert all(score < 0 for _, score in evidence.ranking[2:])
+
+
+ROWS = st.dictionaries(st.integers(0, 30), st.floats(-1, 1), max_size=20)
+
+
+@given(st.lists(ROWS, max_size=4), st.integers(1, 8), st.lists(st.integers(0, 12), min_size=31, max_size=31))
+def test_fusion_keeps_at_most_k_and_no_triple_twice(found, k, same):
+    kept = fusion.kept(found, np.array(same), k)
+    assert len(kept) <= k and len({same[row] for row in kept}) == len(kept)
+    best = {}
+    for one in found:
+        for row, score in one.items():
+            best[same[row]] = max(score, best.get(same[row], score))
+    assert list(kept.values()) == sorted(best.values(), reverse=True)[:k]
+
+
+@given(st.lists(ROWS.filter(bool), min_size=1, max_size=4))
+def test_each_query_puts_a_passage_at_the_top(found):
+    ranked = fusion.joined([fusion.scaled(dict(sorted(one.items(), key=lambda pair: -pair[1]))) for one in found])
+    assert ranked.keys() == {row for one in found for row in one}
+    assert list(ranked.values()) == sorted(ranked.values(), reverse=True) and all(0 <= s <= 1 for s in ranked.values())
+    assert all(ranked[max(one, key=one.get)] == 1 for one in found)
+
+
+def test_equal_triples_of_two_rows_are_one():
+    index = TreeIndex(TYPES, STATED, ATTRIBUTES, COMMUNITIES, PASSAGES, WordEncoder())
+    graph = index.schema_graph
+    graph.sources, graph.targets = np.tile(graph.sources, 2), np.tile(graph.targets, 2)
+    graph.labels, graph._stated = graph.labels * 2, graph._stated * 2
+    graph.relation_vectors = np.tile(graph.relation_vectors, (2, 1))
+    for profile in ("paper", "released"):
+        engine = Scripted(sub_questions=[asking("directed dune", "directed fog")])
+        evidence = Youtu(index, engine, agent=False, profile=profile).retrieve(QUESTION)
+        members = [fact.members for fact, _ in evidence.facts]
+        assert len(members) == len(set(members)) == 6, profile
+
+
+def test_the_context_is_a_layout(index):
+    evidence = Youtu(index, top_k=3).retrieve("dune directed", k=2)
+    text = layout.write(evidence.context)
+    assert text.startswith("### Triples\ndune [film] | directed | lind [person] | ")
+    assert "### Communities\n(0) cinema: makers of pictures" in text and "(chunk_1) dune\na picture" in text
+    assert len(evidence.context.chunks) == 2 and len(evidence.context.relations) == 3
+    assert evidence.reports[0].item.passages == ("p1", "p2", "p4", "p5")
+    assert evidence.paths[0].item.passages and evidence.entities[0].item.type == "film"
+
+
+# -- decomposition ----------------------------------------------------------------------------------------------------
+
+
+def test_a_decomposition_that_fails_leaves_the_question(index):
+    evidence = Youtu(index, Scripted(sub_questions=["I cannot"]), agent=False).retrieve(QUESTION)
+    shown = routed(evidence)
+    assert [one.query for one in shown.sub_questions] == [QUESTION] and shown.involved.matched == ()
+    assert "the decomposition failed" in evidence.fallback and evidence.passages[0].item.id == "p1"
+
+
+def test_no_more_sub_questions_than_allowed(index):
+    engine = Scripted(sub_questions=[asking(*(f"dune {at}" for at in range(9)))])
+    shown = routed(Youtu(index, engine, agent=False, sub_questions=3).retrieve(QUESTION))
+    assert [one.query for one in shown.sub_questions] == ["dune 0", "dune 1", "dune 2"]
+
+
+def test_without_the_schema_the_decomposition_does_not_see_it(index):
+    for schema in (True, False):
+        engine = Scripted(sub_questions=[asking(QUESTION)])
+        Youtu(index, engine, agent=False, schema=schema).retrieve(QUESTION)
+        ((_, value),) = engine.asked
+        assert bool(value.entity_types) == bool(value.relations) == bool(value.attributes) == schema
+
+
+# -- reflection -------------------------------------------------------------------------------------------------------
+
+
+def rounds(index, *replies: str, **given):
+    engine = Scripted(sub_questions=[asking(QUESTION)], reflect=replies)
+    evidence = Youtu(index, engine, **given).retrieve(QUESTION)
+    return routed(evidence), evidence, engine
+
+
+def test_reflection_stops_at_an_answer(index):
+    shown, evidence, engine = rounds(index, "It is known. so the answer is: lind", "The new query is: more")
+    assert [(one.number, one.stopped, one.answer) for one in shown.rounds] == [(1, "answered", "lind")]
+    assert [name for name, _ in engine.asked] == ["sub_questions", "answer", "reflect"] and not evidence.fallback
+
+
+def test_reflection_searches_and_stops_at_a_repeated_query(index):
+    shown, evidence, _ = rounds(index, "The new query is: weather rain", "The new query is:  WEATHER  rain?")
+    assert [one.stopped for one in shown.rounds] == ["", "repeated"] and shown.rounds[1].found is None
+    assert [one.query for one in shown.searches] == [QUESTION, "weather rain"] and shown.searches[1].origin == "round 1"
+    alone = Youtu(index, Scripted(sub_questions=[asking(QUESTION)]), agent=False).retrieve(QUESTION)
+    rank = {id(found): [name for name, _ in found.ranking].index("p5") for found in (evidence, alone)}
+    assert rank[id(evidence)] < 2 < rank[id(alone)], "what the round found is ranked"
+
+
+def test_the_question_again_is_a_repeated_query(index):
+    assert rounds(index, f"The new query is: {QUESTION}")[0].stopped == "repeated"
+
+
+def test_reflection_stops_after_five_rounds(index):
+    shown, _, engine = rounds(index, *(f"The new query is: fog {at}" for at in range(9)))
+    assert [one.stopped for one in shown.rounds] == ["", "", "", "", "last round"]
+    assert len(shown.searches) == 6 and [name for name, _ in engine.asked].count("reflect") == 5
+    assert len(rounds(index, "The new query is: fog", "The new query is: ben", max_steps=1)[0].rounds) == 1
+
+
+def test_a_failed_round_ends_the_loop_and_is_told(index):
+    shown, evidence, engine = rounds(index, "The new query is: fog", " ")
+    assert [one.stopped for one in shown.rounds] == ["", "failed"] and shown.rounds[1].failure
+    assert "round 2 of the reflection failed" in evidence.fallback and engine.meter.total.failed == 1
+
+
+def test_a_reply_without_a_marker_is_the_query_and_is_told(index):
+    shown, evidence, _ = rounds(index, "Look for fog\nand ben", "So the answer is: x")
+    assert shown.rounds[0].query == "Look for fog" and not shown.rounds[0].marked
+    assert "the reply of round 1 has no marker" in evidence.fallback
+
+
+def test_thoughts_are_handed_on(index):
+    engine = Scripted(
+        sub_questions=[asking(QUESTION)], answer=["Thought: x\nAnswer: lind"],
+        reflect=["The new query is: fog", "So the answer is: x"],
+    )  # fmt: skip
+    Youtu(index, engine).retrieve(QUESTION)
+    first, second = (value for name, value in engine.asked if name == "reflect")
+    assert first.thoughts == ("lind",) and second.thoughts == ("lind", "The new query is: fog")
+    assert (first.question, first.query, second.question, second.query) == (QUESTION, QUESTION, QUESTION, "fog")
+    assert second.searched == (QUESTION, "fog") and "### Triples" in first.context and first.passages[0][0] == "dune"
+
+
+def test_an_initial_answer_that_fails_is_told(index):
+    engine = Scripted(sub_questions=[asking(QUESTION)], answer=["none"], reflect=["So the answer is: x"])
+    evidence = Youtu(index, engine).retrieve(QUESTION)
+    assert "the initial answer failed" in evidence.fallback and routed(evidence).answer == ""
+
+
+# -- the released code ------------------------------------------------------------------------------------------------
+
+
+def released(index, *replies: str, sub=(QUESTION,), types={}, **given):
+    engine = Scripted(sub_questions=[asking(*sub, **types)], reflect=replies or ["So the answer is: x"])
+    return routed(Youtu(index, engine, profile="released", **given).retrieve(QUESTION)), engine
+
+
+def test_released_routes_search_nodes_triples_and_passages(index):
+    shown, _ = released(index)
+    assert [one.route for one in shown.sub_questions[0].routes] == ["entity", "triple", "chunk"]
+    same, _ = released(index, community=False, path=False)
+    assert same.searches == shown.searches and same.ranking == shown.ranking, "both routes change nothing there"
+
+
+def test_released_types_replace_the_nodes_and_switch_passages_off(index):
+    shown, _ = released(index, types={"entity_types": ["place"]}, top_k=2)
+    entity, triple = shown.sub_questions[0].routes
+    assert entity.filtered and {name for name, _ in entity.through} == {"oslo", "norway"}
+    assert [one.route for one in (entity, triple)] == ["entity", "triple"]
+    assert not released(index, types={"entity_types": ["dragon"]})[0].sub_questions[0].routes[0].filtered
+
+
+def test_released_first_edges_in_the_order_of_the_graph(index):
+    tree = Youtu(index, profile="released", top_k=1)._tree
+    assert tree._first_edges([index.schema_graph.row["lind"]]) == [0], "dune directed lind, whatever its cosine"
+
+
+def test_released_bonus_for_eight_relations():
+    stated = {("a", "located", "b"): ["p1"], ("a", "lies", "b"): ["p1"]}
+    index = TreeIndex({"a": "x", "b": "x"}, stated, {}, (), [PASSAGES[0]], WordEncoder())
+    tree = Youtu(index, profile="released")._tree
+    scores = tree._reranked([0, 1], np.array([0.5, 0.55], np.float32))
+    assert scores == {0: pytest.approx(0.6), 1: pytest.approx(0.55)}
+    assert tree._reranked([0, 1], np.array([-0.1, 0.04], np.float32)) == {}, "0.05 or less is dropped"
+
+
+def test_released_cuts_sub_questions_by_shared_words_and_rounds_not_at_all(index):
+    shown, _ = released(
+        index, "The new query is: oslo inside norway", "So the answer is: x", sub=("dune", "fog mist"), top_k_filter=1
+    )
+    first = {name for name, _ in shown.ranking[:1]}
+    assert first == {"p1"}, "p1 shares the word dune with the question"
+    assert len(shown.triples) > 1 and ("oslo", "inside", "norway") in [one[:3] for one in shown.triples]
+
+
+def test_released_markers_and_prompt(index):
+    shown, engine = released(index, "so the answer is: x", "The new query is: so the answer is: x")
+    assert [one.query for one in shown.rounds] == ["so the answer is: x"] * 2
+    assert [one.stopped for one in shown.rounds] == ["", "repeated"], "markers have their own case there"
+    first, second = (value for name, value in engine.asked if name == "reflect")
+    assert (first.question, second.question) == (QUESTION, "so the answer is: x"), "the question disappears"
+    assert first.searched == second.searched == ()
+
+
+def test_an_unknown_profile_is_refused(index):
+    with pytest.raises(SettingError, match="official"):
+        Youtu(index, profile="official")
+
+
+# -- replies that are none, other uses --------------------------------------------------------------------------------
+
+PIECES = [
+    "", " ", "{", "}", "[", "]", '"sub_questions"', ":", "null", "NaN", '["a"', "```json\n", "So the answer is:",
+    "The new query is:", "the NEW query is: fog", '{"sub_questions": [{"x": [', "Answer:", "Thought:", "\x00", "\u202e",
+    "名前", "<script>", "1e999", '{"sub_questions": "dune", "involved_types": [[]]}', "true", "\\ud800", "x" * 300,
+]  # fmt: skip
+
+
+def test_no_malformed_reply_stops_a_question_and_all_are_counted(index):
+    draw, told, failed = random.Random(7), 0, 0
+    for number in range(700):
+        steps = ("sub_questions", "answer", "reflect")
+        engine = Scripted(
+            **{step: ["".join(draw.choices(PIECES, k=draw.randint(0, 5))) for _ in range(5)] for step in steps}
+        )
+        profile = ("paper", "released")[number % 2]
+        evidence = Youtu(index, engine, profile=profile, max_steps=2).retrieve(QUESTION, k=6)
+        shown = routed(evidence)
+        assert len(evidence.passages) == 6 and shown.sub_questions
+        events = [event for event in evidence.trace if event.kind == "LLM" and event.failure]
+        assert len(events) == engine.meter.total.failed
+        assert (evidence.fallback or "").count("failed") >= len(events)
+        told, failed = told + len(engine.asked), failed + len(events)
+    assert told >= 2000 and failed > 500
+
+
+def test_it_is_a_backbone(index):
+    evidence = BDTR(index, backbone=Youtu(index, agent=False)).retrieve(QUESTION, k=4)
+    assert len(evidence.passages) == 4 and evidence.method.startswith("bdtr")
+    assert evidence.facts and evidence.reports
+
+
+def test_a_saved_trace_is_read_without_index_or_engine(index, tmp_path):
+    evidence = Youtu(index).retrieve(QUESTION)
+    saved = evidence.trace.save(tmp_path / "trace.jsonl")
+    assert routed(Trace.open(saved), gold=("p1",)) == routed(evidence, gold=("p1",))
+    assert routed(evidence).ranking == tuple(evidence.ranking)
+    with pytest.raises(SettingError, match="no trace"):
+        routed(Evidence(QUESTION, "youtu", "cosine", ()))
+
+
+def test_an_index_without_communities_attributes_or_relations():
+    for stated, attributes in ((STATED, {}), ({}, ATTRIBUTES), ({}, {})):
+        index = TreeIndex(TYPES, stated, attributes, (), PASSAGES, WordEncoder())
+        for profile in ("paper", "released"):
+            method = Youtu(index, profile=profile)
+            assert all(len(method.retrieve(question, k=6).passages) == 6 for question in (QUESTION, *QUESTIONS))
+
+
+names = st.sampled_from(sorted(TYPES))
+GRAPHS = st.dictionaries(
+    st.tuples(names, st.sampled_from(["directed", "born"]), names),
+    st.lists(st.sampled_from(["p1", "p2", "p3"]), min_size=1, max_size=2, unique=True), max_size=12,
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(GRAPHS, st.text("dunelifog borwh", min_size=1, max_size=30).filter(str.strip), st.integers(1, 5), st.booleans())
+def test_invariants(stated, question, k, agent):
+    index = TreeIndex(TYPES, stated, ATTRIBUTES, COMMUNITIES, PASSAGES, WordEncoder())
+    evidence = Youtu(index, agent=agent, top_k=k).retrieve(question, k=6)
+    members = [fact.members for fact, _ in evidence.facts]
+    assert len(members) <= k and len(set(members)) == len(members) and len(evidence.paths) <= k
+    assert len(evidence.context.relations) == len(members) and len(evidence.passages) == 6
+    for search in routed(evidence).searches:
+        assert len(search.triples) <= k and len(search.passages) <= k
+        for route in search.routes:
+            scores = [score for *_, score in route.triples]
+            assert len(scores) <= k and scores == sorted(scores, reverse=True)
+    assert evidence == Youtu(index, agent=agent, top_k=k).retrieve(question, k=6, trace="ids")

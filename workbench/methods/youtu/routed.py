@@ -1,0 +1,151 @@
+"""How the agent answered a question, read from its trace: sub-questions, what each route brought, fusion, rounds.
+
+Nothing is recomputed, so a saved trace suffices, without index or engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from workbench.errors import SettingError
+from workbench.methods.events import read_as_written, root_of
+from workbench.methods.youtu.events import Decomposition, Facts, Fusion, Initial, Ranking, Round, Route, Scores, Search
+from workbench.records import Evidence, Record
+from workbench.trace import Event, Trace
+
+METHOD = "youtu"
+
+
+class Involved(NamedTuple):
+    """The names of the schema that a question involves; `matched` are the types of the graph that they denote, by which
+    entities are filtered."""
+
+    entity_types: tuple[str, ...] = ()
+    relations: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    matched: tuple[str, ...] = ()
+
+
+class RouteTaken(NamedTuple):
+    """What a route (entity, triple, community, path, chunk) brought: triples as (head, relation, tail, score), and the
+    entities, communities, paths or passages `through` which it went, as (text, score)."""
+
+    route: str
+    triples: Facts = ()
+    through: Scores = ()
+    filtered: bool = False
+
+
+class Searched(NamedTuple):
+    """A query with the routes that it took, and the triples and passages that fusion kept. `origin`: `sub-question`, or
+    the round that asked for it."""
+
+    query: str
+    origin: str
+    routes: tuple[RouteTaken, ...] = ()
+    triples: Facts = ()
+    passages: Scores = ()
+
+
+class Reflected(NamedTuple):
+    """A round: its thought, the answer or the query that it decides on, what the query found, and why the loop ended
+    with it (`answered`, `repeated`, `empty`, `failed`, `last round`; empty if it went on)."""
+
+    number: int
+    thought: str
+    answer: str
+    query: str
+    marked: bool
+    stopped: str
+    found: Searched | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Routes(Record):
+    """What the trace of Youtu-GraphRAG tells of a question.
+
+    involved       what the decomposer says that it involves
+    sub_questions  each with its routes
+    answer         the first one, which rounds of reflection begin with; None without the agent
+    rounds         of the reflection
+    triples, communities, ranking   the evidence of all queries, as it is handed on
+    gold           ids of passages to mark, given by the caller; the method does not see them
+    """
+
+    question: str
+    method: str
+    involved: Involved = Involved()
+    sub_questions: tuple[Searched, ...] = ()
+    answer: str | None = None
+    rounds: tuple[Reflected, ...] = ()
+    triples: Facts = ()
+    communities: Scores = ()
+    ranking: Scores = ()
+    gold: tuple[str, ...] = ()
+    fallback: str | None = None
+    failure: str | None = None
+
+    @property
+    def searches(self) -> tuple[Searched, ...]:
+        """Every query, in the order in which they were searched."""
+        return (*self.sub_questions, *(one.found for one in self.rounds if one.found))
+
+    @property
+    def stopped(self) -> str:
+        """Why the reflection ended; empty without one."""
+        return self.rounds[-1].stopped if self.rounds else ""
+
+
+def routed(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Routes:
+    """The routes of a trace, in memory or opened from a file.
+
+    Raises DataError for the trace of another method, or with events that Youtu-GraphRAG does not write."""
+    if isinstance(trace, Evidence):
+        if trace.trace is None:
+            raise SettingError(f"the evidence of {trace.method} has no trace; retrieve with trace='full'")
+        trace = trace.trace
+    root = root_of(trace, Decomposition.step, "decomposition", "take the trace of youtu")
+    with read_as_written(root.step, METHOD):
+        return _routes(trace, root, tuple(gold))
+
+
+def _routes(trace: Trace, root: Event, gold: tuple[str, ...]) -> Routes:
+    parts = trace.children(root.id)
+    asked = Decomposition.find(parts) or Decomposition()
+    first, ranking = Initial.find(parts), Ranking.find(parts) or Ranking()
+    return Routes(
+        root.inputs["question"],
+        root.step,
+        Involved(asked.entity_types, asked.relations, asked.attributes, asked.matched),
+        tuple(_searches(trace, root)),
+        first.answer if first else None,
+        tuple(_round(trace, part) for part in parts if part.step.startswith("round ")),
+        ranking.triples,
+        ranking.communities,
+        root.scores,
+        gold,
+        root.outputs.get("fallback"),
+        root.failure,
+    )
+
+
+def _searches(trace: Trace, parent: Event) -> Iterator[Searched]:
+    for event in trace.children(parent.id):
+        if event.step == Search.step:
+            search, parts = Search.read(event), trace.children(event.id)
+            kept = Fusion.find(parts) or Fusion()
+            routes = tuple(_route(part) for part in parts if "route" in part.inputs)
+            yield Searched(search.query, search.origin, routes, kept.triples, kept.passages)
+
+
+def _route(event: Event) -> RouteTaken:
+    found = Route.read(event)
+    return RouteTaken(found.route, found.triples, found.through, found.filtered)
+
+
+def _round(trace: Trace, event: Event) -> Reflected:
+    one = Round.read(event)
+    found = next(_searches(trace, event), None)
+    return Reflected(one.round, one.thought, one.answer, one.query, one.marked, one.stopped, found, one.failure)
