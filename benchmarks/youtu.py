@@ -1,0 +1,90 @@
+"""Youtu-GraphRAG's agent: passages found with it, without it and without each of its parts; the time of a question.
+
+    python benchmarks/youtu.py SHARED [--indexes DIR] [--data NAME …] [--specs SPEC …] [--seconds]
+
+SHARED holds `datasets/`; DIR has an index per data set, `NAME-youtu` or `NAME`, whose missing layers are built by rules.
+Printed: Recall@5 and the share of questions with all gold passages in the first five, over the questions that have
+gold. `--seconds` prints the median and the 90th percentile of the milliseconds of a question instead, beside Steps and
+encoder (its vectors are cached by a first pass).
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+import workbench as wb
+from workbench.measures.all_gold import all_gold
+from workbench.measures.recall import recall
+
+DATA = ("hotpotqa-train-100", "musique-train-100", "2wikimultihopqa-6119")
+SPECS = (
+    "dense", "hipporag2", "youtu[agent=false]", "youtu", "youtu[community=false]", "youtu[schema=false]",
+    "youtu[entity=false]", "youtu[triple=false]", "youtu[path=false]", "youtu[profile=released,agent=false]",
+    "youtu[profile=released]",
+)  # fmt: skip
+
+
+class Timed:
+    """An engine that counts the seconds inside it."""
+
+    def __init__(self, engine):
+        self.name, self.meter, self.workers, self._engine, self.seconds = engine.name, engine.meter, 1, engine, 0.0
+
+    def run(self, step, inputs, *, trace=None):
+        started = time.perf_counter()
+        try:
+            return self._engine.run(step, inputs, trace=trace)
+        finally:
+            self.seconds += time.perf_counter() - started
+
+
+def index_of(indexes: Path, name: str, data, engine) -> wb.Index:
+    folder = next((indexes / one for one in (f"{name}-youtu", name) if (indexes / one).exists()), indexes / name)
+    return wb.Index.build(data, engine, folder, progress=False)
+
+
+def quality(method, questions) -> dict[str, float]:
+    rankings = [[name for name, _ in method.retrieve(one.question, 5, trace="off").ranking] for one in questions]
+    pairs = list(zip(rankings, questions))
+    return {
+        "recall@5": round(float(np.mean([recall(ids, one.support, k=5) for ids, one in pairs])), 4),
+        "all_gold@5": round(float(np.mean([all_gold(ids, one.support, k=5) for ids, one in pairs])), 4),
+    }
+
+
+def milliseconds(spec: str, index, questions, repeats: int = 2) -> dict[str, float]:
+    engine = Timed(wb.engine("rules"))
+    method = wb.method(spec, index, engine)
+    for one in questions:
+        method.retrieve(one.question, 5, trace="off")
+    times = []
+    for one in questions * repeats:
+        inside, started = engine.seconds, time.perf_counter()
+        method.retrieve(one.question, 5, trace="off")
+        times.append(1000 * (time.perf_counter() - started - (engine.seconds - inside)))
+    return {"median ms": round(float(np.median(times)), 1), "90 % ms": round(float(np.percentile(times, 90)), 1)}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("--indexes", type=Path, default=Path("indexes"))
+    parser.add_argument("--data", nargs="+", default=DATA)
+    parser.add_argument("--specs", nargs="+", default=SPECS)
+    parser.add_argument("--seconds", action="store_true")
+    given = parser.parse_args()
+    engine = wb.engine("rules")
+    for name in given.data:
+        data = wb.load(given.shared / "datasets" / name)
+        questions = [one for one in data.questions if one.support]
+        index = index_of(given.indexes, name, data, engine)
+        for spec in given.specs:
+            found = (
+                milliseconds(spec, index, questions[:40])
+                if given.seconds
+                else quality(wb.method(spec, index, engine), questions)
+            )
+            print(json.dumps({"data": name, "questions": len(questions), "method": spec, **found}), flush=True)
