@@ -2,7 +2,7 @@
 
     python benchmarks/youtu.py SHARED [--indexes DIR] [--data NAME …] [--specs SPEC …] [--seconds]
 
-SHARED holds `datasets/`; DIR has an index per data set, `NAME-youtu` or `NAME`, whose missing layers are built by rules.
+SHARED holds `datasets/`; DIR has an index per data set, `NAME-youtu` or `NAME`, and rules build its missing layers.
 Printed: Recall@5 and the share of questions with all gold passages in the first five, over the questions that have
 gold. `--seconds` prints the median and the 90th percentile of the milliseconds of a question instead, beside Steps and
 encoder (its vectors are cached by a first pass).

@@ -88,8 +88,9 @@ class TreeIndex:
 
     name = "small"
 
-    def __init__(self, types, stated, attributes={}, communities=(), passages=(), encoder=None):
+    def __init__(self, types, stated, attributes=(), communities=(), passages=(), encoder=None):
         self.encoder = encoder or TinyEncoder()
+        attributes = dict(attributes)
         ids = list(dict.fromkeys(id for part in (stated, attributes) for ids in part.values() for id in ids))
         passages = list(passages) or [Passage(id, id, f"Text of {id}.") for id in ids]
         self.schema_graph = SchemaGraph(types, stated, attributes, passages, self.encoder)

@@ -1,4 +1,4 @@
-"""Youtu-GraphRAG's agent on a graph worked out by hand: routes, type filter, fusion, reflection, replies that are none."""
+"""Youtu-GraphRAG's agent on a graph worked out by hand: routes, type filter, fusion, reflection, malformed replies."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def asking(*sub_questions: str, **types) -> str:
     return json.dumps({"sub_questions": list(sub_questions), "involved_types": types})
 
 
-def taken(index, query: str = QUESTION, types: dict = {}, **given) -> dict[str, Route]:
+def taken(index, query: str = QUESTION, types: dict | None = None, **given) -> dict[str, Route]:
     """Route → its event, of one sub-question."""
-    engine = Scripted(sub_questions=[asking(query, **types)])
+    engine = Scripted(sub_questions=[asking(query, **(types or {}))])
     evidence = Youtu(index, engine, agent=False, **given).retrieve(query)
     events = [event for event in evidence.trace if event.step.endswith(" route")]
     return {event.inputs["route"]: Route.read(event) for event in events}
@@ -293,8 +293,8 @@ def test_an_initial_answer_that_fails_is_told(index):
 # -- the released code ------------------------------------------------------------------------------------------------
 
 
-def released(index, *replies: str, sub=(QUESTION,), types={}, **given):
-    engine = Scripted(sub_questions=[asking(*sub, **types)], reflect=replies or ["So the answer is: x"])
+def released(index, *replies: str, sub=(QUESTION,), types=None, **given):
+    engine = Scripted(sub_questions=[asking(*sub, **(types or {}))], reflect=replies or ["So the answer is: x"])
     return routed(Youtu(index, engine, profile="released", **given).retrieve(QUESTION)), engine
 
 

@@ -30,7 +30,8 @@ def test_the_hops_that_name_something_and_the_question():
 
 def test_types_that_the_words_evoke_and_those_of_names():
     found = asked(
-        QUESTION, entity_types=("person", "place", "radio_station", "award"), relations=("founded_by", "born_in", "sings"),
+        QUESTION, entity_types=("person", "place", "radio_station", "award"),
+        relations=("founded_by", "born_in", "sings"),
         attributes=("founding date", "colour"), named=(("Kestrel FM", "radio_station"), ("Kestrel FM", "dragon")),
     ).involved_types  # fmt: skip
     assert found.entity_types == ["person", "place", "radio_station"]

@@ -40,7 +40,10 @@ def test_sub_questions_in_any_of_these_shapes(reply):
     assert found.sub_questions == ASKED and found.involved_types == sub_questions.InvolvedTypes()
 
 
-@pytest.mark.parametrize("reply", [{"sub_questions": []}, [], {"sub_questions": [{"id": 1}]}, {"steps": ASKED}, "none", "5"])
+NONE = ({"sub_questions": []}, [], {"sub_questions": [{"id": 1}]}, {"steps": ASKED}, "none", "5")
+
+
+@pytest.mark.parametrize("reply", NONE)
 def test_without_a_sub_question_there_is_no_reading(reply):
     with pytest.raises(Unreadable):
         read(reply)

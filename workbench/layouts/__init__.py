@@ -29,5 +29,6 @@ def read(text: str) -> tuple[str, ContextGraph]:
             return name, layout.parse(text)
     raise DataError(
         f"a context that begins with {text[:60]!r} is in no layout known here ({', '.join(LAYOUTS)}); they are known "
-        f"by a line such as {ket_rag.HEADERS['entities']!r} or {youtu.HEADINGS['triples']!r} and by fenced blocks of JSON lines"
+        f"by a line such as {ket_rag.HEADERS['entities']!r} or {youtu.HEADINGS['triples']!r} and by fenced blocks of "
+        "JSON lines"
     )

@@ -79,4 +79,3 @@ def _hops(hop: Hop) -> Iterator[Hop]:
     yield hop
     for inner in hop.inner:
         yield from _hops(inner)
-

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from workbench.methods.youtu import fusion
 from workbench.methods.youtu.events import Ranking
 from workbench.methods.youtu.routes import Found, Tree
-from workbench.ranking.dense_fill import with_dense_fill
 from workbench.records import (
     ContextEntity,
     ContextGraph,

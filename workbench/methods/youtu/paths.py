@@ -6,6 +6,7 @@ not extended."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,29 @@ class Found(NamedTuple):
     triples: tuple[int, ...]
     score: float
     joined: bool
+
+
+class Paths(NamedTuple):
+    """Paths (p), the best first; `entities` (p, depth + 1) and `triples` (p, depth) end with -1 where a path does."""
+
+    entities: np.ndarray
+    triples: np.ndarray
+    scores: np.ndarray
+    joined: np.ndarray
+
+    def first(self, most: int) -> list[Found]:
+        """At most so many paths, as records."""
+        rows = zip(*(part[:most].tolist() for part in self))
+        return [Found(_used(nodes), _used(triples), *rest) for nodes, triples, *rest in rows]
+
+    def of_triples(self) -> dict[int, float]:
+        """Each triple with the score of the best path that it lies on, by row."""
+        length = self.triples.shape[1]
+        rows, scores = self.triples.ravel(), np.repeat(self.scores, length)
+        used = np.flatnonzero(rows >= 0)
+        order = used[np.lexsort((-scores[used], rows[used]))]
+        found, first = np.unique(rows[order], return_index=True)
+        return dict(zip(found.tolist(), scores[order][first].tolist()))
 
 
 class Edges:
@@ -42,19 +66,20 @@ class Edges:
 
 def search(
     edges: Edges, cosines: np.ndarray, seeds: np.ndarray, goals: np.ndarray, depth: int, visits: int, most: int
-) -> list[Found]:
+) -> Paths:
     """At most `most` paths of up to `depth` edges: those that end at a goal first, then by the mean cosine of their
     triples, the shorter one first. `seeds`: rows of entities; `goals`: bool, per entity. Each level visits at most its
     share of `visits`, from the best paths on."""
     goals = goals.copy()
     goals[seeds] = True
     nodes, triples, totals = seeds[:, None], np.zeros((len(seeds), 0), np.int64), np.zeros(len(seeds))
-    levels = []
+    levels = [Paths(_padded(nodes[:0], depth + 1), _padded(triples[:0], depth), totals[:0], goals[:0])]
     for length in range(1, depth + 1):
         nodes, triples, totals = _extended(edges, cosines, nodes, triples, totals, visits // depth)
         if not len(nodes):
             break
-        levels.append((nodes, triples, totals / length, goals[nodes[:, -1]]))
+        found = _padded(nodes, depth + 1), _padded(triples, depth), totals / length, goals[nodes[:, -1]]
+        levels.append(Paths(*found))
     return _best(levels, most)
 
 
@@ -77,16 +102,16 @@ def _extended(edges: Edges, cosines, nodes, triples, totals, visits: int) -> tup
     )
 
 
-def _best(levels: list, most: int) -> list[Found]:
-    if not levels:
-        return []
-    lengths = np.concatenate([np.full(len(nodes), nodes.shape[1]) for nodes, *_ in levels])
-    scores, joined = (np.concatenate([level[at] for level in levels]) for at in (2, 3))
+def _best(levels: Sequence[Paths], most: int) -> Paths:
+    entities, triples, scores, joined = map(np.concatenate, zip(*levels))
+    lengths = (triples >= 0).sum(axis=1)
     order = np.lexsort((np.arange(len(scores)), lengths, -scores, ~joined))[:most]
-    firsts = np.cumsum([0, *(len(nodes) for nodes, *_ in levels)])
-    found = []
-    for place in order.tolist():
-        level = int(np.searchsorted(firsts, place, side="right")) - 1
-        nodes, triples, means, ends = (part[place - firsts[level]] for part in levels[level])
-        found.append(Found(tuple(nodes.tolist()), tuple(triples.tolist()), float(means), bool(ends)))
-    return found
+    return Paths(entities[order], triples[order], scores[order], joined[order])
+
+
+def _padded(rows: np.ndarray, width: int) -> np.ndarray:
+    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=-1)
+
+
+def _used(rows: Sequence[int]) -> tuple[int, ...]:
+    return tuple(row for row in rows if row >= 0)

@@ -27,6 +27,9 @@ class Involved(NamedTuple):
     matched: tuple[str, ...] = ()
 
 
+NONE = Involved()
+
+
 class RouteTaken(NamedTuple):
     """What a route (entity, triple, community, path, chunk) brought: triples as (head, relation, tail, score), and the
     entities, communities, paths or passages `through` which it went, as (text, score)."""
@@ -76,7 +79,7 @@ class Routes(Record):
 
     question: str
     method: str
-    involved: Involved = Involved()
+    involved: Involved = NONE
     sub_questions: tuple[Searched, ...] = ()
     answer: str | None = None
     rounds: tuple[Reflected, ...] = ()

@@ -44,7 +44,7 @@ class Cosines(NamedTuple):
 
 class Brought(NamedTuple):
     """What one route brought, best first: triples (row → score), and `through` which rows it came: of entities or
-    communities, or paths."""
+    communities, or its K best paths."""
 
     route: str
     triples: dict[int, float]
@@ -103,13 +103,15 @@ class Tree:
         lengths = np.linalg.norm(self.triples.means(), axis=1)
         counts = np.diff(self.triples.of_entity.indptr)
         scale = 1 / np.maximum(lengths * counts, np.finfo(np.float32).tiny)
-        self._means = sp.csr_array(sp.diags_array(np.where(counts, scale, 0).astype(np.float32)) @ self.triples.of_entity)
+        weights = sp.diags_array(np.where(counts, scale, 0).astype(np.float32))
+        self._means = sp.csr_array(weights @ self.triples.of_entity)
         self._bare = np.flatnonzero(counts == 0)
         self._bare_vectors = np.asarray(self.graph.entity_vectors)[self._bare]
 
     def cosines(self, queries: Iterable[str]) -> list[Cosines]:
         """Those of each query."""
-        encoded = [(self.index.encode_query(query, "relations"), self.index.encode_query(query, "passages")) for query in queries]
+        tasks = ("relations", "passages")
+        encoded = [tuple(self.index.encode_query(query, task) for task in tasks) for query in queries]
         triples = self.triples.cosines(np.column_stack([vector for vector, _ in encoded]))
         return [self._of(column, *vectors) for column, vectors in zip(np.ascontiguousarray(triples.T), encoded)]
 
@@ -213,13 +215,13 @@ class Tree:
     def path(self, cosines: Cosines, entities: dict[int, float], types: frozenset[str]) -> Brought:
         settings = self.settings
         fits = self._fits(types) if types else np.ones(len(self.graph.names), dtype=bool)
-        seeds = sorted(entities, key=lambda row: not fits[row])[: settings.path_seeds]  # stable: by type, then as ranked
+        seeds = sorted(entities, key=lambda row: not fits[row])[: settings.path_seeds]  # stable
         found = paths.search(
             self.edges, cosines.triples, np.array(seeds, dtype=np.int64), self.keywords,
             settings.depth, settings.visits, settings.paths,
         )  # fmt: skip
-        scores = fusion.kept(({row: one.score for row in one.triples} for one in found), self.triples.same, settings.top_k)
-        return Brought("path", scores, {row: entities[row] for row in seeds}, tuple(found))
+        scores = fusion.kept([found.of_triples()], self.triples.same, settings.top_k)
+        return Brought("path", scores, {row: entities[row] for row in seeds}, tuple(found.first(settings.top_k)))
 
     # -- in words -----------------------------------------------------------------------------------------------------
 
@@ -249,8 +251,7 @@ class Tree:
 
     def _through(self, one: Brought) -> Scores:
         if one.route == "path":
-            shown = one.paths[: self.settings.top_k]
-            return tuple((" → ".join(self.path_record(path).nodes), path.score) for path in shown)
+            return tuple((" → ".join(self.path_record(path).nodes), path.score) for path in one.paths)
         if one.route == "chunk":
             return self.ids(one.through)
         named = self.community_name if one.route == "community" else self.graph.names.__getitem__
