@@ -13,6 +13,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     drawing,
     estimate,
     graph,
+    groupings,
     index,
     node_details,
     profiles,
