@@ -46,7 +46,7 @@ from workbench.steps.name_communities import Community, Name
 
 FACTS = 3  # facts that the rules write into a summary
 
-NAMED = Range(0.1, 0.03, 0.2)  # communities of two or more for each fact: assumed
+NAMED = Range(0.04, 0.02, 0.08)  # communities of two or more for each fact: 65 for 1,697 of Meridian
 SHOWN = Range(60, 40, 100)  # tokens that a prompt spends on a community: assumed
 REPLIED = Range(60, 30, 160)  # tokens of an entry of the reply: assumed
 
@@ -123,9 +123,9 @@ class TreeLayer(Layer):
         calls = named.times(1 / settings.naming_batch)
         prompt = calls.times(prompt_tokens(step, name_communities.Input(()))) + named.times(SHOWN)
         basis = (
-            f"tree: the number is known once the communities are; {NAMED.words} for each of {facts.words} facts, at "
-            f"most {settings.max_communities:,}, {settings.naming_batch} in a request; {SHOWN.words} tokens of each in "
-            f"the prompt, {REPLIED.words} in the reply, assumed"
+            f"tree: the number is known once the communities are; {NAMED.words} for each of {facts.words} facts, as in "
+            f"Meridian, {settings.max_communities:,} at most, {settings.naming_batch} in a request; {SHOWN.words} "
+            f"tokens of each in the prompt, {REPLIED.words} in the reply, assumed"
         )
         return Forecast((Requests(step, calls, prompt, named.times(REPLIED)),), basis)
 
@@ -238,12 +238,17 @@ def _entity_matrix(
         known = Known(old.entity_texts, old.entity_matrix) if old is not None and old.entity_texts else Known()
         encode_to(path, texts, build.encoder, known, label="entities", progress=build.progress)
         return np.load(path, mmap_mode="r")
+    matrix = triple_means(graph)
+    np.save(path, matrix)
+    return matrix
+
+
+def triple_means(graph: SchemaGraphLayer) -> np.ndarray:
+    """e_i (Eq. 4) over relations and attributes, float32 (n, d)."""
     owners = _owners(graph)
     held = _counted(owners, np.arange(len(owners)), (len(graph.names), len(owners))).astype(np.float32)
     attributes, relations = (held, graph.attribute_vectors), (graph.incidence, graph.relation_vectors)
-    matrix = entity_means(graph.entity_vectors, relations, attributes)
-    np.save(path, matrix)
-    return matrix
+    return entity_means(graph.entity_vectors, relations, attributes)
 
 
 def _joined_triples(graph: SchemaGraphLayer) -> list[str]:
@@ -273,9 +278,8 @@ def _names(
     engine = _engine(build)
     shown = {one.id: one for one in _shown(graph, communities, settings)}
     keys = {id: request_key(one.centre, one.members, one.size) for id, one in shown.items()}
-    journal = StepJournal(
-        folder, "names.jsonl", engine, name_communities.STEP, old, build.progress, reusable=_reusable
-    )  # fmt: skip
+    step, progress = name_communities.STEP, build.progress
+    journal = StepJournal(folder, "names.jsonl", engine, step, old, progress, reusable=_reusable)
     request = _requested(engine, settings.naming_batch)
     answers = journal.run({keys[id]: one for id, one in shown.items()}, request, "name communities")
     journal.settle()
