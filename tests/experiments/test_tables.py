@@ -82,7 +82,7 @@ def test_every_name_of_the_terms_is_one_of_the_tables():
 
 
 def test_an_unknown_paper_is_refused_with_the_known_ones():
-    assert papers() == ["bdtr", "catrag", "dotrag", "reasoning"]
+    assert papers() == ["bdtr", "catrag", "dotrag", "reasoning", "youtu"]
     with pytest.raises(SettingError, match="no paper is called 'x'; there are bdtr, catrag, dotrag, reasoning"):
         tables("x")
 

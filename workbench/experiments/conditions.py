@@ -4,10 +4,12 @@ TOML): what differs, and what either side leaves open. Nothing unknown passes fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.index.journal import by_rules
+from workbench.reading import READERS
+from workbench.settings import defaults
 from workbench.spec import parse_spec
 
 if TYPE_CHECKING:
@@ -43,13 +45,38 @@ def same(ours: Any, theirs: Any) -> bool:
     return str(ours).lower() == str(theirs).lower()
 
 
+def of_data(terms: Any, data: str) -> Any:
+    """A condition that is the same for all data sets, or a table of theirs; None where it is not given.
+
+    >>> of_data(1000, "hover"), of_data({"hover": 500}, "hover"), of_data({}, "hover")
+    (1000, 500, None)
+    """
+    return terms.get(data) if isinstance(terms, Mapping) else terms
+
+
+def number_there(there: int | None) -> str:
+    return "it is not said" if there is None else f"{there:,}"
+
+
 def models(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
-    """The models that a number depends on: that of the method's Steps, the encoder, and that of the reader."""
-    yield from _engine("model", one.described, terms["engine"])
+    """The models that a number depends on: that of the method's Steps, the encoder, that of the reader, the judge's."""
+    asked = _model_of_steps(one, terms)
+    yield from _engine("model", one.described, asked)
     if expected := one.place.encoder:
-        yield from _encoder(one.described.get("encoder"), expected)
+        yield from _encoder(one.described.get("encoder"), [expected] if isinstance(expected, str) else expected)
     if measure in terms["reader"]["of"]:
-        yield from _engine("reader's model", one.reading, terms["reader"]["engine"])
+        yield from _engine("reader's model", one.reading, terms["reader"].get("engine", asked))
+        if judge := terms.get("judge"):
+            yield from _judge(one.run.judge, judge)
+
+
+def _model_of_steps(one: Measured, terms: Terms) -> str:
+    return one.place.engine or terms["engine"]
+
+
+def _judge(ours: str | None, expected: str) -> Iterator[str]:
+    if ours is None or model_of(ours) != expected:
+        yield f"judge: {ours or 'none'}, there {expected}"
 
 
 def others(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
@@ -71,24 +98,26 @@ def _engine(what: str, part: Mapping[str, Any], expected: str) -> Iterator[str]:
             yield f"{what}: {engine}, there {expected}"
 
 
-def _encoder(ours: str | None, expected: str) -> Iterator[str]:
+def _encoder(ours: str | None, names: Sequence[str]) -> Iterator[str]:
+    """`names`: of one model, the first of them in words."""
+    expected = names[0]
     if ours is None:
         yield f"encoder: the run does not say, there {expected}"
-    elif (model := model_of(ours)) != expected:
-        known = model.partition("[")[0] == expected
+    elif (model := model_of(ours)) not in names:
+        known = model.partition("[")[0] in names
         yield f"encoder: {ours}, there {f'its settings are not said ({expected})' if known else expected}"
 
 
 def _corpus(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
-    ours, theirs = one.layers.get("passages", {}).get("passages"), terms["passages"][one.place.data]
-    if ours != theirs:
-        yield f"passages: {'the run does not say' if ours is None else f'{ours:,}'}, there {theirs:,}"
+    ours, theirs = one.layers.get("passages", {}).get("passages"), terms["passages"].get(one.place.data)
+    if ours != theirs or theirs is None:
+        yield f"passages: {'the run does not say' if ours is None else f'{ours:,}'}, there {number_there(theirs)}"
 
 
 def _depth(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     config, defined, asked = one.run.config, len(one.scores(measure)), len(one.rows)
-    if config["k"] < terms["k"]:
-        yield f"k: {config['k']} passages ranked, there at least {terms['k']}"
+    if config["k"] < (depth := _asked_of(terms, measure).get("k") or terms["k"]):
+        yield f"k: {config['k']} passages ranked, there at least {depth}"
     if config["budget"] is not None:
         yield f"budget: {config['budget']:,} tokens of passages, there none"
     if defined < asked:
@@ -104,7 +133,7 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
         if layer.get("made_by") in ((), []):
             yield f"{kind}: the run does not say who wrote them"
         for maker in layer.get("made_by") or ():
-            yield from () if by_rules(maker) else _maker(kind, maker, terms["engine"])
+            yield from () if by_rules(maker) else _maker(kind, maker, _model_of_steps(one, terms))
         if failed := layer.get("failures"):
             yield f"{kind}: {failed:,} requests failed"
 
@@ -141,15 +170,27 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     name, given = parse_spec(one.run.config["reader"] or "none")
     if name != expected["name"]:
         yield f"reader: {name}, there {expected['name']}"
+    else:
+        given = {**defaults(READERS[name]), **given}
+    asked = expected["asked"] | _asked_of(terms, measure)
+    for key, value in _asked_of(terms, measure).items():
+        if key not in given:
+            yield f"reader's {key}: the run does not say, there {value}"
     for key, value in given.items():
-        if key == "prompt" and one.place.data in expected["own_prompt"]:
+        if key == "prompt" and one.place.data in expected.get("own_prompt", ()):
             continue
-        if key not in expected["asked"] or not same(value, expected["asked"][key]):
-            yield f"reader's {key}: {value}, there {expected['asked'].get(key, 'it is not said')}"
+        if key not in asked or not same(value, asked[key]):
+            yield f"reader's {key}: {value}, there {asked.get(key, 'it is not said')}"
+
+
+def _asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:
+    """Settings of the reader that the name of a measure stands for."""
+    return terms.get("measured", {}).get(measure, {}).get("asked", {})
 
 
 def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     parts = [one.described, *([one.reading] if measure in terms["reader"]["of"] else [])]
+    parts += [one.run.config.get("judging") or {}] if "judge" in terms else []
     if any("prompts" not in part for part in parts):
         yield "prompts: the run does not say"
     asked = {step: wording for part in parts for step, wording in part.get("prompts", {}).items()}
@@ -158,5 +199,6 @@ def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
 
 
 def _measure(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
-    if differs := terms["measures"].get(measure):
-        yield f"{measure}: {differs}"
+    ours = one.place.ours(measure)
+    if differs := terms["measures"].get(ours):
+        yield f"{ours}: {differs}"

@@ -105,8 +105,15 @@ def tables(paper: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
         replace(measured, title="The paper's claims, by our numbers") if measured and measured.checks else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
-        (f"The paper does not say: {'; '.join(source.terms['not_given'])}.", *notes),
+        (f"The paper does not say: {'; '.join(source.terms['not_given'])}.", *_absent(source.terms), *notes),
     )
+
+
+def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
+    """Which rows no run can fill."""
+    absent = terms.get("absent", {})
+    for why in dict.fromkeys(absent.values()):
+        yield f"No run can fill ({why}): {', '.join(name for name, one in absent.items() if one == why)}."
 
 
 def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
@@ -119,7 +126,8 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 class Place(NamedTuple):
     """The place of a method of a run in a paper's tables; its settings, and the layers that a model wrote; the number
     of hops, if only these questions of the run count. If the reader determines the row: its model, and the differences
-    in how it reads. `encoder` is the model that the paper names, if it does and the method has one."""
+    in how it reads. `encoder` is the model that the paper names, or all names of it, if it does and the method has one.
+    `measures`: what the paper calls a measure → ours that stands for it in this run; None where the names are ours."""
 
     backbone: str
     method: str
@@ -129,7 +137,12 @@ class Place(NamedTuple):
     hops: int | None = None
     engine: str | None = None
     why: tuple[str, ...] = ()
-    encoder: str | None = None
+    encoder: str | Sequence[str] | None = None
+    measures: Mapping[str, str] | None = None
+
+    def ours(self, measure: str) -> str | None:
+        """Our measure for one of the paper's."""
+        return measure if self.measures is None else self.measures.get(measure)
 
 
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
@@ -163,7 +176,7 @@ class Measured:
         return self.run.config.get("reading") or {}
 
     def scores(self, measure: str) -> dict[str, float]:
-        measure, covered, _ = measure.partition(COVERED)
+        measure, covered, _ = (self.place.ours(measure) or "").partition(COVERED)
         if measure not in self.run.measures or (covered and _COVERAGE not in self.run.measures):
             return {}
         rows = [row for row in self.rows if not covered or row["scores"].get(_COVERAGE) == 1]
@@ -195,8 +208,8 @@ class Measured:
         if config["data"]["name"] != (expected := terms["data"][self.place.data]):
             yield f"split and corpus: {config['data']['name']}, there {expected}"
         n = config["questions"]["n"] if self.place.hops is None else len(self.rows)
-        if n != terms["questions"]:
-            yield f"questions: {n:,}, there {terms['questions']:,}"
+        if n != (there := conditions.of_data(terms["questions"], self.place.data)):
+            yield f"questions: {n:,}, there {conditions.number_there(there)}"
         for key, value in self.place.asked.items():
             if not conditions.same(ours := self.described["settings"].get(key), value):
                 yield f"{key}: {ours}, there {value}"
@@ -229,7 +242,25 @@ def _places(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
         yield from (place._replace(data=data, hops=hops) for data, hops in terms["hops"].items() if hops in found)
     elif place:
         name = run.config["data"]["name"].lower()
-        yield from (place._replace(data=data) for data in terms["data"] if name.startswith(data))
+        places = (place._replace(data=data) for data in terms["data"] if name.startswith(data))
+        yield from (_of_model(terms, run, one) for one in places) if "models" in terms else places
+
+
+def _of_model(terms: Mapping[str, Any], run: Run, place: Place) -> Place:
+    """The place among the rows of the run's model, and the measures of the run's depth and mode: those that the paper
+    prints of the data, where it prints none of this mode."""
+    asked, reader = run.config["engine"], parse_spec(run.config["reader"] or "none")[1]
+    model = next((one for one in terms["models"] if one["engine"] in asked.casefold()), terms["models"][-1])
+    there = {name: one for name, one in terms["measured"].items() if place.data in one.get("data", (place.data,))}
+    for key, value in (("k", _depth(run, reader)), ("mode", reader.get("mode", "reject"))):
+        there = {name: one for name, one in there.items() if one["asked"][key] == value} or there
+    ours = {name: next((known for known in one["as"] if known in run.measures), None) for name, one in there.items()}
+    return place._replace(backbone=model["called"], engine=model["engine"], measures=ours)
+
+
+def _depth(run: Run, reader: Mapping[str, Any]) -> int:
+    """The passages read, or else ranked."""
+    return reader.get("k", run.config["k"])
 
 
 def _of_reader(terms: Mapping[str, Any], run: Run, label: str) -> Iterator[Place]:
@@ -288,7 +319,8 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     here = [one for one in measurements if one.place[:3] == (row.backbone, row.method, row.data)]
     found = [one for one in here if one.scores(row.measure)]
     if not found:
-        yield cell
+        absent = source.terms.get("absent", {}).get(row.method)
+        yield replace(cell, why=(absent,)) if absent else cell
     for one in found:
         ours, tolerance = one.mean(row.measure)
         why = (*one.differences(source.terms, row.measure), *([row.note] if row.note else []))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from workbench.errors import SettingError
-from workbench.experiments.published import bdtr, catrag, dotrag, reasoning
+from workbench.experiments.published import bdtr, catrag, dotrag, reasoning, youtu
 from workbench.experiments.verdict import Verdict
 
 HERE = Path(__file__).parent
@@ -22,6 +22,7 @@ CLAIMS: Mapping[str, Callable[[Mapping, pd.DataFrame | None], Verdict]] = {
     "catrag": catrag.claims,
     "dotrag": dotrag.claims,
     "reasoning": reasoning.claims,
+    "youtu": youtu.claims,
 }
 
 
