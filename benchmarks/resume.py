@@ -5,8 +5,9 @@
 Builds the index of DATA with rules and the encoder, undisturbed. Then builds it in other folders, in processes that get
 SIGKILL at random moments and are restarted in the same folder until they end, until the requested number of kills is
 reached. Then does the same for an evaluation (hipporag2, dense, bm25; reader, judge, traces and contexts on). Prints
-the stage of each kill and whether every file is byte-identical to the undisturbed one, except a run's `timings.jsonl`,
-which holds seconds. Exits with 1 if one differs. FOLDER must not exist. Not for Windows, which cannot fork.
+the stage of each kill and whether every file is byte-identical to the undisturbed one, except a run's `timings.jsonl`
+and an index's `usage.jsonl`, which hold seconds. Exits with 1 if one differs. FOLDER must not exist. Not for Windows,
+which cannot fork.
 """
 
 import argparse
@@ -96,7 +97,7 @@ def kill_repeatedly(
 
 def files(folder: Path) -> dict[str, bytes]:
     found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    return {name: content for name, content in found.items() if name != "timings.jsonl"}
+    return {name: content for name, content in found.items() if name not in ("timings.jsonl", "usage.jsonl")}
 
 
 def stage_of_index(folder: Path) -> str:

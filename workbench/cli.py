@@ -146,8 +146,8 @@ def index(
             failed.append(f"  {kind}: {layer['failures']:,} failed; {again}")
     return Said(
         {"folder": str(built.folder), "counts": built.counts(), "left_out": list(built.left_out), "layers": rows,
-         "skipped": _skipped(loaded)},
-        [built, *lines, *_encoded_with(built)], [*failed, *_skipped_lines(loaded)],
+         "usage": built.usage.rows(), "skipped": _skipped(loaded)},
+        [built, *lines, built.usage, *_encoded_with(built)], [*failed, *_skipped_lines(loaded)],
     )  # fmt: skip
 
 

@@ -59,8 +59,9 @@ def commands(town: Path, to: Path, engine: str) -> list[list[str]]:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All of a folder but the timings, which are the machine's."""
-    paths = (path for path in folder.rglob("*") if path.is_file() and path.name not in ("timings.jsonl", "write.lock"))
+    """All of a folder but the files with seconds, which are the machine's."""
+    seconds = ("timings.jsonl", "usage.jsonl", "write.lock")
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name not in seconds)
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.index.journal import by_rules
+from workbench.index.journal import by_rules, signed_by
 from workbench.reading import READERS
 from workbench.settings import defaults
 from workbench.spec import parse_spec
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from workbench.experiments.tables import Measured
 
 Terms = Mapping[str, Any]
-_STEPS = re.compile(r" \((\w+ v\d+(?:, \w+ v\d+)*)\)$")  # of an engine that wrote a layer: its Steps and their versions
 
 
 def model_of(name: str) -> str:
@@ -139,13 +138,13 @@ def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
 
 
 def _maker(kind: str, maker: str, expected: str) -> Iterator[str]:
-    steps = _STEPS.search(maker)
-    if not steps:
+    if not (signed := signed_by(maker)):
         yield f"{kind}: brought by the data ({maker}), which do not say their prompts"
         return
-    if model_of(engine := maker[: steps.start()]) != expected:
+    engine, steps = signed
+    if model_of(engine) != expected:
         yield f"{kind}: made by {engine}, there {expected}"
-    yield f"{kind}: prompts are ours ({steps[1]}), there the source's"
+    yield f"{kind}: prompts are ours ({steps}), there the source's"
 
 
 def _settings(one: Measured, terms: Terms, measure: str) -> Iterator[str]:

@@ -46,6 +46,7 @@ from workbench.index import (
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
+from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.engine import RulesEngine
 from workbench.places import home
 from workbench.records import Passage, Record
@@ -91,7 +92,8 @@ class Index(Record):
     """An opened index. Layers are attributes by their kind: `index.passages`, `index.facts`, `index.synonyms`."""
 
     # What builds decides no row: a layer is known by what it holds, and read through its own class.
-    __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "__dict__")
+    __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "usage",
+                 "__dict__")  # fmt: skip
 
     def __init__(self, folder: str | Path, encoder: Encoder | None = None):
         self.store = Store(folder)
@@ -147,7 +149,9 @@ class Index(Record):
             from workbench.index.textualise import textualise  # asks Steps, which most builds do not
 
             layers = layers or TRIPLES_LAYERS
-            data = textualise(data, engine or RulesEngine(), folder / "textualised", progress=progress)
+            writer = engine or RulesEngine()
+            with metered(folder, ARTICLES, writer, idle=False):
+                data = textualise(data, writer, folder / "textualised", progress=progress)
         asked = closure(set(layers or DEFAULT_LAYERS))
         return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
 
@@ -395,6 +399,11 @@ class Index(Record):
             )
         return vectors
 
+    @property
+    def usage(self) -> IndexUsage:
+        """What its construction took: calls, tokens and seconds per layer and Step, over all builds in its folder."""
+        return usage_of(self.folder)
+
     def counts(self) -> dict[str, int]:
         """How much of what the layers hold."""
         counts = {"passages": len(self.passages.passages)}
@@ -522,7 +531,7 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
 
 
 def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
-    with store.writing(kind, key) as folder:
+    with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine):
         metadata = LAYERS[kind][0].build(folder, build, settings, old)
         (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
 

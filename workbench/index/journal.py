@@ -8,6 +8,7 @@ the rule by which a standing answer is reused (`reusable`), each for a reason st
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -21,6 +22,7 @@ from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.text import text_hash
 
+_SIGNED = re.compile(r" \((\w+ v\d+(?:, \w+ v\d+)*)\)$")  # the Steps of an engine, with their versions
 GROUP = 64  # inputs requested together: the most that a killed build loses
 
 
@@ -194,6 +196,16 @@ def lines(rows: Iterable[dict[str, Any]]) -> str:
 def maker(engine: Engine, *steps: Step) -> str:
     """How an engine signs its answers: its name, and the Steps with their versions."""
     return f"{engine.name} ({', '.join(step.identity for step in steps)})"
+
+
+def signed_by(made_by: str) -> tuple[str, str] | None:
+    """The engine of a signature, and its Steps with their versions; None if the data brought the answers.
+
+    >>> signed_by("openai:gpt-4o-mini (named_entities v2, triples v2)"), signed_by("openie.jsonl (gpt-4o-mini)")
+    (('openai:gpt-4o-mini', 'named_entities v2, triples v2'), None)
+    """
+    found = _SIGNED.search(made_by)
+    return found and (made_by[: found.start()], found[1])
 
 
 def by_rules(made_by: str) -> bool:

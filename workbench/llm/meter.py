@@ -120,9 +120,9 @@ _collecting: ContextVar[Meter | None] = ContextVar("collecting", default=None)
 
 
 @contextmanager
-def collect() -> Iterator[Meter]:
-    """A meter for the calls within the block: `with collect() as usage: …`."""
-    meter = Meter()
+def collect(meter: Meter | None = None) -> Iterator[Meter]:
+    """A meter for the calls within the block, a new one by default: `with collect() as usage: …`."""
+    meter = Meter() if meter is None else meter
     token = _collecting.set(meter)
     try:
         yield meter

@@ -4,6 +4,7 @@ analysis, in `workbench.experiments.analyses`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import floor, log10
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -14,6 +15,12 @@ from workbench.views.base import number, short
 from workbench.views.figures import Picture, plain_label, recall_figure
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
+_OURS = {"color": BLUE, "marker": "o", "linestyle": ""}
+BASES = {  # what a number of cost rests on
+    "measured": _OURS,
+    "forecast": {**_OURS, "markerfacecolor": "none"},
+    "published": {"color": ORANGE, "marker": "s", "linestyle": "", "markersize": 4.5},
+}
 COLOURS, MARKERS = (BLUE, ORANGE, GREEN, VERMILION, GREY), "os^Dv"
 
 
@@ -59,6 +66,18 @@ def rows(axes: Axes, names: Iterable[str], limit: int, **settings: Any) -> None:
     axes.invert_yaxis()
 
 
+def bases(figure: Figure, axes: Axes) -> None:
+    """The legend of `BASES`."""
+    handles = [axes.plot([], [], **look, label=name)[0] for name, look in BASES.items()]
+    figure.legend(handles=handles, frameon=False, fontsize=7, ncols=len(handles), loc="outside upper right")
+
+
+def logarithmic(axes: Axes, values: Iterable[float | None]) -> None:
+    """A logarithmic x axis that also has the place of 0; below the least of the other values it is linear."""
+    least = min((value for value in values if value), default=1)
+    axes.set_xscale("symlog", linthresh=10 ** floor(log10(least)), linscale=0.4)
+
+
 def titled(axes: Axes, title: str, named: Iterable[str] = ()) -> None:
     """The title, and a legend where anything is `named`."""
     axes.set_title(plain_label(title, 90), loc="left", fontsize=9)
@@ -80,6 +99,7 @@ def marker(at: int) -> str:
 
 
 __all__ = [
-    "BLUE", "GREEN", "GREY", "ORANGE", "VERMILION", "Figure", "MaxNLocator", "bare", "canvas", "colour", "lines",
-    "marker", "number", "over_hops", "picture", "plain_label", "recall_figure", "rows", "style", "titled",
+    "BASES", "BLUE", "GREEN", "GREY", "ORANGE", "VERMILION", "Figure", "MaxNLocator", "bare", "bases", "canvas",
+    "colour", "lines", "logarithmic", "marker", "number", "over_hops", "picture", "plain_label", "recall_figure",
+    "rows", "style", "titled",
 ]  # fmt: skip

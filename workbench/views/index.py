@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.data import Dataset
 from workbench.index import Graph, Index
+from workbench.index.usage import IndexUsage, Spent
 from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
 from workbench.views.data import skipped_table
+from workbench.views.tables import aligned
+from workbench.views.terminal import cell_text
 
 SHOWN = 5  # passages and questions of a data set that a notebook lists
 _LINE = 120  # characters of a text in a table
@@ -58,8 +63,22 @@ def _(index: Index) -> str:
         _left_out_table(index.left_out),
         f"<p class='q'>encoded by {esc(index.manifest['encoder']['name'], NAME)}</p>",
         details("layers", table(["layer", "key", "settings", "made by"], layers)),
+        details("what its construction took", html(index.usage)),
         details("versions", table(["", ""], index.manifest["versions"].items())),
     )
+
+
+@text.register
+def _(usage: IndexUsage) -> str:
+    rows = [[cell_text(cell) for cell in row] for row in _bill(usage)]
+    lines = aligned([[*_BILLED], *rows]) if rows else []
+    return "\n".join([f"Construction of {clean(usage.folder, NAME)}: {_asked(usage)}", *lines])
+
+
+@html.register
+def _(usage: IndexUsage) -> str:
+    rows = _bill(usage)
+    return page(f"<p class='q'>{esc(_asked(usage), NAME)}</p>", table(_BILLED, rows) if rows else "")
 
 
 @html.register
@@ -88,3 +107,32 @@ def _left_out_table(notes: tuple[str, ...]) -> str:
 
 def _named(settings: dict) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+_BILLED = ("layer", "step", "engine", "calls", "prompt tokens", "completion tokens", "US dollars", "seconds")
+
+
+def _asked(usage: IndexUsage) -> str:
+    """What models took, in words."""
+    if not usage.known:
+        return "not known, because the version that built it kept no bill"
+    whole = usage.of()
+    if not whole.calls:
+        return "no model was asked"
+    paid = "price unknown" if whole.money is None else f"${whole.money:.4f}"
+    recorded = f"; {whole.recorded:,} calls answered from a recording" if whole.recorded else ""
+    tokens = f"{whole.prompt_tokens:,} prompt and {whole.completion_tokens:,} completion tokens"
+    return f"{whole.calls:,} calls, {tokens}, {paid}{recorded}"
+
+
+def _bill(usage: IndexUsage) -> list[list[Any]]:
+    """A row per layer, Step and engine. Rules have no tokens; the seconds of a whole layer include those of Steps."""
+    return [_billed(one) for one in usage.spent]
+
+
+def _billed(one: Spent) -> list[Any]:
+    place = [clean(text, NAME) for text in (one.layer, one.step or "all of it", one.engine if one.step else "")]
+    spent, seconds = one.usage, round(one.usage.seconds, 1)
+    if not one.step or one.by_rules:
+        return [*place, spent.calls if one.step else None, None, None, None, seconds]
+    return [*place, spent.calls, spent.prompt_tokens, spent.completion_tokens, spent.money, seconds]

@@ -1,8 +1,8 @@
 """Analyses of a run, one per file: each is a function whose result displays itself, with `.frame()` for pandas and
 `.figure()` for print.
 
-They reproduce those of "Beyond Static Retrieval", CatRAG, DotRAG and "The Reasoning Bottleneck in Graph-RAG", as each
-docstring states."""
+They reproduce those of "Beyond Static Retrieval", CatRAG, DotRAG, "The Reasoning Bottleneck in Graph-RAG" and
+Youtu-GraphRAG, as each docstring states."""
 
 from workbench.experiments.analyses.ablation import ablation, ablation_specs, run_ablation
 from workbench.experiments.analyses.at_equal_nodes import at_equal_nodes
@@ -10,7 +10,8 @@ from workbench.experiments.analyses.base import Analysis
 from workbench.experiments.analyses.by_hops import by_hops
 from workbench.experiments.analyses.by_kind import by_kind
 from workbench.experiments.analyses.complementarity import Complementarity, complementarity
-from workbench.experiments.analyses.cost_quality import CostQuality, cost_quality
+from workbench.experiments.analyses.construction_cost import ConstructionCost, construction_cost
+from workbench.experiments.analyses.cost_quality import CostQuality, cost_quality, pareto, run_pareto
 from workbench.experiments.analyses.cuts import Cuts, cuts
 from workbench.experiments.analyses.decomposition import covered_only, decomposition
 from workbench.experiments.analyses.hub_bias import HubBias, hub_bias, hub_bias_specs, run_hub_bias
@@ -22,8 +23,9 @@ from workbench.experiments.analyses.running_time import running_time
 from workbench.experiments.analyses.win_rate import WinRate, win_rate
 
 __all__ = [
-    "Analysis", "Complementarity", "CostQuality", "Cuts", "HubBias", "Promotion", "WinRate", "ablation",
-    "ablation_specs", "at_equal_nodes", "by_hops", "by_kind", "complementarity", "cost_quality", "covered_only", "cuts",
-    "decomposition", "hub_bias", "hub_bias_specs", "promotion", "quality_against_k", "recall_curve", "rounds_curve",
-    "rounds_specs", "run_ablation", "run_hub_bias", "run_rounds", "running_time", "win_rate",
+    "Analysis", "Complementarity", "ConstructionCost", "CostQuality", "Cuts", "HubBias", "Promotion", "WinRate",
+    "ablation", "ablation_specs", "at_equal_nodes", "by_hops", "by_kind", "complementarity", "construction_cost",
+    "cost_quality", "covered_only", "cuts", "decomposition", "hub_bias", "hub_bias_specs", "pareto", "promotion",
+    "quality_against_k", "recall_curve", "rounds_curve", "rounds_specs", "run_ablation", "run_hub_bias", "run_pareto",
+    "run_rounds", "running_time", "win_rate",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.experiments.estimate.encoding import encoding, unknown_of
 from workbench.experiments.estimate.extraction import Sample
-from workbench.experiments.estimate.ranges import Range, check_sample, priced
+from workbench.experiments.estimate.ranges import Range, check_sample, exactly, priced
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of
 from workbench.experiments.estimate.unasked import Unasked
 from workbench.index import Index, extractions
@@ -23,6 +23,7 @@ from workbench.llm.engine import Engine
 from workbench.llm.engine import engine as known_engine
 from workbench.places import home
 from workbench.records import Passage
+from workbench.settings import settle
 
 
 def estimate_build(
@@ -67,6 +68,22 @@ def estimate_build(
         [*_left_out(sampled, forecasts), *unknown_of(encoder)],
         sampled.usages,
     )
+
+
+def forecast_layers(index: Index) -> dict[str, list[Cost]]:
+    """What a model would be asked to write the layers of an index, whoever wrote them: a Cost per Step, by kind.
+    Prompts are counted in cl100k tokens where they are known, answers are assumed, nothing is requested; money and
+    seconds are not known. Layers that ask no model have none."""
+    data, named = index.data, index.manifest["layers"]
+    engine = Unasked("openai:a model", "the cost of another is forecast")
+    left = data.passages if "extractions" in named else ()
+    facts = exactly(len(index.facts.facts)) if "facts" in named else extractions.FACTS.times(len(data.passages))
+    costs = {"extractions": Sample(engine, left, 0).costs()}
+    for kind, (layer, settings) in LAYERS.items():
+        chosen = settle(f"layer {kind!r}", settings, named[kind]["settings"]) if kind in named else None
+        forecast = layer.forecast(data, chosen, facts) if chosen is not None else None
+        costs[kind] = costs.get(kind) or (_costs(kind, forecast, engine) if forecast else [])
+    return {kind: found for kind, found in costs.items() if found}
 
 
 def _articles(data: Dataset, engine: Engine) -> Estimate:

@@ -1,0 +1,187 @@
+"""The bill of an index: what its construction took, over all builds, and that it is no part of the index."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from test_views import HOSTILE, UNSHOWABLE, Checked
+from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
+from typer.testing import CliRunner
+
+import workbench as wb
+from workbench.cli import app
+from workbench.errors import DataError
+from workbench.index import Index, journal
+from workbench.index import usage as bills
+from workbench.index.usage import IndexUsage, Spent, metered, usage_of
+from workbench.llm.meter import Meter
+from workbench.llm.step import Usage
+from workbench.records import Passage
+
+DATA = replace(tiny_dataset(), extractions=None)
+
+
+class Paid(TinyEngine):
+    """Every request has 100 tokens, every answer 10, and costs a hundredth of a dollar."""
+
+    def __init__(self, name="openai:one", **settings):
+        super().__init__(**settings)
+        self.name = name
+
+    def run(self, step, inputs, *, trace=None):
+        found = super().run(step, inputs, trace=trace)
+        for _ in found:
+            self.meter.add(step.name, Usage(1, 100, 10, seconds=0.5, money=0.01))
+        return found
+
+
+def build(folder, engine=None, data=DATA, layers=("facts",)) -> Index:
+    return Index.build(data, engine or Paid(), folder, encoder=TinyEncoder(), layers=layers, progress=False)
+
+
+def spent(index: Index) -> dict[tuple[str, str, str], tuple[int, int, int]]:
+    return {
+        (one.layer, one.step, one.engine): (one.usage.calls, one.usage.prompt_tokens, one.usage.completion_tokens)
+        for one in index.usage.spent
+        if one.step
+    }
+
+
+def test_each_layer_and_step_has_its_calls_and_tokens(tmp_path):
+    """Eight passages, two Steps."""
+    index = build(tmp_path / "index")
+    assert spent(index) == {
+        ("extractions", "named_entities", "openai:one"): (8, 800, 80),
+        ("extractions", "triples", "openai:one"): (8, 800, 80),
+    }
+    assert index.usage.of() == index.usage.of(["extractions"]) == Usage(16, 1600, 160, money=pytest.approx(0.16))
+    assert index.usage.of().seconds == 8 and index.usage.of(["facts"]) == Usage()
+    wholes = [one.layer for one in index.usage.spent if not one.step]
+    assert wholes == ["passages", "extractions", "facts"] and index.usage.seconds() > 0
+    assert index.usage.seconds(["facts"]) < index.usage.seconds() and index.usage.seconds(["typed"]) is None
+
+
+def test_what_stands_is_not_billed_again(tmp_path):
+    before = build(tmp_path / "index").usage
+    assert build(tmp_path / "index").usage == before == Index.open(tmp_path / "index").usage
+    assert (tmp_path / "index" / "usage.jsonl").read_text().count("\n") == 5
+
+
+def test_builds_add_up(tmp_path):
+    """An insert asks for what is new; another model writes, and is billed, anew."""
+    index = build(tmp_path / "index").insert([Passage("new", "Quay", "The Quay is in Orsby.")], Paid(), progress=False)
+    assert index.usage.of().calls == 2 * (8 + 1)
+    index = build(index.folder, Paid("openai:two"), replace(DATA, passages=tuple(index.passages.passages)))
+    assert index.usage.of(engines=["openai:two"]).calls == 18 and index.usage.of().calls == 36
+    assert [one.layer for one in index.usage.spent if not one.step].count("extractions") == 2, "one of each engine"
+
+
+def test_a_build_that_is_stopped_and_goes_on_has_the_index_of_one_that_was_not_and_bills_both(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "GROUP", 2)
+    build(tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        build(tmp_path / "index", Paid(fail_at=3, error=KeyboardInterrupt))
+    asked = usage_of(tmp_path / "index").of().calls
+    assert asked == 6, "the second group's names were asked for and are lost"
+    index = build(tmp_path / "index")
+    assert files(index.folder) == files(tmp_path / "whole")
+    assert index.usage.of().calls == 16 + 2 and usage_of(tmp_path / "whole").of().calls == 16
+
+
+def test_the_bill_is_no_part_of_the_index(tmp_path):
+    first, second = build(tmp_path / "first"), build(tmp_path / "second")
+    (tmp_path / "second" / "usage.jsonl").unlink()
+    again = build(tmp_path / "second")
+    assert first.manifest == again.manifest and files(first.folder) == files(again.folder)
+    assert [first.layer(kind).hash for kind in first.manifest["layers"]] == [
+        second.layer(kind).hash for kind in second.manifest["layers"]
+    ]
+    assert not again.usage.known and again.usage.spent == () and again.usage.seconds(["facts"]) is None
+    assert "kept no bill" in repr(again.usage)
+
+
+def test_the_rules_have_calls_and_no_tokens(tmp_path):
+    index = build(tmp_path / "index", wb.engine("rules"))
+    assert spent(index) == {("extractions", "named_entities", "rules"): (8, 0, 0),
+                            ("extractions", "triples", "rules"): (8, 0, 0)}  # fmt: skip
+    assert index.usage.of() == Usage() and "no model was asked" in repr(index.usage)
+
+
+def test_what_is_asked_outside_is_not_billed_and_what_is_inside_is_counted_outside_too(tmp_path):
+    from workbench.llm.meter import collect
+
+    engine = Meter()
+    engine.add("before", Usage(calls=1))
+    with collect() as outer, metered(tmp_path, "facts", None):
+        engine.add("step", Usage(calls=2, prompt_tokens=5))
+    assert usage_of(tmp_path).of() == Usage(2, 5) == outer.total and engine.total.calls == 3
+
+
+def test_a_killed_process_loses_the_last_calls_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(bills, "GROUP", 4)
+    bill = bills._Bill(tmp_path / "usage.jsonl", "facts", "openai:one")
+    for _ in range(10):
+        bill.add("step", Usage(1, 3, 1))
+    assert usage_of(tmp_path).of() == Usage(8, 24, 8), "two groups of four are on disk; nothing was closed"
+    with (tmp_path / "usage.jsonl").open("a") as out:
+        out.write('{"layer": "fac')
+    assert usage_of(tmp_path).of().calls == 8
+    with metered(tmp_path, "facts", None):
+        pass
+    assert usage_of(tmp_path).of().calls == 8 and usage_of(tmp_path).seconds() > 0
+
+
+def test_an_error_is_told_and_what_was_asked_before_it_is_billed(tmp_path):
+    meter = Meter()
+    with pytest.raises(ValueError, match="mine"), metered(tmp_path, "facts", None):
+        meter.add("step", Usage(calls=1))
+        raise ValueError("mine")
+    assert usage_of(tmp_path).of().calls == 1
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="mine"), metered(tmp_path / "file", "facts", None):
+        raise ValueError("mine")
+
+
+def test_nothing_is_written_of_a_block_that_asks_nothing_and_may_be_idle(tmp_path):
+    with metered(tmp_path, "articles", None, idle=False):
+        pass
+    assert not usage_of(tmp_path).known
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    (tmp_path / "usage.jsonl").write_text('{"layer": "facts"}\n')
+    with pytest.raises(DataError, match="line 1"):
+        usage_of(tmp_path)
+
+
+# -- how it looks -----------------------------------------------------------------------------------------------------
+
+
+def test_it_is_shown_and_rules_have_no_tokens_there(tmp_path):
+    usage = build(tmp_path / "index").usage
+    assert "16 calls, 1,600 prompt and 160 completion tokens, $0.1600" in repr(usage)
+    assert "named_entities" in usage._repr_html_() and "1,600 prompt" in build(tmp_path / "index")._repr_html_()
+    rules = IndexUsage("x", (Spent("facts", "triples", "rules", Usage(8)), Spent("facts", "", "", Usage(seconds=2.0))))
+    assert repr(rules).splitlines()[2].split() == ["facts", "triples", "rules", "8", "–", "–", "–", "0.0000"]
+    assert usage.frame()["prompt_tokens"].sum() == 1_600 and list(usage.frame()["layer"].unique()) == [
+        "passages", "extractions", "facts",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "", "x" * 10_000], ids=range(len(HOSTILE) + 2))
+def test_nothing_in_it_is_acted_upon(text):
+    for money in (None, 0.5):
+        usage = IndexUsage(text, (Spent(text, text, text, Usage(1, 2, 3, money=money, recorded=1)),))
+        Checked(usage._repr_html_())
+        assert not UNSHOWABLE.search(usage._repr_html_()) and not UNSHOWABLE.search(repr(usage))
+
+
+def test_the_command_line_says_it(tmp_path):
+    wb.write_folder(tiny_dataset(), tmp_path / "town")
+    words = ["index", str(tmp_path / "town"), "-o", str(tmp_path / "index")]
+    plain = CliRunner().invoke(app, words)
+    assert plain.exit_code == 0 and "Construction of" in plain.output and "no model was asked" in plain.output
+    said = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["usage"]
+    assert {row["layer"] for row in said} == {"passages", "extractions", "facts", "synonyms"}

@@ -1,0 +1,141 @@
+"""What the construction of an index took: calls, tokens and seconds, per layer and Step.
+
+`usage.jsonl` in the folder of an index gets lines while a layer is built, and keeps those of earlier builds: it is a
+bill, not a part of the index. No key and no hash covers it, because its seconds are the machine's, and a group that was
+under way when a build was killed is paid for twice. Rules ask no model: their calls have no tokens."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.index.journal import GROUP, read
+from workbench.index.store import cut_torn_line
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.meter import Meter, collect
+from workbench.llm.step import Usage
+from workbench.records import Record
+
+FILE = "usage.jsonl"
+ARTICLES = "articles"  # what a graph of triples is written into before it has layers (`textualise`)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A part of the construction of a layer: of an engine for a Step, or, with an empty Step, the seconds of the whole
+    layer from begin to end, with encoding and arithmetic."""
+
+    layer: str
+    step: str
+    engine: str
+    usage: Usage
+
+    @property
+    def by_rules(self) -> bool:
+        return self.engine == RulesEngine.name
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.layer, self.step, self.engine, self.usage + other.usage)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IndexUsage(Record):
+    """`spent`: each layer, Step and engine once, summed over all builds, in the order of their first lines. `known` is
+    whether there is a bill at all: an index of an earlier version has none."""
+
+    folder: str
+    spent: tuple[Spent, ...] = field(default=())
+    known: bool = True
+
+    def of(self, layers: Iterable[str] | None = None, engines: Iterable[str] | None = None) -> Usage:
+        """What models took for some layers, or for all; of some engines, or of all. `seconds` are those of their
+        answers, one after another. Rules are no model."""
+        layers, engines = (None if names is None else set(names) for names in (layers, engines))
+        mine = (one for one in self.spent if one.step and not one.by_rules)
+        mine = (one for one in mine if layers is None or one.layer in layers)
+        return sum((one.usage for one in mine if engines is None or one.engine in engines), Usage())
+
+    def seconds(self, layers: Iterable[str] | None = None) -> float | None:
+        """From begin to end of each layer, summed over all builds; None if one of them has no bill."""
+        timed = {one.layer: one.usage.seconds for one in self._wholes()}
+        layers = list(timed) if layers is None else list(layers)
+        return sum(timed[layer] for layer in layers) if {*layers} <= timed.keys() else None
+
+    def _wholes(self) -> Iterator[Spent]:
+        """One for each layer, whichever engines built it."""
+        wholes: dict[str, Spent] = {}
+        for one in self.spent:
+            if not one.step:
+                wholes[one.layer] = wholes[one.layer] + one if one.layer in wholes else one
+        yield from wholes.values()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """layer, step, engine, calls, prompt_tokens, completion_tokens, seconds, money, failed, repaired, cut,
+        recorded."""
+        return [{"layer": s.layer, "step": s.step, "engine": s.engine, **asdict(s.usage)} for s in self.spent]
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(self.rows(), columns=["layer", "step", "engine", *asdict(Usage())])
+
+
+def usage_of(folder: Path) -> IndexUsage:
+    """The bill of the index in a folder; raises :class:`DataError` for a damaged line."""
+    path, sums = folder / FILE, {}
+    for one in read(path, _parsed):
+        place = (one.layer, one.step, one.engine)
+        sums[place] = sums[place] + one if place in sums else one
+    return IndexUsage(str(folder), tuple(sums.values()), path.exists())
+
+
+@contextmanager
+def metered(folder: Path, layer: str, engine: Engine | None, *, idle: bool = True) -> Iterator[None]:
+    """Writes down what is asked within the block, and its seconds, also if it ends by an error; nothing if nothing is
+    asked and it is not to be written when `idle`. Encoders behind an endpoint have meters of their own."""
+    bill, started = _Bill(folder / FILE, layer, engine.name if engine else ""), time.perf_counter()
+    try:
+        with collect(bill):
+            yield
+    except BaseException:
+        with suppress(OSError):  # what stopped the build is what is told
+            bill.close(time.perf_counter() - started)
+        raise
+    if idle or bill.steps:
+        bill.close(time.perf_counter() - started)
+
+
+class _Bill(Meter):
+    """A meter that is written to a file after every `GROUP` calls: a killed process loses the last ones alone."""
+
+    def __init__(self, path: Path, layer: str, engine: str):
+        super().__init__()
+        self.path, self.layer, self.engine, self._unwritten = path, layer, engine, Meter(apart=True)
+
+    def add(self, step: str, usage: Usage) -> None:
+        super().add(step, usage)
+        self._unwritten.add(step, usage)
+        if self._unwritten.total.calls >= GROUP:
+            self._write(self._unwritten.steps.items())
+
+    def close(self, seconds: float) -> None:
+        self._write([*self._unwritten.steps.items(), ("", Usage(seconds=seconds))])
+
+    def _write(self, steps: Iterable[tuple[str, Usage]]) -> None:
+        spent = [{"layer": self.layer, "step": step, "engine": self.engine, **asdict(usage)} for step, usage in steps]
+        self._unwritten = Meter(apart=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.exists():
+            cut_torn_line(self.path)
+        with self.path.open("a", encoding="ascii") as out:
+            out.write("".join(json.dumps(one) + "\n" for one in spent))
+
+
+def _parsed(row: dict[str, Any]) -> Spent:
+    usage = Usage(**{name: row[name] for name in asdict(Usage())})
+    return Spent(row["layer"], row["step"], row["engine"], usage)
