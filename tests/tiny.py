@@ -13,7 +13,7 @@ import numpy as np
 from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.llm.meter import Meter
-from workbench.llm.step import Result, Step
+from workbench.llm.step import Result, Step, Usage
 from workbench.records import Passage, Question
 from workbench.trace import Trace
 
@@ -145,6 +145,20 @@ class TinyEngine:
         if step.name == "named_entities":
             return Result(step.output(named_entities=re.findall(r"[A-Z]\w+(?: [A-Z]\w+)*", value.text)))
         return Result(step.output(triples=[[a, "is followed by", b] for a, b in itertools.pairwise(value.entities)]))
+
+
+class PaidEngine(TinyEngine):
+    """A model: every request has 100 tokens, every answer 10, takes half a second and costs a cent."""
+
+    def __init__(self, name: str = "openai:one", **settings):
+        super().__init__(**settings)
+        self.name = name
+
+    def run(self, step: Step, inputs: Sequence, *, trace: Trace | None = None) -> list[Result]:
+        found = super().run(step, inputs, trace=trace)
+        for _ in found:
+            self.meter.add(step.name, Usage(1, 100, 10, seconds=0.5, money=0.01))
+        return found
 
 
 def files(folder: Path) -> dict[str, bytes]:

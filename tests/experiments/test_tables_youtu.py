@@ -21,10 +21,16 @@ V3, QWEN = "openai:deepseek-ai/DeepSeek-V3-0324", "openai:Qwen/Qwen3-32B"
 DEEPSEEK = "DeepSeek-V3-0324"
 MUSIQUE = {"name": "musique/dev/hipporag-1000", "fingerprint": ""}
 READER = "direct[k=20,mode={},prompt=knowledge]"
-SETTINGS = {"youtu": {"profile": "paper", "agent": True, "communities": True, "schema": True}}
+SETTINGS = {
+    "youtu": {
+        "profile": "paper", "agent": True, "schema": True, "entity": True, "triple": True, "community": True,
+        "path": True, "depth": 5, "top_k": 20,
+    },
+}  # fmt: skip
 GRAPH = {
     "schema_graph": {
-        "settings": {"mu": 0.9, "evolution": "gated"}, "made_by": [f"{V3} (schema_extraction v1)"], "failures": 0,
+        "settings": {"evolution": "gated", "mu": 0.9, "strict": True},
+        "made_by": [f"{V3} (schema_extraction v1)"], "failures": 0,
     },
     "tree": {"settings": {"profile": "paper", "seed": 42}, "made_by": [f"{V3} (name_communities v1)"], "failures": 0},
 }  # fmt: skip
@@ -142,6 +148,12 @@ def test_every_name_of_the_terms_is_one_of_the_tables():
     assert {*terms["measured"]} == {*terms["reader"]["of"]} == {*youtu.MEASURES} == set(scores["measure"])
     reject = scores[scores["measure"].str.endswith("reject")]
     assert set(reject["data"]) == {*youtu.REJECT} == {*terms["measured"]["top-20 accuracy, reject"]["data"]}
+    given = {row.measure: row.value for row in youtu.Printed(paper("youtu").printed).of("setting")}
+    graph, tree = terms["layers"]["schema_graph"], terms["layers"]["tree"]
+    assert (given["mu"], given["path depth"]) == (graph["mu"], terms["settings"]["youtu"]["depth"])
+    assert [given[f"k-means {name}"] for name in ("beta", "eta", "seed")] == [
+        tree[name] for name in ("beta", "max_clusters", "seed")
+    ]
     novels = youtu.Printed(paper("youtu").printed)
     for name, of in (("chs", ("Water Margin", "Dream of the Red Chamber")), ("eng", ("Moby-Dick", "Middlemarch"))):
         assert sum(novels.at("4", "", one, "questions: all") for one in of) == youtu.QUESTIONS[f"anonyrag/{name}"]
@@ -314,7 +326,7 @@ def test_the_model_says_which_rows_it_is(ask):
 
 
 @pytest.mark.parametrize(("off", "row", "published"), [
-    ("agent", "Ours w/o Agent", 0.4), ("communities", "Ours w/o Comm.", 0.44), ("schema", "Ours w/o Schema", 0.456),
+    ("agent", "Ours w/o Agent", 0.4), ("community", "Ours w/o Comm.", 0.44), ("schema", "Ours w/o Schema", 0.456),
 ])  # fmt: skip
 def test_a_part_that_is_off_is_a_row_of_the_ablation(ask, off, row, published):
     found = cells_of(ask(f"youtu[{off}=false]", settings={off: False}))["top-20 accuracy, reject"]
@@ -387,7 +399,9 @@ def _set(part, **values):
     (_set("schema_graph", made_by=["rules (schema_extraction v1)"]), "schema_graph: made by rules, not by a model"),
     (_set("tree", failures=2), "tree: 2 requests failed"),
     (_set("method", settings=SETTINGS["youtu"] | {"profile": "released"}), "profile: released, there paper"),
-    (_set("method", settings=SETTINGS["youtu"] | {"rounds": 5}), "rounds=5: there it is not said"),
+    (_set("method", settings=SETTINGS["youtu"] | {"max_steps": 5}), "max_steps=5: there it is not said"),
+    (_set("method", settings=SETTINGS["youtu"] | {"top_k": 10}), "top_k: 10, there 20"),
+    (_set("method", settings=SETTINGS["youtu"] | {"path": False}), "path: False, there True"),
 ])  # fmt: skip
 def test_each_condition_that_differs_is_named(ask, closed, change, why):
     for cell in cells_of(ask(change=change))["top-20 accuracy, reject"]:

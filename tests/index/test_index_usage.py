@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from test_views import HOSTILE, UNSHOWABLE, Checked
-from tiny import TinyEncoder, TinyEngine, files, tiny_dataset
+from tiny import PaidEngine, TinyEncoder, files, tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
@@ -23,22 +23,8 @@ from workbench.records import Passage
 DATA = replace(tiny_dataset(), extractions=None)
 
 
-class Paid(TinyEngine):
-    """Every request has 100 tokens, every answer 10, and costs a hundredth of a dollar."""
-
-    def __init__(self, name="openai:one", **settings):
-        super().__init__(**settings)
-        self.name = name
-
-    def run(self, step, inputs, *, trace=None):
-        found = super().run(step, inputs, trace=trace)
-        for _ in found:
-            self.meter.add(step.name, Usage(1, 100, 10, seconds=0.5, money=0.01))
-        return found
-
-
 def build(folder, engine=None, data=DATA, layers=("facts",)) -> Index:
-    return Index.build(data, engine or Paid(), folder, encoder=TinyEncoder(), layers=layers, progress=False)
+    return Index.build(data, engine or PaidEngine(), folder, encoder=TinyEncoder(), layers=layers, progress=False)
 
 
 def spent(index: Index) -> dict[tuple[str, str, str], tuple[int, int, int]]:
@@ -71,9 +57,11 @@ def test_what_stands_is_not_billed_again(tmp_path):
 
 def test_builds_add_up(tmp_path):
     """An insert asks for what is new; another model writes, and is billed, anew."""
-    index = build(tmp_path / "index").insert([Passage("new", "Quay", "The Quay is in Orsby.")], Paid(), progress=False)
+    index = build(tmp_path / "index").insert(
+        [Passage("new", "Quay", "The Quay is in Orsby.")], PaidEngine(), progress=False
+    )
     assert index.usage.of().calls == 2 * (8 + 1)
-    index = build(index.folder, Paid("openai:two"), replace(DATA, passages=tuple(index.passages.passages)))
+    index = build(index.folder, PaidEngine("openai:two"), replace(DATA, passages=tuple(index.passages.passages)))
     assert index.usage.of(engines=["openai:two"]).calls == 18 and index.usage.of().calls == 36
     assert [one.layer for one in index.usage.spent if not one.step].count("extractions") == 2, "one of each engine"
 
@@ -82,7 +70,7 @@ def test_a_build_that_is_stopped_and_goes_on_has_the_index_of_one_that_was_not_a
     monkeypatch.setattr(journal, "GROUP", 2)
     build(tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
-        build(tmp_path / "index", Paid(fail_at=3, error=KeyboardInterrupt))
+        build(tmp_path / "index", PaidEngine(fail_at=3, error=KeyboardInterrupt))
     asked = usage_of(tmp_path / "index").of().calls
     assert asked == 6, "the second group's names were asked for and are lost"
     index = build(tmp_path / "index")

@@ -150,7 +150,8 @@ def _maker(kind: str, maker: str, expected: str) -> Iterator[str]:
 def _settings(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     """Settings of layers, and those that the paper does not give. Those of the method that differ are told by the
     caller."""
-    unsaid = {key: value for key, value in one.described["settings"].items() if key not in one.place.asked}
+    said = one.place.asked | depth_of(one, terms, measure)
+    unsaid = {key: value for key, value in one.described["settings"].items() if key not in said}
     for kind, layer in one.layers.items():
         said = terms["layers"].get(kind, {})
         for key, value in layer.get("settings", {}).items():
@@ -180,6 +181,12 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
             continue
         if key not in asked or not same(value, asked[key]):
             yield f"reader's {key}: {value}, there {asked.get(key, 'it is not said')}"
+
+
+def depth_of(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
+    """Settings of the method that the name of a measure stands for."""
+    asked = terms.get("measured", {}).get(measure, {}).get("method", {})
+    return {key: value for key, value in asked.items() if key in one.described["settings"]}
 
 
 def _asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:

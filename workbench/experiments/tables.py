@@ -210,7 +210,7 @@ class Measured:
         n = config["questions"]["n"] if self.place.hops is None else len(self.rows)
         if n != (there := conditions.of_data(terms["questions"], self.place.data)):
             yield f"questions: {n:,}, there {conditions.number_there(there)}"
-        for key, value in self.place.asked.items():
+        for key, value in (self.place.asked | conditions.depth_of(self, terms, measure)).items():
             if not conditions.same(ours := self.described["settings"].get(key), value):
                 yield f"{key}: {ours}, there {value}"
         if len(self.run.rows) < (whole := config["questions"]["n"] * len(self.run.methods)):
