@@ -4,7 +4,7 @@ analysis, in `workbench.experiments.analyses`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import floor, log10
+from math import ceil, floor, log10
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -73,9 +73,16 @@ def bases(figure: Figure, axes: Axes) -> None:
 
 
 def logarithmic(axes: Axes, values: Iterable[float | None]) -> None:
-    """A logarithmic x axis that also has the place of 0; below the least of the other values it is linear."""
-    least = min((value for value in values if value), default=1)
-    axes.set_xscale("symlog", linthresh=10 ** floor(log10(least)), linscale=0.4)
+    """A logarithmic x axis for values from 0 on, with a place for 0 where one of them is 0."""
+    known = [value for value in values if value is not None]
+    powers = [log10(value) for value in known if value] or [0]
+    low, high = floor(min(powers)), ceil(max(powers))
+    if 0 in known:
+        axes.set_xscale("symlog", linthresh=10**low, linscale=0.4)
+    else:
+        axes.set_xscale("log")
+    axes.set_xticks([*([0] if 0 in known else []), *(10.0**power for power in range(low, high + 1))])
+    axes.minorticks_off()
 
 
 def titled(axes: Axes, title: str, named: Iterable[str] = ()) -> None:

@@ -272,11 +272,12 @@ def pareto_figure(costs: CostQuality) -> Picture:
     numbers = _numbers(row for rows in panels.values() for row in rows)
     width = max(7.2, 4.4 * len(panels))
     canvas = charts.Figure(figsize=(width, 4.0 + 0.16 * -(-len(numbers) // 3)), layout="constrained", dpi=110)
-    for at, (data, rows) in enumerate(panels.items(), 1):
+    for at, rows in enumerate(panels.values(), 1):
         axes = canvas.add_subplot(1, len(panels), at)
         charts.bare(axes)
         _panel(axes, rows, numbers)
-        axes.set_title(charts.plain_label(data, 40), loc="left", fontsize=9)
+        named = ", ".join(dict.fromkeys(row["data"] for row in rows))
+        axes.set_title(charts.plain_label(named, 60), loc="left", fontsize=9)
         axes.set_xlabel(_axis(costs, rows), fontsize=8)
         axes.set_ylabel(charts.plain_label(costs.measure, 40), fontsize=8)
         axes.tick_params(labelsize=7)
