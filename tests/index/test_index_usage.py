@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 from dataclasses import replace
 
@@ -140,8 +141,13 @@ def test_nothing_is_written_of_a_block_that_asks_nothing_and_may_be_idle(tmp_pat
 
 def test_a_damaged_line_is_named(tmp_path):
     (tmp_path / "usage.jsonl").write_text('{"layer": "facts"}\n')
-    with pytest.raises(DataError, match="line 1"):
+    with pytest.raises(DataError, match=r"line 1 .*; delete this line, or the file: it is a bill"):
         usage_of(tmp_path)
+
+
+def test_a_signature_is_read_back():
+    result = doctest.testmod(journal)
+    assert result.attempted and not result.failed
 
 
 # -- how it looks -----------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from workbench.errors import DataError
 from workbench.index.journal import GROUP, read
 from workbench.index.store import cut_torn_line
 from workbench.llm.engine import Engine, RulesEngine
@@ -88,7 +89,12 @@ class IndexUsage(Record):
 def usage_of(folder: Path) -> IndexUsage:
     """The bill of the index in a folder; raises :class:`DataError` for a damaged line."""
     path, sums = folder / FILE, {}
-    for one in read(path, _parsed):
+    try:
+        lines = read(path, _parsed)
+    except DataError as error:
+        what = str(error).partition(";")[0]
+        raise DataError(f"{what}; delete this line, or the file: it is a bill, and no part of the index") from None
+    for one in lines:
         place = (one.layer, one.step, one.engine)
         sums[place] = sums[place] + one if place in sums else one
     return IndexUsage(str(folder), tuple(sums.values()), path.exists())
