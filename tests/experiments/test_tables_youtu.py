@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import doctest
 import json
+from dataclasses import asdict
 
 import pytest
 from test_analyses import written
 from typer.testing import CliRunner
 
+import workbench as wb
 from workbench.cli import app
 from workbench.experiments.published import Key, paper, youtu
 from workbench.experiments.run import Run
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
+from workbench.index.index import LAYERS
+from workbench.methods.youtu import Youtu
 from workbench.records import Question
 
 QUESTIONS = tuple(Question(f"q{at}", "?", ("x",)) for at in range(1_000))
@@ -34,6 +38,7 @@ GRAPH = {
     },
     "tree": {"settings": {"profile": "paper", "seed": 42}, "made_by": [f"{V3} (name_communities v1)"], "failures": 0},
 }  # fmt: skip
+OFF = {"agent", "community", "schema"}  # settings that the ablation turns off
 STEPS = {"youtu": ("reflect", "sub_questions")}
 
 
@@ -157,6 +162,37 @@ def test_every_name_of_the_terms_is_one_of_the_tables():
     novels = youtu.Printed(paper("youtu").printed)
     for name, of in (("chs", ("Water Margin", "Dream of the Red Chamber")), ("eng", ("Moby-Dick", "Middlemarch"))):
         assert sum(novels.at("4", "", one, "questions: all") for one in of) == youtu.QUESTIONS[f"anonyrag/{name}"]
+
+
+def test_the_paper_gives_settings_that_method_and_layers_have():
+    """Our defaults are the paper's, but for the two that its text gives and the source's code does not keep."""
+    terms = paper("youtu").terms
+    ours, given = asdict(Youtu.Settings()), terms["settings"]["youtu"]
+    assert given.items() <= ours.items() and ours.keys() >= OFF
+    assert {one["method"]["top_k"] for one in terms["measured"].values()} == {10, 20} and ours["top_k"] == 20
+    differing = {}
+    for kind, asked in terms["layers"].items():
+        defaults = asdict(LAYERS[kind][1]())
+        assert asked.keys() <= defaults.keys()
+        differing |= {f"{kind}.{key}": defaults[key] for key, value in asked.items() if defaults[key] != value}
+    assert differing == {"schema_graph.strict": False, "tree.keywords": 5}
+
+
+def test_a_real_run_says_all_that_is_compared(tiny_index, tmp_path):
+    questions = [Question(f"q{at}", f"Which lake {at}?", ("x",)) for at in range(2)]
+    methods = [wb.method(name, tiny_index, wb.engine("rules")) for name in ("youtu", "youtu[agent=false]", "dense")]
+    run = wb.evaluate(questions, methods, wb.reader("direct[k=20]"), tmp_path / "run", measures=["em"], progress=False)
+    config = json.loads((run.folder / "run.json").read_text()) | {"data": MUSIQUE}
+    (run.folder / "run.json").write_text(json.dumps(config))
+    cells = compare(run.folder, "youtu").cells
+    assert {cell.verdict for cell in cells} == {NOT_COMPARABLE}
+    assert {cell.method for cell in cells} == {"Youtu-GraphRAG", "Ours w/o Agent", "Naive RAG"}
+    for cell in cells:
+        unsaid = [why for why in cell.why if "the run does not say" in why and not why.startswith("reader's mode")]
+        assert unsaid == ["prompts: the run does not say"], "there is no judge"
+        assert {"judge: none, there deepseek-v3-0324", "questions: 2, there 1,000"} <= set(cell.why)
+        by_rules = "schema_graph: made by rules, not by a model"
+        assert (by_rules in cell.why) == (cell.method != "Naive RAG")
 
 
 # -- what follows from it ---------------------------------------------------------------------------------------------
