@@ -109,6 +109,7 @@ MAKE = {
     "dual_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
     "reasoning_chain": lambda text: reasoning_chain.Input(text, ((text, text),), (text,)),
     "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
+    "knowledge_answer": lambda text: answer.Input(text, text, ((text, text),)),
     "verify_claim": lambda text: answer.Input(text, text, ((text, text),)),
     "select_regions": lambda text: select_regions.Input(
         text, text, ((text, text, 3),), ((text, (text,), (text,), text),), ((text, text),)
@@ -142,7 +143,8 @@ MAKE = {
         text, text, ((text, text, text),), ((text, (text,), (text,), text),), True
     ),
 }
-WITHOUT_SYSTEM = {"sparql_answer", "stepwise_answer", "classify_question"}  # one message of the user, as in the source
+# one message of the user, as in the source
+WITHOUT_SYSTEM = {"knowledge_answer", "sparql_answer", "stepwise_answer", "classify_question"}
 WITHOUT_RULE = {"judge_pair"}  # no rule could do it honestly, so its body refuses
 STEPS = catalogue()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)

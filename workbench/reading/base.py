@@ -21,7 +21,7 @@ from pydantic import Field
 from workbench.errors import SettingError
 from workbench.layouts import of_evidence
 from workbench.llm.engine import Engine, RulesEngine
-from workbench.reading.prompts import PROMPTS
+from workbench.reading.prompts import PROMPTS, step_of
 from workbench.reading.render import Context, Contexts, cut_down
 from workbench.reading.routing import ROUTERS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
@@ -29,6 +29,7 @@ from workbench.settings import Number, changed, settle, validated
 from workbench.spec import spec_of
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import EXTRACTIONS, Extracted
+from workbench.steps.reading_mode import Mode
 from workbench.trace import Trace
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ class Settings:
     """`prompt` is asked (`PROMPTS`); with `route` that of the question's kind, as `router` tells it. Of an abstention
     the prompt `retry` is asked, once: `auto` is the other one of the two with `route`, and none without.
 
+    `mode`: every prompt refuses what the context does not hold (`reject`), or answers it from the model's own knowledge
+    (`open`; Youtu-GraphRAG, arXiv 2508.19855, appendix A.6).
+
     `compress` is a compressor or its SPEC. `extraction` says how an answer is read off a reply and what counts as
     abstaining: `strict`, or `thesis` as the paper's code does. `temperature` is that of the prompts; the router's is 0.
     `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
@@ -79,6 +83,7 @@ class Settings:
     extraction: Literal[*EXTRACTIONS] = "strict"
     temperature: Annotated[Number, Field(ge=0, le=2)] = 0.0
     check: bool = False
+    mode: Mode = "reject"
 
 
 class ContextReader(Record):
@@ -147,7 +152,7 @@ class ContextReader(Record):
 
     def answer(self, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:
         """The answer from a context, as far as the prompts give it."""
-        given = Input(question, context.text, context.texts, context.ends)
+        given = self._given(question, context)
         chosen = self._route(question, trace)
         prompt = chosen.prompt
         extracted = self._ask(prompt, given, trace)
@@ -162,6 +167,9 @@ class ContextReader(Record):
         reading = Reading(prompt, chosen.kind, chosen.invalid, retried, extracted.flaw, compressor, context.tokens)
         return answer_of(question, extracted, reading)
 
+    def _given(self, question: str, context: Context) -> Input:
+        return Input(question, context.text, context.texts, context.ends, self.settings.mode)
+
     def _route(self, question: str, trace: Trace) -> Route:
         if not self.settings.route:
             return Route(self.settings.prompt)
@@ -174,7 +182,7 @@ class ContextReader(Record):
 
     def _ask(self, prompt: str, given: Input, trace: Trace) -> Extracted:
         chosen = PROMPTS[prompt]
-        step = replace(chosen.step, temperature=self.settings.temperature)
+        step = replace(step_of(prompt, self.settings.mode), temperature=self.settings.temperature)
         (result,) = self.engine.run(step, [chosen.input_of(given)], trace=trace)
         if result.failure:
             return Extracted(failure=result.failure, reply=result.text)

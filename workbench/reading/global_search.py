@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,14 @@ from workbench import tokens
 from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import mentions, text_units
 from workbench.llm.engine import Engine, RulesEngine
-from workbench.llm.step import Result
+from workbench.llm.step import Result, Step
 from workbench.reading.base import settled, trace_of
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Record
 from workbench.settings import Budget, Natural, validated
 from workbench.spec import spec_of
 from workbench.steps import global_map, global_reduce
+from workbench.steps.reading_mode import Mode
 from workbench.trace import Trace
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ SEED = 86  # of the released code
 
 
 class Global(Record):
-    """Reads the reports of `level`, or coarser where an entity has none so fine; at most `budget` tokens a call."""
+    """Reads the reports of `level`, or coarser where an entity has none so fine; at most `budget` tokens a call. `mode` as of all
+    readers: with `open` the last call answers from the model's own knowledge what the reports do not hold."""
 
     name = "global"
     paper = "From Local to Global (arXiv 2404.16130)"
@@ -45,6 +48,7 @@ class Global(Record):
     class Settings:
         level: Natural = 2
         budget: Budget = 12_000
+        mode: Mode = "reject"
 
     @classmethod
     def asked(cls, settings: Settings) -> tuple[str, ...]:
@@ -58,6 +62,7 @@ class Global(Record):
             )
         given, changed = settled(type(self), settings)
         self.engine, self.level, self.budget = engine or RulesEngine(), given.level, given.budget
+        self.mode = given.mode
         self.index = index.ensure(["communities"], engine)
         if not self.index.communities.reports:
             raise IndexFault(
@@ -123,16 +128,21 @@ class Global(Record):
             span.set(points=len(points), failures=len(failed))
         if failed and len(failed) == len(results):
             return {"text": "", "failure": failed[0].failure, "reply": failed[0].text}
-        if not points:
+        if not points and self.mode == "reject":
             return {"text": "", "abstained": True, "thought": "no report says anything towards the question"}
         with trace.span("CHAIN", "reduce", points=len(points)):
-            asked = global_reduce.Input(question, *_packed(points, self.budget))
-            (result,) = self.engine.run(global_reduce.STEP, [asked], trace=trace)
+            asked = global_reduce.Input(question, *_packed(points, self.budget), self.mode)
+            (result,) = self.engine.run(self._reduce, [asked], trace=trace)
         if result.failure:
             return {"text": "", "failure": result.failure, "reply": result.text}
         output = result.value
         text = "" if output.abstained else output.answer
         return {"text": text, "abstained": output.abstained, "thought": output.response}
+
+    @property
+    def _reduce(self) -> Step:
+        step = global_reduce.STEP
+        return replace(step, prompt=global_reduce.open_prompt) if self.mode == "open" else step
 
     def __repr__(self) -> str:
         return f"{self.label} over {self.index.name!r} with engine {self.engine.name}"

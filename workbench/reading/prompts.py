@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from workbench.llm.step import Result, Step
-from workbench.steps import answer, answer_briefly, sparql_answer, stepwise_answer, verify_claim
+from workbench.llm.step import Message, Result, Step
+from workbench.steps import (
+    answer,
+    answer_briefly,
+    knowledge_answer,
+    sparql_answer,
+    stepwise_answer,
+    verify_claim,
+)
 from workbench.steps.final_answer import Extracted, last_line, whole
 
 
 class Prompt(NamedTuple):
-    """`extract` reads an answer off a result, by an extraction; `input_of` makes the Step's input of the usual one."""
+    """`open` are the messages of the mode `open`, where the Step's own are those of `reject`; `extract` reads an answer
+    off a result, by an extraction; `input_of` makes the Step's input of the usual one."""
 
     step: Step
+    open: Callable[[Any], list[Message]]
     extract: Callable[[Result, str], Extracted]
     input_of: Callable[[answer.Input], Any] = lambda given: given
 
@@ -35,10 +45,21 @@ def _read(how: Callable[..., Extracted]) -> Callable[[Result, str], Extracted]:
 
 
 PROMPTS: dict[str, Prompt] = {
-    "thought": Prompt(answer.STEP, _thought),
-    "brief": Prompt(answer_briefly.STEP, _read(whole)),
-    "sparql": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=True)),
-    "sparql-thesis": Prompt(sparql_answer.STEP, _read(last_line), partial(sparql_answer.Input.of, example=False)),
-    "cot": Prompt(stepwise_answer.STEP, _read(last_line)),
-    "claim": Prompt(verify_claim.STEP, _label),
+    "thought": Prompt(answer.STEP, answer.open_prompt, _thought),
+    "brief": Prompt(answer_briefly.STEP, answer_briefly.open_prompt, _read(whole)),
+    "sparql": Prompt(
+        sparql_answer.STEP, sparql_answer.open_prompt, _read(last_line), partial(sparql_answer.Input.of, example=True)
+    ),
+    "sparql-thesis": Prompt(
+        sparql_answer.STEP, sparql_answer.open_prompt, _read(last_line), partial(sparql_answer.Input.of, example=False)
+    ),
+    "cot": Prompt(stepwise_answer.STEP, stepwise_answer.open_prompt, _read(last_line)),
+    "claim": Prompt(verify_claim.STEP, verify_claim.open_prompt, _label),
+    "knowledge": Prompt(knowledge_answer.STEP, knowledge_answer.open_prompt, _read(whole)),
 }
+
+
+def step_of(prompt: str, mode: str) -> Step:
+    """The Step of a prompt, with the messages of a mode."""
+    chosen = PROMPTS[prompt]
+    return replace(chosen.step, prompt=chosen.open) if mode == "open" else chosen.step

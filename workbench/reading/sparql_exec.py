@@ -21,7 +21,6 @@ from workbench.records import Answer, Evidence, Proof, Reading
 from workbench.settings import validated
 from workbench.sparql.proof import executed, query_for
 from workbench.steps import write_patterns
-from workbench.steps.answer import Input
 from workbench.trace import Trace
 
 
@@ -29,7 +28,8 @@ class SparqlExec(direct.Sparql):
     """Carries out the question as a query on the facts that a passage of the context states: all that fit into
     `budget`, less what a compressor drops.
 
-    `verified`: the reader abstains from what it cannot verify (`workbench.sparql.verify`)."""
+    `verified`: the reader abstains from what it cannot verify (`workbench.sparql.verify`). With `mode=open` the prompt
+    `knowledge` answers where the query does not, unless `retry` names another."""
 
     name = "sparql-exec"
     paper = "none: the query of sparql, carried out"
@@ -69,17 +69,18 @@ class SparqlExec(direct.Sparql):
         return replace(answer, reading=replace(answer.reading, kind=chosen.kind, invalid=chosen.invalid))
 
     def _second(self, first: str) -> str | None:
-        """What is tried after an abstention: the prompt of `retry`; with routing by itself the other way."""
+        """What is tried after an abstention: the prompt of `retry`; by itself the other way with routing, and
+        `knowledge` in the mode `open`."""
         if self.settings.retry in PROMPTS:
             return self.settings.retry
         other = "cot" if first == self.name else self.name
-        return other if self.settings.route and self.settings.retry == "auto" else None
+        return (other if self.settings.route else _fallback(self.settings)) if self.settings.retry == "auto" else None
 
     def _by(self, prompt: str, question: str, evidence: Evidence, context: Context, trace: Trace) -> Answer:
         """The answer of one way: the query carried out, or a prompt."""
         reading = Reading(prompt, compressor=self.compressor.label if self.compressor else "", tokens=context.tokens)
         if prompt != self.name:
-            extracted = self._ask(prompt, Input(question, context.text, context.texts, context.ends), trace)
+            extracted = self._ask(prompt, self._given(question, context), trace)
             return answer_of(question, extracted, replace(reading, flaw=extracted.flaw))
         proof = self._executed(question, evidence, context, trace)
         reading = replace(reading, flaw=proof.flaw or "")
@@ -103,6 +104,13 @@ class SparqlExec(direct.Sparql):
             yield PROMPTS["cot"].step.name
         if settings.retry in PROMPTS:
             yield PROMPTS[settings.retry].step.name
+        elif settings.retry == "auto" and not settings.route and (fallback := _fallback(settings)):
+            yield PROMPTS[fallback].step.name
+
+
+def _fallback(settings: SparqlExec.Settings) -> str | None:
+    """A query has no knowledge of its own: in the mode `open` a prompt is asked where it binds nothing."""
+    return "knowledge" if settings.mode == "open" else None
 
 
 def proving(proof: Proof) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ RULES: dict[str, Rule] = {
     "judge_pair": Rule("judging"),
     "judge_paths": Rule("path_judging"),
     "keywords": Rule("keywords"),
+    "knowledge_answer": Rule("answering"),
     "missing_evidence": Rule("iterative"),
     "name_communities": Rule("summarising"),
     "named_entities": Rule("extraction", batch=True),

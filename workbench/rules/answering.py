@@ -1,11 +1,13 @@
-"""Rule bodies of `answer`, `answer_briefly` and `global_reduce`: the hops of a question resolved from the inside out.
+"""Rule bodies of `answer`, `answer_briefly`, `knowledge_answer` and `global_reduce`: the hops of a question resolved
+from the inside out.
 
     Where was the director of "Dune Fever" born?  ->  director of "Dune Fever": Ada Lind  ->  Ada Lind born: Oslo
 
 `questions.analyse` says what is asked and how it nests; `hops.candidates` finds what one hop asks for; here they are
 joined: a few values for each inner hop, each tried in the outer one, the best chain wins. A comparison reads one date
 or number for each candidate, a question for what is shared the first sentences about both. An answer with less
-ground than ENOUGH is none: the rules abstain."""
+ground than ENOUGH is none: the rules abstain. They have no knowledge of their own; in the mode `open` the best value
+that they found is the answer, whatever its ground."""
 
 from __future__ import annotations
 
@@ -38,26 +40,30 @@ def answer(value: asked.Input) -> asked.Output:
     """Where paths are complete, all of their ends; else what the passages say."""
     if value.ends:
         return asked.Output(thought="The complete paths end there.", answer=", ".join(value.ends), abstained=False)
-    return short_answer(value.question, value.passages)
+    return short_answer(value.question, value.passages, value.mode)
 
 
 def answer_briefly(value: asked.Input) -> Reply:
     return Reply(reply=answer(value).answer or UNKNOWN)
 
 
+def knowledge_answer(value: asked.Input) -> Reply:
+    return answer_briefly(value)
+
+
 def global_reduce(value: points.Input) -> points.Output:
     """Short answers are read from the points as from passages without titles."""
-    output = short_answer(value.question, [("", point) for point in value.points])
+    output = short_answer(value.question, [("", point) for point in value.points], value.mode)
     return points.Output(response=output.thought, answer=output.answer, abstained=output.abstained)
 
 
-def short_answer(question: str, passages: Passages) -> asked.Output:
+def short_answer(question: str, passages: Passages, mode: str = "reject") -> asked.Output:
     """A short answer with the sentences it was read in, or none."""
     best = _best(question, tuple((title, text) for title, text in passages))
     if isinstance(best, str):
         return _abstain(best)
     thought = " → ".join(dict.fromkeys(best.sentences))
-    if best.confidence < ENOUGH:
+    if best.confidence < ENOUGH and mode == "reject":
         return _abstain(f"too little ground for “{best.text}” in: {thought}")
     return asked.Output(thought=f"read in: {thought}", answer=best.text, abstained=False)
 

@@ -1,7 +1,8 @@
 """Rule bodies of the prompts that reason before they answer: the hops of a question, each with what was found for it.
 
 Both answer with `answering.short_answer`. They differ in when they abstain: a query has no solution where a variable
-on the way has no reliable binding, while steps may still be combined where one of them found nothing."""
+on the way has no reliable binding, while steps may still be combined where one of them found nothing. In the mode
+`open` neither does while there is any value to give."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def stepwise_answer(value: Input) -> Output:
     """A line for each hop with what was found for it, then the answer. Where paths are complete, their ends alone."""
     if value.ends:
         return _reply([], ", ".join(value.ends))
-    answer = short_answer(value.question, value.passages).answer
+    answer = short_answer(value.question, value.passages, value.mode).answer
     return _reply(_lines(links(value.question, value.passages), bool(answer)), answer)
 
 
@@ -29,7 +30,8 @@ def sparql_answer(value: Input) -> Output:
         return _reply([], ", ".join(value.ends))
     chain, query = links(value.question, value.passages), write(value.question, [title for title, _ in value.passages])
     bound = all(link.grounded for link in chain if not link.last)
-    answer = short_answer(value.question, value.passages).answer if bound else ""
+    tried = bound or value.mode == "open"
+    answer = short_answer(value.question, value.passages, value.mode).answer if tried else ""
     return _reply([query] * bool(query) + list(_lines(chain, bool(answer))), answer)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from workbench.llm.step import Message, Step
 from workbench.steps.answer import Input as Asked
 from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
+from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,17 @@ SELECT ?answer WHERE {{
 Step 2: Follow the chain through the context, step by step: for each triple pattern, find what its variables stand for.
 Step 3: Write {CUE} <your answer in a few words>. If the answer is not in the context, write {CUE} {UNKNOWN}."""
 
+OPEN_CLAUSES = (("using only the", "using the"), (f"write {CUE} {UNKNOWN}.", f"{OWN_KNOWLEDGE}."))
+_OPEN = {example: opened(text, *OPEN_CLAUSES) for example, text in ((True, _COMPANION), (False, _PRINTED))}
+
 
 def prompt(value: Input) -> list[Message]:
     instructions = _COMPANION if value.example else _PRINTED
     return [{"role": "user", "content": shown(instructions, value.context, value.question)}]
+
+
+def open_prompt(value: Input) -> list[Message]:
+    return [{"role": "user", "content": shown(_OPEN[value.example], value.context, value.question)}]
 
 
 STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from workbench.llm.step import Message, Step
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
-from workbench.steps.sparql_answer import ROLE
+from workbench.steps.reading_mode import opened
+from workbench.steps.sparql_answer import OPEN_CLAUSES, ROLE
 
 _INSTRUCTIONS = f"""{ROLE}
 
@@ -16,10 +17,15 @@ Step 1: Split the question into simpler sub-questions that can be answered one a
 Step 2: For each sub-question, find the part of the context that it is about and write the intermediate answer.
 Step 3: Combine the intermediate answers.
 Step 4: Write {CUE} <your answer in a few words>. If the answer is not in the context, write {CUE} {UNKNOWN}."""
+_OPEN = opened(_INSTRUCTIONS, *OPEN_CLAUSES)
 
 
 def prompt(value: Input) -> list[Message]:
     return [{"role": "user", "content": shown(_INSTRUCTIONS, value.context, value.question)}]
+
+
+def open_prompt(value: Input) -> list[Message]:
+    return [{"role": "user", "content": shown(_OPEN, value.context, value.question)}]
 
 
 STEP = Step("stepwise_answer", Output, prompt, read=read, max_tokens=512)

@@ -1,0 +1,130 @@
+"""The modes `reject` and `open` of every reader and every prompt."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from workbench.errors import SettingError
+from workbench.reading.prompts import PROMPTS, step_of
+from workbench.rules import rule_for
+from workbench.steps import global_reduce
+from workbench.steps.answer import Input
+from workbench.steps.final_answer import UNKNOWN
+from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
+
+PASSAGES = (("Kestrel FM", "Kestrel FM is a radio station. Its first voice was born in Alderby."),)
+QUESTION = "Where was the founder of Kestrel FM born?"
+REFUSALS = ("answer: unknown", UNKNOWN.casefold(), "alone", "using only", "nothing else that you know", "leave it open")
+
+
+def given(mode="reject", passages=PASSAGES):
+    return Input(QUESTION, "\n\n".join("\n".join(one) for one in passages), passages, mode=mode)
+
+
+def text(prompt: str, mode: str) -> str:
+    messages = step_of(prompt, mode).prompt(PROMPTS[prompt].input_of(given(mode)))
+    return "\n".join(message["content"] for message in messages)
+
+
+def ruled(prompt: str, asked: Input) -> str:
+    (said,) = rule_for(PROMPTS[prompt].step)([PROMPTS[prompt].input_of(asked)])
+    return said.answer if prompt == "thought" else said.reply.rpartition("FINAL ANSWER: ")[2]
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_the_pair_differs_in_the_clauses_of_the_mode_alone(prompt):
+    closed, wide = text(prompt, "reject"), text(prompt, "open")
+    assert "own knowledge" in wide and "own knowledge" not in closed
+    assert any(refusal in closed.casefold() for refusal in REFUSALS)
+    assert not any(refusal in wide.casefold() for refusal in REFUSALS)
+    apart = set(closed.split()) ^ set(wide.split())
+    assert len(apart) <= 20 and given().context in wide and QUESTION in wide
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_reject_is_the_step_itself(prompt):
+    assert step_of(prompt, "reject") is PROMPTS[prompt].step
+    assert step_of(prompt, "open").prompt_hash != PROMPTS[prompt].step.prompt_hash
+
+
+def test_the_last_call_over_reports_has_the_pair_too():
+    asked = global_reduce.Input(QUESTION, "", ())
+    closed, wide = global_reduce.prompt(asked), global_reduce.open_prompt(asked)
+    assert closed[1:] == wide[1:] and OWN_KNOWLEDGE in wide[0]["content"] and "add nothing" in closed[0]["content"]
+
+
+def test_a_clause_must_stand_in_the_instructions_once():
+    with pytest.raises(ValueError, match="hold 'x' 2 times"):
+        opened("x x", ("x", "y"))
+
+
+def test_the_rules_give_their_best_candidate_where_they_would_refuse():
+    assert ruled("sparql", given()) == UNKNOWN and ruled("sparql", given("open")) == "Alderby"
+    for prompt in ("brief", "sparql", "cot", "knowledge"):
+        assert ruled(prompt, given("open", ())) == UNKNOWN  # nothing to give: they know nothing of their own
+
+
+def test_the_prompt_of_the_paper_has_three_slots_and_reads_its_own_label():
+    asked = text("knowledge", "reject")
+    assert asked.index("Question: ") < asked.index("Extracted knowledge:\n") < asked.index("Answer:")
+    assert asked.endswith("\n\nAnswer:") and asked.count("Question:") == 1
+    step = PROMPTS["knowledge"].step
+    assert step.read("**Answer:** Alderby").reply == "Alderby" and step.read("Alderby").reply == "Alderby"
+
+
+def test_a_reader_asks_the_prompt_of_its_mode_and_names_it(meridian_index, asked_texts):
+    engine, texts = asked_texts
+    evidence = wb.method("dense", meridian_index).retrieve("Who directed \"High Water at Orsby\"?", k=5)
+    for mode in ("reject", "open"):
+        reader = wb.reader("direct", engine, mode=mode)
+        assert reader.label == ("direct" if mode == "reject" else "direct[mode=open]")
+        reader.read(evidence.question, evidence)
+    assert "from them alone" in texts[0] and "own knowledge" not in texts[0] and "own knowledge" in texts[1]
+
+
+@pytest.fixture
+def asked_texts():
+    from workbench.llm.engine import RulesEngine
+
+    texts = []
+
+    class Listening(RulesEngine):
+        def run(self, step, inputs, **more):
+            texts.extend(step.prompt(value)[0]["content"] for value in inputs)
+            return super().run(step, inputs, **more)
+
+    return Listening(), texts
+
+
+def test_every_reader_has_the_mode_and_refuses_another(meridian_index):
+    from workbench.reading import READERS
+
+    for name in READERS:
+        assert READERS[name].Settings().mode == "reject", name
+    with pytest.raises(SettingError, match="mode"):
+        wb.reader("direct[mode=closed]")
+
+
+def test_an_executed_query_falls_back_on_a_prompt(meridian_index):
+    question = "Which dragon guards the harbour of Skarne?"
+    evidence = wb.method("dense", meridian_index).retrieve(question, k=5)
+    closed = wb.reader("sparql-exec", index=meridian_index)
+    wide = wb.reader("sparql-exec[mode=open]", index=meridian_index)
+    assert "knowledge_answer" in wide.steps and "knowledge_answer" not in closed.steps
+    assert closed.read(question, evidence).abstained
+    answer = wide.read(question, evidence)
+    assert answer.reading.prompt == "knowledge" and answer.reading.retried
+
+
+@pytest.mark.slow
+def test_both_modes_are_evaluated_by_answerable_and_not(meridian_index, tmp_path):
+    data = wb.load("meridian")
+    questions = [*data.questions[:12], *[q for q in data.questions if not q.answers][:5]]
+    readers = [wb.reader(f"direct[mode={mode}]") for mode in ("reject", "open")]
+    grid = wb.grid(questions, [wb.method("dense", meridian_index)], readers, out=tmp_path / "grid")
+    table = grid.table()
+    assert {reader for reader, _ in table.index} == {"direct", "direct[mode=open]"}
+    closed, wide = (table.loc[(reader, "dense")] for reader in ("direct", "direct[mode=open]"))
+    assert closed["abstained:unanswerable"] > wide["abstained:unanswerable"]
+    assert closed["abstained:answerable"] >= wide["abstained:answerable"]
