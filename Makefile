@@ -12,7 +12,7 @@ WORKERS ?= 2
 # Expensive objects are built once for all workers; all tests of a file run on one of them (tests/conftest.py).
 RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
-.PHONY: setup run test test-all browser lab lint clean
+.PHONY: setup run test test-all browser lab lint anonymised clean
 
 setup: .venv/.ok
 
@@ -43,6 +43,11 @@ lab: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/nbstripout --verify notebooks/*.ipynb
+
+# The bundled data set without names; a test holds it against what this makes.
+anonymised: setup
+	rm -rf data/meridian-anonymised data/meridian-anonymised.names.jsonl
+	$(BIN)/workbench anonymise meridian --names data/meridian/names.jsonl --out data/meridian-anonymised
 
 clean:
 	rm -rf build dist .pytest_cache .ruff_cache .hypothesis

@@ -30,7 +30,7 @@ ORDER = (
     ("rules",),
     ("methods",),
     ("reading",),
-    ("catalogue", "experiments", "testing"),
+    ("anonymity", "catalogue", "experiments", "testing"),
     ("doctor", "notebooks", "options"),
     ("views",),
     ("cli",),

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 # Module → the public names that it defines. Each is imported on first use: loading a data set needs neither the methods
 # nor the libraries behind them.
 _DEFINED_IN = {
+    "anonymity": ("anonymise",),
     "data": ("datasets", "load", "write_folder"),
     "encoding": ("encoder",),
     "experiments": ("Grid", "Run", "Verdict", "diagnose", "evaluate", "grid"),

@@ -161,6 +161,36 @@ def datasets() -> Said:
 
 
 @verb
+def anonymise(
+    data: opt.Data,
+    to: Annotated[Path, typer.Option("--out", "-o", help="data folder; the table of names is written beside it")],
+    names: Annotated[
+        Path | None, typer.Option(help="JSON Lines of name, type, aliases: names beyond those of a gold graph")
+    ] = None,
+    types: Annotated[str | None, typer.Option(help="such as person,place; by default all that are known")] = None,
+    tasks: Annotated[bool, typer.Option("--tasks", help="write OUT-reversion and OUT-choice as well")] = False,
+    model: opt.Model = _MODEL,
+    offline: opt.Offline = False,
+) -> Said:
+    """Replace the names of a data set by placeholders; without a gold graph or --names, the engine finds them."""
+    import workbench as wb
+    from workbench import anonymity
+
+    loaded = wb.load(data, offline=offline or None)
+    made = anonymity.anonymise(loaded, names or (), engine=_engine(model), types=_names(types) or ())
+    folders = [anonymity.write(made, to)]
+    if tasks:
+        for task in (anonymity.reversion, anonymity.choice):
+            asked = task(made.data, made.names)
+            folders.append(wb.write_folder(asked, to.with_name(f"{to.name}-{asked.name.rpartition('-')[2]}")))
+    table = anonymity.table_of(to)
+    rows = [{"folder": str(folder), "names": len(made.names.names)} for folder in folders]
+    return Said({"folders": [str(folder) for folder in folders], "table": str(table)}, [
+        _table(rows), f"The table of names, which is the only way back: {escape(str(table))}",
+    ])  # fmt: skip
+
+
+@verb
 def checkup(folder: opt.Folder) -> Said:
     """Whether the graph of an index is fit for use: counts beside published graphs, hubs, and warnings in words."""
     import workbench as wb

@@ -17,7 +17,7 @@ from workbench.data.sources import layouts
 from workbench.data.writing import write_folder
 from workbench.errors import DataError, SettingError
 
-BUNDLED = ("meridian",)
+BUNDLED = ("meridian", "meridian-anonymised")
 _HERE = Path(__file__).parent
 _PLACES = (_HERE / "bundled", _HERE.parents[1] / "data")  # an installed package; a checkout
 

@@ -16,6 +16,7 @@ from workbench.measures import (
     accuracy,
     accuracy_thesis,
     all_gold,
+    choice,
     cost,
     coverage,
     em,
@@ -26,6 +27,7 @@ from workbench.measures import (
     node_precision,
     node_recall,
     recall,
+    reversion,
     tokens,
 )
 from workbench.records import Question, Reading
@@ -103,6 +105,16 @@ def _abstained(question: Question, outcome: Outcome) -> float:
     return float(not outcome.lost and (outcome.abstained or abstained.is_abstention(outcome.answer)))
 
 
+def _reversion(taken: Callable[[float, float], float]) -> Measure:
+    """A measure (precision, recall) → value of the pairs of placeholder and name."""
+
+    def measured(question: Question, outcome: Outcome) -> float | None:
+        found = reversion.reversion("" if outcome.lost else outcome.answer, question.answers)
+        return None if found is None else float(taken(*found))
+
+    return measured
+
+
 def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Measure:
     """A measure (nodes, gold) → value, for answers that are a set of nodes. `own`: counts the method's nodes alone;
     `start`: the start entity of the question is gold as well."""
@@ -138,6 +150,11 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "flawed": lambda q, o: None if o.reading is None else float(o.flawed),
     "misrouted": lambda q, o: float(o.reading.invalid) if o.reading and (o.reading.kind or o.reading.invalid) else None,
     "retried": lambda q, o: None if o.reading is None else float(o.reading.retried),
+    "reversion_precision": _reversion(lambda precision, recall: precision),
+    "reversion_recall": _reversion(lambda precision, recall: recall),
+    "reversion_f1": _reversion(reversion.harmonic),
+    "reversion_exact": _reversion(lambda precision, recall: precision == recall == 1),
+    "choice": lambda q, o: choice.choice("" if o.lost else o.answer, q.answers, q.question),
     "verified": lambda q, o: float(o.mark == "verified") if o.mark else None,
     "accuracy:verified": lambda q, o: _accuracy(q, o) if o.mark == "verified" else None,
 }

@@ -20,6 +20,7 @@ def definition(name: str, measure: Callable) -> Definition:
 
 _HIPPORAG, _CATRAG, _DOTRAG = "HippoRAG 2", "CatRAG", "DotRAG"
 _THESIS, _SQUAD = "The Reasoning Bottleneck in Graph-RAG (arXiv 2603.14045)", "SQuAD; HippoRAG 2"
+_ANONYRAG = "Youtu-GraphRAG: AnonyRAG"
 _LINE = "where a reply without an answer line is wrong whatever it holds"
 _NODES = {
     "node_recall": "share of the gold nodes that were found",
@@ -67,6 +68,12 @@ DEFINITIONS: dict[str, Definition] = {
     "retried": Definition("1 where the question was asked again after an abstention"),
     "verified": Definition("1 where the executed query verifies the answer"),
     "accuracy:verified": Definition("accuracy, over the answers that are verified"),
+    "reversion_precision": Definition("share of the named originals that are right", _ANONYRAG),
+    "reversion_recall": Definition("share of the placeholders whose original is named", _ANONYRAG),
+    "reversion_f1": Definition("harmonic mean of both, per question", _ANONYRAG),
+    "reversion_exact": Definition("1 where the originals of all placeholders are right and no other is named",
+                                  _ANONYRAG),
+    "choice": Definition("1 where the letter of the answer is the gold option's", _ANONYRAG),
     "tokens": Definition("tokens of all prompts and answers, as the model counts them"),
     "cost": Definition("US dollars of the same, by prices.csv"),
     **{f"{name}{gold}": Definition(f"{says}; {found}", _DOTRAG)

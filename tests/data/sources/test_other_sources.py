@@ -7,8 +7,10 @@ import json
 
 import pytest
 
-from workbench.data import load
+from workbench import measures
+from workbench.data import load, registry
 from workbench.data.sources import anonyrag, ketrag, metaqa, ultradomain
+from workbench.data.sources.fetch import source_folder
 from workbench.errors import DataError, SettingError
 from workbench.records import Question, Triple
 
@@ -119,26 +121,61 @@ def test_ultradomain_reads_each_book_once(tmp_path):
     assert found.documents == 2 and found.questions == ()
 
 
-def test_anonyrag(tmp_path):
+CHUNKS = [
+    {"idx": 1, "title": "Ch. 1", "chunk": "[PERSON#1] sailed."},
+    {"idx": 2, "title": None, "chunk": "The end."},
+]
+ASKED = [
+    {"question": "Who sailed?", "answer": "PERSON#1 — Ishmael", "relations": ["sailed"], "entities": ["PERSON#1"],
+     "query_type": "subjective"},
+]  # fmt: skip
+
+
+def parquet(folder, language, chunks, asked):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    chunks = [
-        {"idx": 1, "title": "Ch. 1", "chunk": "[PERSON#1] sailed."},
-        {"idx": 2, "title": None, "chunk": "The end."},
-    ]
-    asked = [{"question": "Who sailed?", "answer": "PERSON#1", "query_type": "subjective", "relations": ""}]
-    pq.write_table(pa.Table.from_pylist(chunks), tmp_path / "annoyrag_eng_text_chunks.parquet")
-    pq.write_table(pa.Table.from_pylist(asked), tmp_path / "annoyrag_eng_qa.parquet")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in (("text_chunks", chunks), ("qa", asked)):
+        pq.write_table(pa.Table.from_pylist(rows), folder / f"annoyrag_{language}_{name}.parquet")
+
+
+def test_anonyrag(tmp_path):
+    parquet(tmp_path, "eng", CHUNKS, ASKED)
     found = anonyrag.read(tmp_path, "eng")
     assert [(p.title, p.text) for p in found.passages] == [("Ch. 1", "[PERSON#1] sailed."), ("", "The end.")]
-    assert found.questions == (Question("anonyrag-eng-0001", "Who sailed?", ("PERSON#1",), "subjective"),)
-    pq.write_table(pa.Table.from_pylist([{"text": "x"}]), tmp_path / "annoyrag_eng_qa.parquet")
-    with pytest.raises(DataError, match="has no column answer, query_type, question; it has text"):
+    assert found.questions == (Question("anonyrag-eng-0001", "Who sailed?", ("PERSON#1 — Ishmael",), "subjective"),)
+    outcome = measures.Outcome((), "PERSON#1 is Ishmael")
+    assert measures.measure("reversion_exact")(found.questions[0], outcome) == 1.0
+
+
+def test_columns_that_anonyrag_lacks_are_named(tmp_path):
+    parquet(tmp_path, "eng", CHUNKS, [{"text": "x"}])
+    with pytest.raises(DataError, match="has no column answer, entities, query_type, question, relations; it has text"):
         anonyrag.read(tmp_path, "eng")
-    (tmp_path / "annoyrag_eng_qa.parquet").write_bytes(b"PAR1")
+    parquet(tmp_path, "eng", [{"title": "x", "chunk": "y"}], ASKED)
+    with pytest.raises(DataError, match=r"text_chunks\.parquet has no column idx"):
+        anonyrag.read(tmp_path, "eng")
+    parquet(tmp_path / "damaged", "eng", CHUNKS, ASKED)
+    (tmp_path / "damaged" / "annoyrag_eng_qa.parquet").write_bytes(b"PAR1")
     with pytest.raises(DataError, match="is no Parquet file"):
-        anonyrag.read(tmp_path, "eng")
+        anonyrag.read(tmp_path / "damaged", "eng")
+
+
+@pytest.mark.parametrize(("language", "questions", "chunks"), [("chs", 688, 2763), ("eng", 709, 3447)])
+def test_the_counts_of_anonyrag_are_checked(tmp_path, monkeypatch, language, questions, chunks):
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
+    entry = registry.ENTRIES[f"anonyrag/{language}"]
+    texts = [{"idx": n, "title": f"Ch. {n // 20}", "chunk": f"Part {n} of what was written."} for n in range(chunks)]
+    asked = [{**ASKED[0], "question": f"Who sailed {n} times?"} for n in range(questions)]
+    parquet(source_folder(entry), language, texts, asked)
+    data = load(entry.id, offline=True)
+    assert (len(data.passages), len(data.questions)) == (chunks, questions) == (entry.passages, entry.questions)
+    for file in source_folder(entry).glob("*"):
+        file.unlink()
+    parquet(source_folder(entry), language, texts[1:], asked)
+    with pytest.raises(DataError, match=f"has {chunks - 1:,} passages, where {chunks:,} are known"):
+        load(entry.id, offline=True)
 
 
 def test_an_index_of_another_program_is_recognised(tmp_path):

@@ -1,0 +1,82 @@
+"""AnonyRAG: data sets whose names a model cannot know, and the tasks made of them (Youtu-GraphRAG, arXiv 2508.19855).
+
+    made = anonymise(data)                   names become placeholders; made.names is the table, kept apart
+    asked = reversion(made.data, made.names)     which name stands behind each placeholder?
+    asked = choice(made.data, made.names)        which of four?
+    left = without_known(asked, engine)          without the questions that a model answers by itself"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.anonymity.linking import linked
+from workbench.anonymity.tasks import choice, reversion, without_known
+from workbench.data import Dataset, load, write_folder
+from workbench.data.anonymise import Anonymised, anonymised, names_of_graph, restored
+from workbench.data.names import Named, Names, kind_of, read_aliases, read_names, table_of, write_names
+from workbench.errors import DataError
+from workbench.llm.engine import Engine, RulesEngine
+
+__all__ = [
+    "Anonymised", "Named", "Names", "anonymise", "choice", "names_of", "restored", "reversion", "without_known",
+    "write",
+]  # fmt: skip
+
+
+def anonymise(
+    data: Dataset | str | Path,
+    names: Iterable[Named] | str | Path = (),
+    *,
+    engine: Engine | None = None,
+    types: Iterable[str] = (),
+) -> Anonymised:
+    """Replace the names of a data set by placeholders such as `[PERSON#12]`, the same for every alias, in passages,
+    ids, questions and answers. `(data, names)`: the names are the only way back.
+
+    `names` (a JSON Lines file of name, type, aliases) are added to those of the gold graph; without either, `engine`
+    finds and links them, by rules unless it is a model. `types` restricts them, such as `["person", "place"]`; for
+    names that an engine finds, these two are the default. Raises :class:`DataError` if there is no name to replace."""
+    data = data if isinstance(data, Dataset) else load(data)
+    given = read_aliases(names) if isinstance(names, str | Path) else tuple(names)
+    known = names_of_graph(data.graph) if data.graph else ()
+    if not known and not given:
+        known = linked(data, engine or RulesEngine(), tuple(types))
+    kinds = {kind_of(type) for type in types}
+    return anonymised(data, [one for one in merged(known, given) if not kinds or kind_of(one.type) in kinds])
+
+
+def merged(known: Iterable[Named], given: Iterable[Named]) -> list[Named]:
+    """All names; aliases and passages of one that both have together.
+
+    >>> merged([Named("Halm", "town", ("the Halm",))], [Named("Halm", "town", ("Rust Town",))])
+    [Named(name='Halm', type='town', aliases=('the Halm', 'Rust Town'), passages=())]
+    """
+    found = {one.name: one for one in known}
+    for one in given:
+        had = found.get(one.name, one)
+        aliases, passages = ((*getattr(had, part), *getattr(one, part)) for part in ("aliases", "passages"))
+        found[one.name] = replace(
+            had, aliases=tuple(dict.fromkeys(aliases)), passages=tuple(dict.fromkeys(passages))
+        )
+    return list(found.values())
+
+
+def write(made: Anonymised, folder: str | Path) -> Path:
+    """Write the data folder, and beside it, where no method reads, the table of names (`FOLDER.names.jsonl`)."""
+    table = table_of(folder)
+    if table.exists():
+        raise DataError(f"{table} exists already; choose a new folder, or delete this table first")
+    written = write_folder(made.data, folder)
+    write_names(made.names, table)
+    return written
+
+
+def names_of(data: Dataset | str | Path) -> Names:
+    """The table of an anonymised data set: the file beside its folder."""
+    data = data if isinstance(data, Dataset) else load(data)
+    if data.folder is None or not table_of(data.folder).exists():
+        place = table_of(data.folder) if data.folder else "no folder"
+        raise DataError(f"{data.name!r} has no table of names ({place}); anonymise writes one beside the data folder")
+    return read_names(table_of(data.folder))

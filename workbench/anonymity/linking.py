@@ -1,0 +1,69 @@
+"""Who is named in a corpus, and by which names: an engine finds them passage by passage, then links them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from workbench.data import Dataset
+from workbench.data.names import Named
+from workbench.errors import DataError
+from workbench.llm.engine import Engine
+from workbench.steps import find_names, link_names
+
+Found = dict[str, list[tuple[str, str]]]  # name → (type, passage id), once for each passage
+
+
+def linked(data: Dataset, engine: Engine, types: tuple[str, ...] = ()) -> tuple[Named, ...]:
+    """The names of the passages with their aliases, by name. Raises :class:`DataError` if a request fails, because a
+    name that was not found would remain in the text."""
+    types = types or find_names.TYPES
+    asked = [find_names.Input(passage.title, passage.text, types) for passage in data.passages]
+    found: Found = defaultdict(list)
+    for passage, output in zip(data.passages, _outputs(engine, find_names.STEP, asked)):
+        for one in output.names:
+            if one.name.strip():
+                found[one.name.strip()].append((one.type, passage.id))
+    kinds = {name: Counter(type for type, _ in of).most_common(1)[0][0] for name, of in sorted(found.items())}
+    blocks = [link_names.Input(tuple((name, kinds[name]) for name in block)) for block in sharing_words(kinds)]
+    groups = [group for output in _outputs(engine, link_names.STEP, blocks) for group in output.groups]
+    return tuple(_named(names, kinds, found) for names in _grouped(groups, kinds))
+
+
+def _outputs(engine: Engine, step, asked: list) -> Iterator:
+    for value, result in zip(asked, engine.run(step, asked)):
+        if result.failure:
+            raise DataError(f"{step.name} failed for {value!r:.200}: {result.failure}; run it again to ask once more")
+        yield result.value
+
+
+def sharing_words(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Groups of at least two names that hang together by words.
+
+    >>> sharing_words(["Nora", "Nora Whitlock", "Orsby", "Tom Whitlock"])
+    [('Nora', 'Nora Whitlock', 'Tom Whitlock')]
+    """
+    group: dict[str, set[str]] = {}
+    for name in names:
+        words = set(name.casefold().split())
+        together = {name}.union(*(group[word] for word in words if word in group))
+        every = {word for one in together for word in one.casefold().split()}
+        group |= dict.fromkeys(every, together)
+    found = {tuple(sorted(one)) for one in group.values() if len(one) > 1}
+    return sorted(found)
+
+
+def _grouped(groups: list[list[str]], known: dict[str, str]) -> list[list[str]]:
+    """The groups, of names that were asked about and in one of them each; then every other name by itself."""
+    taken: set[str] = set()
+    kept = []
+    for group in groups:
+        names = [name for name in dict.fromkeys(group) if name in known and name not in taken]
+        taken.update(names)
+        kept += [names] if names else []
+    return sorted([*kept, *([name] for name in known if name not in taken)])
+
+
+def _named(names: list[str], kinds: dict[str, str], found: Found) -> Named:
+    passages = dict.fromkeys(passage for name in names for _, passage in found[name])
+    return Named(names[0], kinds[names[0]], tuple(names[1:]), tuple(passages))
