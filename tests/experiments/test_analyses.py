@@ -15,7 +15,15 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.experiments import analyses
-from workbench.experiments.analyses import Analysis, Complementarity, CostQuality, Cuts, Promotion, WinRate
+from workbench.experiments.analyses import (
+    Analysis,
+    Complementarity,
+    CostQuality,
+    Cuts,
+    JudgedAccuracy,
+    Promotion,
+    WinRate,
+)
 from workbench.experiments.analyses.rounds_curve import rounds_specs
 from workbench.experiments.run import Run, trace_name
 from workbench.index.store import key_of
@@ -522,6 +530,8 @@ def things(text: str) -> dict[str, Analysis]:
             "unanswered": 0}  # fmt: skip
     judgement = {"question_id": text, "hops": 2, "a_first": True, "winners": {text: "a"}, "reasons": {text: text},
                  "failure": text}  # fmt: skip
+    judged = {"reader": text, "method": text, "over": "answerable", "n": 3, "accuracy": 0.5, "low": 0.2, "high": 0.8,
+              "refused": 0.1, "failures": 1}  # fmt: skip
     parts = {"reader": text, "method": text, "by": "type", "kind": text, "n": 7, "correct_covered": 2, "lucky": 1,
              "reasoning": 1, "cut": None, "retrieval": 3, "accuracy": 0.4, "coverage": 0.4, "reasoning_share": 0.5,
              "reasoning_share_read": None}  # fmt: skip
@@ -556,6 +566,10 @@ def things(text: str) -> dict[str, Analysis]:
         "decomposition": plain((parts, parts | {"kind": None, "cut": 1}), "decomposition"),
         "covered_only": plain((covered, covered | {"read_n": 1, "read": 1.0}), "decomposition", "covered_figure"),
         "cost_quality": CostQuality(text, costs, notes, draw=of("cost_quality").figure),
+        "judged_accuracy": JudgedAccuracy(
+            text, (judged, judged | {"accuracy": None, "low": None, "high": None}), notes, (judgement,),
+            draw=of("judged_accuracy").figure,
+        ),
         "win_rate": WinRate(text, rates, notes, text, text, (judgement,), draw=of("win_rate").figure),
     }
 

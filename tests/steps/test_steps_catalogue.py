@@ -36,6 +36,7 @@ from workbench.steps import (
     graph_action,
     graph_records,
     judge,
+    judge_answer,
     judge_pair,
     judge_paths,
     keywords,
@@ -80,6 +81,7 @@ MAKE = {
     "fuse_descriptions": lambda text: fuse_descriptions.Input(text, text, (text, text)),
     "graph_records": lambda text: graph_records.Input(text, text, (text,), (text,)),
     "judge": lambda text: judge.Input(text, (text, text), text),
+    "judge_answer": lambda text: judge_answer.Input(text, (text, text), text),
     "judge_pair": lambda text: judge_pair.Input(text, text, text),
     "rate_neighbours": lambda text: rate_neighbours.Input(
         text, ((text, text, text),), text, (rate_neighbours.Neighbour(text, ((text, text, text),), text, 0.5),)
@@ -149,7 +151,7 @@ MAKE = {
 }
 # one message of the user, as in the source
 WITHOUT_SYSTEM = {"knowledge_answer", "sparql_answer", "stepwise_answer", "classify_question"}
-WITHOUT_RULE = {"judge_pair"}  # no rule could do it honestly, so its body refuses
+WITHOUT_RULE = {"judge_answer", "judge_pair"}  # no rule could do it honestly, so its body refuses
 STEPS = catalogue()
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 HOSTILE = [

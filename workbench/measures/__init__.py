@@ -135,6 +135,7 @@ ANSWER: dict[str, Measure] = {  # need a reader
     "em": lambda q, o: em.exact_match(o.answer, q.answers) if q.answers else None,
     "f1": lambda q, o: f1.f1(o.answer, q.answers) if q.answers else None,
     "accuracy": _accuracy,
+    "accuracy:answerable": lambda q, o: _accuracy(q, o) if q.answers else None,
     "accuracy:thesis": _accuracy_thesis,
     "accuracy:heuristic": _accuracy_heuristic,
     "judged": lambda q, o: float(o.verdict is not None) if q.answers else None,

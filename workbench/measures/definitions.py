@@ -42,6 +42,7 @@ DEFINITIONS: dict[str, Definition] = {
     "em": Definition("1 where the normalised answer equals a gold answer", _SQUAD),
     "f1": Definition("overlap of the words of answer and gold answer", _SQUAD),
     "accuracy": Definition("1 where a gold answer occurs in the answer at word boundaries", f"{_CATRAG}, made strict"),
+    "accuracy:answerable": Definition("accuracy, over questions with a gold answer"),
     "accuracy:thesis": Definition("substrings either way, an alias test, then a judge", _THESIS),
     "accuracy:heuristic": Definition("accuracy:thesis without the judge; what it would be asked is wrong", _THESIS),
     "accuracy:line": Definition(f"accuracy, {_LINE}"),

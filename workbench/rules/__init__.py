@@ -51,6 +51,7 @@ RULES: dict[str, Rule] = {
     "graph_action": Rule("exploring"),
     "graph_records": Rule("relating", batch=True),
     "judge": Rule("judging"),
+    "judge_answer": Rule("judging"),
     "judge_pair": Rule("judging"),
     "judge_paths": Rule("path_judging"),
     "keywords": Rule("keywords"),

@@ -1,4 +1,4 @@
-"""Rule bodies of `judge` and `judge_pair`: what arithmetic can say of an answer.
+"""Rule bodies of `judge`, `judge_answer` and `judge_pair`: what arithmetic can say of an answer.
 
 `judge` compares two dates or two numbers, however they are written. All else is `unknown`, and every reason begins with
 "rules:"."""
@@ -9,6 +9,7 @@ import re
 
 from workbench.errors import SettingError
 from workbench.language.quantities import MONTHS
+from workbench.steps import judge_answer as answered
 from workbench.steps import judge_pair as pair
 from workbench.steps.judge import Input, Output
 
@@ -27,6 +28,11 @@ def judge(value: Input) -> Output:
     if predicted is not None and gold and all(right is not None and right[::2] == predicted[::2] for right in gold):
         return Output(verdict="incorrect", reason=f"rules: another {predicted[0]}")
     return Output(verdict="unknown", reason="rules: only whole dates and numbers can be compared")
+
+
+def judge_answer(value: answered.Input) -> answered.Output:
+    """Refuses: it has no verdict for what arithmetic cannot decide."""
+    raise SettingError("rules cannot judge whether an answer is right; ask a model, such as openai:gpt-4.1")
 
 
 def judge_pair(value: pair.Input) -> pair.Output:
