@@ -25,7 +25,8 @@ def workbench():
 
 def test_every_verb_has_help(workbench):
     verbs = (
-        "methods readers compressors measures index datasets checkup export retrieve ask evaluate estimate tables "
+        "methods readers compressors measures index datasets anonymise checkup export retrieve ask evaluate estimate "
+        "tables "
         "record replay run doctor"
     )
     for verb in verbs.split():
@@ -49,6 +50,16 @@ def test_executed_notebooks_as_json(workbench, tmp_path):
     (one,) = said["notebooks"]
     assert one["notebook"] == str(tmp_path / "out" / "01_one.ipynb") and Path(one["page"]).exists()
     assert one["seconds"] > 0 and Path(said["figures"]).name == "drawn"
+
+
+def test_anonymise_writes_data_tasks_and_a_table_beside_them(workbench, tmp_path):
+    words = ("anonymise", "meridian", "--out", tmp_path / "m", "--types", "person", "--tasks", "--json")
+    said = json.loads(workbench(*words).stdout)
+    assert [Path(one["folder"]).name for one in said["folders"]] == ["m", "m-reversion", "m-choice"]
+    assert all(one["passages"] == 165 and one["questions"] > 5 for one in said["folders"])
+    text = (tmp_path / "m" / "corpus.jsonl").read_text(encoding="utf-8")
+    assert "Varnessel" not in text and "Lanthorn Bridge" in text and Path(said["table"]) == tmp_path / "m.names.jsonl"
+    assert "exists already" in workbench(*words, code=1).output
 
 
 def test_methods(workbench):

@@ -178,16 +178,17 @@ def anonymise(
 
     loaded = wb.load(data, offline=offline or None)
     made = anonymity.anonymise(loaded, names or (), engine=_engine(model), types=_names(types) or ())
-    folders = [anonymity.write(made, to)]
-    if tasks:
-        for task in (anonymity.reversion, anonymity.choice):
-            asked = task(made.data, made.names)
-            folders.append(wb.write_folder(asked, to.with_name(f"{to.name}-{asked.name.rpartition('-')[2]}")))
-    table = anonymity.table_of(to)
-    rows = [{"folder": str(folder), "names": len(made.names.names)} for folder in folders]
-    return Said({"folders": [str(folder) for folder in folders], "table": str(table)}, [
-        _table(rows), f"The table of names, which is the only way back: {escape(str(table))}",
-    ])  # fmt: skip
+    written = {anonymity.write(made, to): made.data}
+    for task in (anonymity.reversion, anonymity.choice) if tasks else ():
+        asked = task(made.data, made.names)
+        written[wb.write_folder(asked, to.with_name(f"{to.name}-{task.__name__}"))] = asked
+    rows = [
+        {"folder": str(folder), "passages": len(data.passages), "questions": len(data.questions)}
+        for folder, data in written.items()
+    ]
+    table, count = str(anonymity.table_of(to)), len(made.names.names)
+    said = f"{count:,} names; their table, which is the only way back: {escape(table)}"
+    return Said({"folders": rows, "names": count, "table": table}, [_table(rows), said])
 
 
 @verb

@@ -115,6 +115,15 @@ def test_a_description_is_its_thing_where_that_is_at_home_and_else_a_term():
     assert here.startswith("It has [HOUSE#") and elsewhere.startswith("It has [TERM#")
 
 
+def test_scripts_without_spaces_have_names_too():
+    data = Dataset("liangshan", (Passage("a", "第三回", "史进在延安府遇见鲁智深。智深大喜，Shi Jin笑。"),))
+    names = [Named("鲁智深", "person", ("智深",)), Named("史进", "person", ("Shi Jin",)), Named("延安府", "place")]
+    made = anonymised(data, names)
+    lu, shi, town = (at(made, one.name) for one in names)
+    assert made.data.passages[0].text == f"{shi}在{town}遇见{lu}。{lu}大喜，{shi}笑。"
+    assert restored(made.data, made.names)[0] == data.passages
+
+
 @pytest.mark.parametrize(
     ("data", "names", "said"),
     [
@@ -150,7 +159,7 @@ def test_a_passage_whose_names_are_not_found_is_an_error():
 
             return [Result(None, "no reply") for _ in inputs]
 
-    with pytest.raises(DataError, match="find_names failed for .*no reply"):
+    with pytest.raises(DataError, match=r"find_names failed for .*no reply"):
         wb.anonymise(STORY, engine=Failing())
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from tiny import TinyEncoder
 
 import workbench as wb
 from workbench import anonymity, measures
@@ -15,8 +18,6 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.measures import Outcome
 from workbench.steps.final_answer import Output
-
-from tiny import TinyEncoder
 
 DATA = wb.load("meridian-anonymised")
 NAMES = anonymity.names_of(DATA)
@@ -115,3 +116,11 @@ def test_both_tasks_are_measured_in_a_run(tmp_path):
     table = run.table().loc["bm25"]
     assert (table["reversion_exact"], table["choice"]) == (0.5, 0.0)
     assert run.counts().loc["bm25"][names].to_list() == [2, 2, 2]
+
+
+def test_the_first_block_of_the_page_runs():
+    page = (Path(__file__).parents[2] / "docs" / "anonyrag.md").read_text(encoding="utf-8")
+    names = {"wb": wb}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0], names)
+    assert len(names["task"].questions) == 121 and len(names["options"].questions) == 70
+    assert f"{len(CHOICE.questions)} of the 121" in page and names["harder"].questions == CHOICE.questions

@@ -10,8 +10,9 @@ import pytest
 
 import workbench as wb
 from workbench import anonymity, measures
-from workbench.data.anonymise import CALENDAR, restored
+from workbench.data.anonymise import restored
 from workbench.data.names import PLACEHOLDER, read_aliases, table_of
+from workbench.data.rewriting import CALENDAR
 from workbench.measures import Outcome
 
 ORIGINAL, BUNDLED = wb.load("meridian"), wb.load("meridian-anonymised")

@@ -75,7 +75,7 @@ def test_the_prompt_of_the_paper_has_three_slots_and_reads_its_own_label():
 
 def test_a_reader_asks_the_prompt_of_its_mode_and_names_it(meridian_index, asked_texts):
     engine, texts = asked_texts
-    evidence = wb.method("dense", meridian_index).retrieve("Who directed \"High Water at Orsby\"?", k=5)
+    evidence = wb.method("dense", meridian_index).retrieve('Who directed "High Water at Orsby"?', k=5)
     for mode in ("reject", "open"):
         reader = wb.reader("direct", engine, mode=mode)
         assert reader.label == ("direct" if mode == "reject" else "direct[mode=open]")

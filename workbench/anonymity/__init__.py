@@ -1,9 +1,8 @@
 """AnonyRAG: data sets whose names a model cannot know, and the tasks made of them (Youtu-GraphRAG, arXiv 2508.19855).
 
-    made = anonymise(data)                   names become placeholders; made.names is the table, kept apart
-    asked = reversion(made.data, made.names)     which name stands behind each placeholder?
-    asked = choice(made.data, made.names)        which of four?
-    left = without_known(asked, engine)          without the questions that a model answers by itself"""
+`anonymise` replaces names by placeholders and returns the table of names, which is kept apart. `reversion` asks which
+name stands behind each placeholder, `choice` which of four options is right, and `without_known` drops the questions
+that a model answers by itself."""
 
 from __future__ import annotations
 
@@ -57,9 +56,7 @@ def merged(known: Iterable[Named], given: Iterable[Named]) -> list[Named]:
     for one in given:
         had = found.get(one.name, one)
         aliases, passages = ((*getattr(had, part), *getattr(one, part)) for part in ("aliases", "passages"))
-        found[one.name] = replace(
-            had, aliases=tuple(dict.fromkeys(aliases)), passages=tuple(dict.fromkeys(passages))
-        )
+        found[one.name] = replace(had, aliases=tuple(dict.fromkeys(aliases)), passages=tuple(dict.fromkeys(passages)))
     return list(found.values())
 
 

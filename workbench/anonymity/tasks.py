@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from workbench import measures
 from workbench.data import Dataset, Origin
 from workbench.data.anonymise import restored
-from workbench.data.names import PLACEHOLDER, Name, Names
+from workbench.data.names import PLACEHOLDER, Names
 from workbench.errors import DataError, SettingError
 from workbench.llm.engine import Engine
 from workbench.reading import reader

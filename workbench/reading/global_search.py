@@ -35,8 +35,8 @@ SEED = 86  # of the released code
 
 
 class Global(Record):
-    """Reads the reports of `level`, or coarser where an entity has none so fine; at most `budget` tokens a call. `mode` as of all
-    readers: with `open` the last call answers from the model's own knowledge what the reports do not hold."""
+    """Reads the reports of `level`, or coarser where an entity has none so fine; at most `budget` tokens a call. With
+    `mode=open` the last call answers from the model's own knowledge what the reports do not hold."""
 
     name = "global"
     paper = "From Local to Global (arXiv 2404.16130)"

@@ -17,7 +17,8 @@ def find_names(value: finding.Input) -> finding.Output:
     (doc,) = parse([f"{value.title}.\n{value.text}" if value.title else value.text], lemmas=False)
     found = {}
     for entity in doc.ents:
-        name = " ".join(entity.text.split()).removesuffix("'s").removesuffix("’s").removeprefix("the ").strip(" .,'’\"“”")
+        name = " ".join(entity.text.split()).removesuffix("'s").removesuffix("’s").removeprefix("the ")
+        name = name.strip(" .,'’\"“”")
         if name[:1].isupper() and _TYPES.get(entity.label_) in value.types:
             found.setdefault(name, _TYPES[entity.label_])
     return finding.Output(names=[finding.Found(name=name, type=type) for name, type in found.items()])
