@@ -105,6 +105,23 @@ def test_nothing_to_say_is_an_abstention_and_asks_no_reduce(index):
     assert answer.abstained and answer.text == "" and answer.failure is None and engine.reduced == []
 
 
+def test_open_asks_the_reduce_even_if_no_report_has_a_point(index):
+    class Open(Analysts):
+        def run(self, step, inputs, *, trace=None):
+            if step.name != "global_reduce":
+                return super().run(step, inputs, trace=trace)
+            self.asked = [step.prompt(value) for value in inputs]
+            return super().run(global_reduce.STEP, inputs, trace=trace)
+
+    engine = Open([[("nothing", 0)]] * 9)
+    reader = wb.reader("global[mode=open]", engine, index=index)
+    answer = reader.read("Who?", NOTHING, trace=Trace("off"))
+    assert (answer.text, answer.abstained, answer.reader) == ("Orsby", False, "global[mode=open]")
+    ((system, *_, last),) = engine.asked
+    assert "answer from your own knowledge" in system["content"] and last["content"] == "\n\nQuestion: Who?"
+    assert [step.prompt for step in reader.reworded] == [global_reduce.open_prompt]
+
+
 def test_an_analyst_may_fail_and_is_counted(index):
     trace = Trace()
     answer = two_calls(index, Analysts([None, [("high", 90)]])).read("Where?", NOTHING, trace=trace)

@@ -6,6 +6,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import SettingError
+from workbench.experiments.identity import of_reader
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps import global_reduce
@@ -104,6 +105,12 @@ def test_every_reader_has_the_mode_and_refuses_another(meridian_index):
         assert READERS[name].Settings().mode == "reject", name
     with pytest.raises(SettingError, match="mode"):
         wb.reader("direct[mode=closed]")
+
+
+def test_a_run_states_the_wording_that_was_asked():
+    closed, wide = (of_reader(wb.reader(f"direct[mode={mode}]")).description for mode in ("reject", "open"))
+    assert closed["prompts"] == {"answer": f"answer v2 {PROMPTS['thought'].step.prompt_hash}"}
+    assert wide["prompts"] == {"answer": f"answer v2 {step_of('thought', 'open').prompt_hash}"} != closed["prompts"]
 
 
 def test_an_executed_query_falls_back_on_a_prompt(meridian_index):

@@ -56,6 +56,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
     names = ("read", "contexts")
     units, prompts = _code(reader, reader.steps, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
+    prompts |= {step.name: f"{step.identity} {step.prompt_hash}" for step in getattr(reader, "reworded", ())}
     description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
     return _identity(description, units)
 

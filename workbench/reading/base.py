@@ -21,6 +21,7 @@ from pydantic import Field
 from workbench.errors import SettingError
 from workbench.layouts import of_evidence
 from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.step import Step
 from workbench.reading.prompts import PROMPTS, step_of
 from workbench.reading.render import Context, Contexts, cut_down
 from workbench.reading.routing import ROUTERS, Route, other, route
@@ -108,6 +109,12 @@ class ContextReader(Record):
             changed["compress"] = self.compressor
         self.label = spec_of(self.name, changed)
         self.steps = tuple(dict.fromkeys(self.asked(self.settings)))
+
+    @property
+    def reworded(self) -> tuple[Step, ...]:
+        """Its Steps whose messages are not those of the catalogue: the prompts of the mode `open`."""
+        named = (prompt for prompt, one in PROMPTS.items() if one.step.name in self.steps)
+        return tuple(step_of(prompt, "open") for prompt in named) if self.settings.mode == "open" else ()
 
     @property
     def reads(self) -> tuple[str, ...]:

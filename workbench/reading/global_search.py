@@ -140,6 +140,11 @@ class Global(Record):
         return {"text": text, "abstained": output.abstained, "thought": output.response}
 
     @property
+    def reworded(self) -> tuple[Step, ...]:
+        """Its Step whose messages are not those of the catalogue."""
+        return (self._reduce,) if self.mode == "open" else ()
+
+    @property
     def _reduce(self) -> Step:
         step = global_reduce.STEP
         return replace(step, prompt=global_reduce.open_prompt) if self.mode == "open" else step
