@@ -20,7 +20,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.language.entity_types import KINDS, UNKNOWN, type_of
-from workbench.language.pipeline import parse
 from workbench.language.quantities import MEASURES, dates, life
 from workbench.language.relations import KIN, kind_of, relatedness, stem, words
 from workbench.rules import extraction
@@ -35,7 +34,7 @@ _FUNCTION = _COPULAS | words(
     "a an the of in on at by to from for with as into has have had do does did its his her their"
 )
 _PREPOSITIONS = {"by": "by", "of": "of", "to": "to", "for": "for", "with": "with", "from": "from", "as": "as",
-                 "into": "to", "in": "in", "on": "in", "at": "in", "near": "in"}  # fmt: skip
+                 "into": "to", "in": "in", "on": "on", "at": "in", "near": "in"}  # fmt: skip
 _RELATED = ("related to", "associated with", "connected to")  # of two names, without what joins them
 _WITHIN = ("located in", "part of", "in")  # of a place and the one that it lies in
 
@@ -70,13 +69,15 @@ _MORE = {  # kind -> nouns of it, beyond those of `relations`
     "place": words("village hamlet parish commune townland community island lake mountain forest park station road"),
 }  # fmt: skip
 _VAGUE = words("""one part name kind type sort form set pair number series list member thing case result example way use
-    end time year first last second third most some all west east north south home lot""")
+    end time year first last second third most some all home lot point west east north south southeast southwest
+    northeast northwest""")
 _DATES = words("date day year time month when")
 _NUMBERS = words("number quantity count amount total size value")
 _FIRST = {"date": ("date", "year", "time", "when"), "number": ("quantity", "number", "amount", "value", "size")}
 _DURATIONS = words(
     "second seconds minute minutes hour hours day days week weeks month months year years decade decades"
 )
+_STAR = stem("star")
 _TEXTUAL = words("""name title nickname alias type description status gender occupation profession career nationality
     language genre religion color colour address definition example instruction award position team child partner style
     movement instrument known place""")  # attributes whose value is no date and no number
@@ -88,17 +89,16 @@ _FULL_NAME = ("full name", "name")
 
 def schema_extraction(values: Sequence[Input]) -> list[Output]:
     readings = extraction.read([(value.title, value.text) for value in values], _PARTS)
-    docs = parse([value.text for value in values], lemmas=False)
-    return [_Structure(value, reading, doc.text).output() for value, reading, doc in zip(values, readings, docs)]
+    return [_Structure(value, reading).output() for value, reading in zip(values, readings)]
 
 
 class _Structure:
     """The records of one passage."""
 
-    def __init__(self, value: Input, reading: extraction.Reading, text: str):
-        self.value, self.reading, self.text = value, reading, text
+    def __init__(self, value: Input, reading: extraction.Reading):
+        self.value, self.reading = value, reading
         self.schema = _compiled(value.entity_types, value.relations, value.attributes)
-        self.names = {name: clean_name(name) for name in reading.entities if not _figure(name)}
+        self.names = {name: _cleaned(name) for name in reading.entities if not _figure(name)}
         self.triples: dict[tuple[str, str, str], None] = {}
         self.attributes: dict[tuple[str, str, str], None] = {}
 
@@ -136,8 +136,9 @@ class _Structure:
         return True
 
     def _class(self, head: str, noun: str) -> None:
-        person = kind_of(noun.split()[-1]) == "person"
-        if noun.casefold() not in _VAGUE:
+        last = noun.split()[-1].casefold()
+        person = kind_of(last) == "person"
+        if noun.casefold() not in _VAGUE and last not in KIN:
             self._attribute(head, self.schema.named((*_OCCUPATIONS, *_CLASSES) if person else _CLASSES, "type"), noun)
 
     def _triple(self, head: str, label: str, tail: str) -> None:
@@ -152,17 +153,19 @@ class _Structure:
 
     def _figure(self, head: str, label: str, figure: str, kind: str) -> None:
         said = _spoken(label)
-        if figure in self.lived and (head == self.topic or not said):
+        if self.lived and all(date.text in self.lived for date in dates(figure)) and (head == self.topic or not said):
             return
+        if kind == "date" and kind_of(said) == "work":
+            said = "released"  # a 1931 film
         name, meant = self.schema.attribute(f"{said} {figure}" if kind == "number" else said, kind)
         self._attribute(head, name, figure if meant else f"{said} {figure}".strip())
 
     def _life(self) -> None:
         """Birth and death, as an article gives them in brackets behind its title."""
         self.topic, self.lived = clean_name(self.value.title), ""
-        found = life(self.text) if self.topic else None
-        for verb, noun, date in zip(("born", "died"), ("birth", "death"), found or ()):
-            if date is not None and date.when[0]:
+        found = life(self.value.text) if self.topic else ()
+        for verb, noun, date in zip(("born", "died"), ("birth", "death"), found):
+            if date is not None and _opening(self.value.text, date.start):
                 self.lived += f" {date.text}"
                 name, meant = self.schema.attribute(noun, "date")
                 self._attribute(self.topic, name, date.text if meant else f"{verb} {date.text}")
@@ -176,7 +179,8 @@ class _Structure:
             self._attribute(head, self.schema.named(("description",)), f"{said} {obj}".strip())
 
     def _attribute(self, entity: str, kind: str, value: str) -> None:
-        self.attributes[entity, kind, " ".join(value.split())] = None
+        if value := _tidy(value):
+            self.attributes[entity, kind, value] = None
 
     # -- types --------------------------------------------------------------------------------------------------------
 
@@ -190,16 +194,34 @@ class _Structure:
                 found[name] = kind
             if new:
                 proposed[kind] = None
-        return found, list(proposed)
+        return self._shared(names, found), list(proposed)
+
+    def _shared(self, names: Sequence[str], types: dict[str, str]) -> dict[str, str]:
+        """A name of which no type is known has that of another in its place: "designed by Ada Lind and Bo Marr"."""
+        beside = {}
+        for head, label, tail in self.triples:
+            for name, place in ((tail, (head, label)), (head, (label, tail))):
+                if name in types:
+                    beside.setdefault(place, types[name])
+        for head, label, tail in self.triples:
+            for name, place in ((tail, (head, label)), (head, (label, tail))):
+                if name not in types and place in beside:
+                    types[name] = beside[place]
+        return {name: types[name] for name in names if name in types}
 
     def _nouns(self, name: str) -> list[str]:
         """What describes a name, the most telling first: the descriptions of it, then the kind of name that it is."""
         said = [
-            obj.split()[-1].casefold()
+            _singular(obj.split()[-1].casefold())
             for subject, label, obj in self.reading.triples
             if subject == name and obj not in self.names and _COPULAS.issuperset(_words(label)) and not _figure(obj)
         ]
-        return list(dict.fromkeys([*said, self.reading.types.get(name, "")]))
+        kind = _singular(self.reading.types.get(name, ""))
+        before = [
+            label.split()[-1].casefold() for _, label, obj in self.reading.triples if obj == name and label.split()
+        ]
+        told = [noun for noun in before if noun in self.schema.type_names and kind in ("", kind_of(noun))]
+        return list(dict.fromkeys([*said, *told, kind]))
 
     def _kind(self, name: str) -> str:
         return type_of(name, self.reading.types.get(name, ""))
@@ -245,8 +267,8 @@ class _Schema:
         if kind := next(filter(None, fitting), ""):
             return kind, False
         noun = next((n for n in nouns if n and n not in KINDS and n not in _VAGUE and n.isalpha()), "")
-        own = type_of(name, nouns[0] if nouns else "")
-        return (noun, True) if noun else (own if own != UNKNOWN else "", False)
+        own = noun or type_of(name, nouns[0] if nouns else "")
+        return ("", False) if own == UNKNOWN else (own, own not in ("date", "number"))
 
     def _type(self, name: str, noun: str) -> str:
         if noun in self.type_names:
@@ -322,6 +344,8 @@ def _turned(one: _Relation, said: _Relation) -> bool | None:
     >>> _turned(_relation("created_by"), _relation("founded")), _turned(_relation("director"), _relation("directed by"))
     (True, False)
     """
+    if said.stems == (_STAR,) and one.stems != said.stems:
+        return True  # a film starring somebody, for who plays in it
     if one.preposition == said.preposition:
         return False
     ways = {
@@ -331,6 +355,8 @@ def _turned(one: _Relation, said: _Relation) -> bool | None:
         ("of", "by"): True if one.noun else None,
         ("of", ""): said.noun,
         ("", "of"): True if said.noun and one.noun else None,
+        ("in", ""): True if _STAR in one.stems else None,
+        ("in", "on"): False if one.stems == (stem("located"),) else None,
         ("to", ""): False,
         ("", "to"): False,
     }
@@ -385,9 +411,45 @@ def _spoken(label: str) -> str:
     ('singer of', '', 'produced in')
     """
     said = _words(type_name(label))
+    if len(said) > 2 and (said[0] == "born" or said[0].endswith("ing")) and said[1] in _COPULAS:
+        said = said[1:]  # "(born 1075) was a daughter of": two clauses
     while said and said[0] in _COPULAS:
         said = said[1:]
+    while len(said) > 1 and said[-1] in _PREPOSITIONS and said[-2] in _PREPOSITIONS:
+        said = [*said[:-2], said[-1]]  # "from 1931 to 1935"
     return " ".join(said[-_LABEL:])
+
+
+def _singular(noun: str) -> str:
+    """
+    >>> _singular("employees"), _singular("companies"), _singular("species"), _singular("bus")
+    ('employee', 'company', 'species', 'bus')
+    """
+    if noun.endswith("ies") and noun not in ("species", "series", "movies"):
+        return noun[:-3] + "y"
+    return noun[:-1] if re.search(r"[^aius]s$", noun) and noun not in ("species", "series") else noun
+
+
+def _cleaned(name: str) -> str:
+    """A name, without a bracket that does not close; empty for a letter."""
+    whole = name if name.count("(") == name.count(")") else name.partition("(")[0]
+    found = clean_name(whole)
+    return found if len(found) > 1 else ""
+
+
+def _tidy(value: str) -> str:
+    """
+    >>> _tidy('Italian - born " waka " poet , b')
+    'Italian-born waka poet, b'
+    """
+    value = re.sub(r'["“”\[\]]', " ", value)
+    return " ".join(re.sub(r"\s+([,;.])", r"\1", re.sub(r"(?<=\w) - (?=\w)", "-", value)).split())
+
+
+def _opening(text: str, at: int) -> bool:
+    """Whether nothing but a name stands before the bracket in which a text has a place."""
+    before = text[: text.rfind("(", 0, at)]
+    return not re.search(r"\b[a-z]{4}", before)
 
 
 @lru_cache(50_000)
