@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.language.entity_types import KINDS, UNKNOWN, type_of
-from workbench.language.quantities import MEASURES, dates, life
+from workbench.language.quantities import MEASURES, dates, life, numbers
 from workbench.language.relations import KIN, kind_of, relatedness, stem, words
 from workbench.rules import extraction
 from workbench.steps.entity_relations import clean_name
@@ -138,7 +138,7 @@ class _Structure:
     def _class(self, head: str, noun: str) -> None:
         last = noun.split()[-1].casefold()
         person = kind_of(last) == "person"
-        if noun.casefold() not in _VAGUE and last not in KIN:
+        if noun.casefold() not in _VAGUE and last not in KIN and not numbers(noun):
             self._attribute(head, self.schema.named((*_OCCUPATIONS, *_CLASSES) if person else _CLASSES, "type"), noun)
 
     def _triple(self, head: str, label: str, tail: str) -> None:
@@ -162,7 +162,7 @@ class _Structure:
 
     def _life(self) -> None:
         """Birth and death, as an article gives them in brackets behind its title."""
-        self.topic, self.lived = clean_name(self.value.title), ""
+        self.topic, self.lived = clean_name(self.value.title.partition(" › ")[0]), ""
         found = life(self.value.text) if self.topic else ()
         for verb, noun, date in zip(("born", "died"), ("birth", "death"), found):
             if date is not None and _opening(self.value.text, date.start):
@@ -214,7 +214,7 @@ class _Structure:
         said = [
             _singular(obj.split()[-1].casefold())
             for subject, label, obj in self.reading.triples
-            if subject == name and obj not in self.names and _COPULAS.issuperset(_words(label)) and not _figure(obj)
+            if subject == name and obj not in self.names and _COPULAS.issuperset(_words(label)) and not numbers(obj)
         ]
         kind = _singular(self.reading.types.get(name, ""))
         before = [
