@@ -87,7 +87,7 @@ def _edges(file: Path, found: Gathering) -> Iterable[tuple[str, _Node, _Node, st
 def _node(row: dict, where: str) -> _Node | None:
     properties = field(row, "properties", dict, where)
     name, kind = word(properties.get("name")), word(properties.get("schema_type"))
-    chunk = properties.get("chunk id")
+    chunk = properties.get("chunk ids", properties.get("chunk id"))  # all of them, in what this workbench wrote
     chunks = listed(chunk if isinstance(chunk, list) or chunk is None else [chunk], where)
     return _Node(field(row, "label", str, where), name, kind or "", chunks) if name else None
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from workbench.data.graph import Attribute, EntityType, Relation, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index.schema_extracting import Parts, Stated, parts
+from workbench.language.entity_types import UNKNOWN
 from workbench.steps.schema_extraction import DESCRIPTION
 
 RELATED = "related to"  # of relations that their source does not name
@@ -42,7 +43,7 @@ def given(profiles: Profiles) -> Parts:
 
 def described(found: Parts) -> Schema:
     """What a graph without a schema speaks of; wordings of texts are no list of relations."""
-    types = sorted({entity.type for entity in found.entities})
+    types = sorted({entity.type for entity in found.entities} - {UNKNOWN})
     labels = sorted({relation.label for relation in found.relations})
     attributes = sorted({kind for _, kind, _ in found.attributes})
     return Schema(
@@ -78,4 +79,4 @@ def _with_all(
     for profile in profiles:
         if profile.name:
             passages.setdefault(profile.name, {}).update(dict.fromkeys(profile.passages))
-    return [EntityProfile(name, kinds.get(name, "unknown"), "", tuple(passages[name])) for name in sorted(passages)]
+    return [EntityProfile(name, kinds.get(name, UNKNOWN), "", tuple(passages[name])) for name in sorted(passages)]

@@ -117,7 +117,8 @@ def _asked(value: Input) -> str:
 
 
 def read(text: str) -> Output:
-    """The first object of the reply with a field of the form, or an empty one. Raises ValueError where there is none.
+    """The first object of the reply with a field of the form; an empty one only where it is the whole reply. Raises
+    ValueError where there is none.
 
     >>> read('{"triples": [["Orsby", "lies on", "Aldra", "x"], ["Orsby"]], "attributes": {"Orsby": ["size: 4"]}}')
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -126,7 +127,11 @@ def read(text: str) -> Output:
            repaired=False)
     """
     for level, payload in payloads(text):
-        if isinstance(payload, dict) and (not payload or any(name in payload for name in _FIELDS)):
+        if isinstance(payload, dict) and "nodes" in payload:
+            continue  # the new types, whole inside a reply that is not
+        if isinstance(payload, dict) and (
+            any(name in payload for name in _FIELDS) or (level, payload) == ("strict", {})
+        ):
             return _Reading().of(payload, level == "repaired")
     raise ValueError(f"no JSON object with {', '.join(_FIELDS)}")
 

@@ -1,0 +1,367 @@
+"""The layer `schema_graph`: extraction within a schema that evolves in the order of the corpus."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny import TinyEncoder, files, tiny_dataset
+
+from workbench.data import Dataset
+from workbench.data.graph import EntityType, Relation, Schema
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.data.schemas import seed
+from workbench.errors import DataError, SettingError
+from workbench.index import Index
+from workbench.index.schema_extracting import assembled
+from workbench.index.schema_graph import Attribute, SchemaGraphLayer, Settings
+from workbench.llm.call import Reply
+from workbench.llm.meter import Meter
+from workbench.llm.parse import Unreadable, parse
+from workbench.llm.step import Result
+from workbench.records import Passage
+from workbench.steps.schema_extraction import STEP, read
+
+SMALL = Schema((EntityType("town", ""), EntityType("river", "")), (Relation("lies_on", "", (), ()),))
+
+
+def corpus(count: int, schema: Schema | None = SMALL) -> Dataset:
+    passages = (Passage(f"p{n}", f"Town {n}", f"Text {n}.") for n in range(1, count + 1))
+    return Dataset("towns", tuple(passages), schema=schema)
+
+
+def reply(*triples, attributes=None, types=None, new=None) -> str:
+    parts = {"triples": triples, "attributes": attributes or {}, "entity_types": types or {}}
+    return json.dumps(parts | ({"new_schema_types": new} if new else {}))
+
+
+class Model:
+    """Says `says(input)` of a passage, read as a reply is; remembers what it was asked."""
+
+    def __init__(self, says: Callable[[object], str], name: str = "openai:one"):
+        self.says, self.name, self.meter, self.asked = says, name, Meter(), []
+
+    def run(self, step, inputs, *, trace=None) -> list[Result]:
+        self.asked += inputs
+        return [self._result(value) for value in inputs]
+
+    def _result(self, value) -> Result:
+        try:
+            output, level = parse(STEP, Reply(self.says(value)))
+        except Unreadable as error:
+            return Result(None, failure=str(error))
+        return Result(output, parse=level)
+
+    def types(self) -> dict[str, list[str]]:
+        """Title → names of the entity types that it was asked with."""
+        return {value.title: [name for name, _ in value.entity_types] for value in self.asked}
+
+
+def build(folder: Path, model, data: Dataset, **settings) -> Index:
+    return Index.build(
+        data, model, folder, encoder=TinyEncoder(), layers=["schema_graph"],
+        settings={"schema_graph": settings}, progress=False,
+    )  # fmt: skip
+
+
+# -- the graph --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def layer(tmp_path) -> SchemaGraphLayer:
+    """Three passages, of which two state one triple and one attribute, in other spellings of the schema's names."""
+    said = {
+        "Town 1": reply(["Orsby", "Lies-On", "Aldra"], attributes={"Orsby": ["size: 4", "founded: 1821"]},
+                        types={"Orsby": "Town", "Aldra": "river"}),
+        "Town 2": reply(["Orsby", "lies_on", "Aldra"], ["Orsby", "twinned with", "Quell"],
+                        attributes={"Orsby": ["size: 4"], "Fog": ["mood: grey"]},
+                        types={"Orsby": "port", "Quell": "town"}),
+        "Town 3": reply(["Quell", "lies on", "Aldra"], types={"Orsby": "port", "Aldra": "river", "Nowhere": "town"}),
+    }  # fmt: skip
+    return build(tmp_path / "index", Model(lambda value: said[value.title]), corpus(3)).schema_graph
+
+
+def test_entities_are_names_with_all_their_passages(layer):
+    assert layer.names == ["Aldra", "Fog", "Orsby", "Quell"], "Nowhere is in no triple and has no attribute"
+    assert layer.types == ["river", "unknown", "port", "town"], "the type that most give"
+    assert layer.stated.toarray().tolist() == [[1, 1, 1], [0, 1, 0], [1, 1, 0], [0, 1, 1]]
+
+
+def test_relations_are_spelled_as_in_the_schema_and_sorted(layer):
+    rows = [(layer.names[s], label, layer.names[t]) for s, label, t in zip(layer.sources, layer.labels, layer.targets)]
+    assert rows == [
+        ("Orsby", "lies_on", "Aldra"), ("Orsby", "twinned with", "Quell"), ("Quell", "lies_on", "Aldra")
+    ]  # fmt: skip
+    assert layer.relation_stated.toarray().tolist() == [[1, 1, 0], [0, 1, 0], [0, 0, 1]]
+    assert layer.incident(layer.row["Orsby"]).tolist() == [0, 1] and layer.between(0, 3) == [2]
+
+
+def test_attributes(layer):
+    orsby = layer.row["Orsby"]
+    assert layer.attributes == [
+        Attribute(layer.row["Fog"], "mood", "grey"), Attribute(orsby, "founded", "1821"), Attribute(orsby, "size", "4")
+    ]  # fmt: skip
+    assert [layer.attributes_of(row) for row in range(4)] == [range(0), range(1), range(1, 3), range(3, 3)]
+    assert layer.attribute_stated.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [1, 1, 0]]
+
+
+def test_what_is_encoded(layer):
+    encoder = TinyEncoder()
+    assert np.array_equal(layer.entity_vectors, encoder.encode(layer.names).astype(np.float32))
+    assert np.allclose(layer.relation_vectors[0], encoder.encode(["Orsby lies_on Aldra"])[0])
+    assert np.allclose(layer.attribute_vectors[2], encoder.encode(["Orsby has_attribute size: 4"])[0])
+
+
+def test_the_schema_is_not_widened_by_what_stands_beside_it(layer):
+    assert layer.schema == layer.seed == SMALL and layer.evolution == []
+    assert repr(layer) == "SchemaGraphLayer(4 entities, 3 relations, 3 attributes)" and not layer.given
+
+
+def test_a_strict_schema_drops_and_counts_what_it_does_not_bound():
+    """Each under its first reason: a relation or an attribute that it lacks, else an entity without a type of it."""
+    schema = replace(seed("general"), relations=(Relation("lies_on", "", (), ()),))
+    said = read(
+        reply(
+            ["Orsby", "Lies On", "Aldra"], ["Orsby", "twinned with", "Quell"], ["Orsby", "lies_on", "Fog"],
+            attributes={"Orsby": ["size: 4", "mood: grey"], "Fog": ["size: 1"]},
+            types={"Orsby": "Location", "Aldra": "location", "Quell": "location", "Fog": "weather"},
+        )
+    )  # fmt: skip
+    found = assembled([("p1", said)], schema, strict=True)
+    assert [(one.source, one.label, one.target) for one in found.relations] == [("Orsby", "lies_on", "Aldra")]
+    assert list(found.attributes) == [("Orsby", "size", "4")] and [one.name for one in found.entities] == [
+        "Aldra",
+        "Orsby",
+    ]
+    assert found.left_out == {"relations": 1, "ends": 1, "attributes": 1, "described": 1}
+    kept = assembled([("p1", said)], schema, strict=False)
+    assert (len(kept.relations), len(kept.attributes), kept.left_out) == (3, 3, {})
+
+
+# -- evolution --------------------------------------------------------------------------------------------------------
+
+
+def evolving(value) -> str:
+    """Every town proposes `port` until the schema has it."""
+    known = "port" in [name for name, _ in value.entity_types]
+    new = {"nodes": [] if known else ["Port" if value.title == "Town 3" else "port"]}
+    return reply([value.title, "lies_on", "Aldra"], types={value.title: "port" if known else "town"}, new=new)
+
+
+def test_types_are_admitted_between_batches_in_document_order(tmp_path):
+    """Three passages support `port` within the second batch of two, so the third batch is asked with it."""
+    index = build(tmp_path / "a", model := Model(evolving), corpus(7), batch=2, support=3)
+    assert {title: "port" in types for title, types in model.types().items()} == {
+        "Town 1": False, "Town 2": False, "Town 3": False, "Town 4": False,
+        "Town 5": True, "Town 6": True, "Town 7": True,
+    }  # fmt: skip
+    graph = index.schema_graph
+    assert [one.name for one in graph.schema.entity_types] == ["town", "river", "port"] and graph.seed == SMALL
+    assert graph.evolution == [("entity_types", "port", ("p1", "p2", "p3", "p4"), 1.0, True)]
+    assert graph.metadata["proposals"]["entity_types"] == {"admitted": 1, "rejected": 0, "known": 0}
+    assert graph.metadata["gate"] == "support alone"
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked_with", "admitted"),
+    [
+        ({"evolution": "off"}, 0, None),
+        ({"evolution": "llm", "batch": 2}, 5, True),
+        ({"evolution": "gated", "batch": 2, "support": 9}, 0, False),
+        ({"evolution": "gated", "batch": 2, "support": 9, "mu": 0.4}, 3, True),
+        ({"evolution": "gated", "batch": 100}, 0, True),
+    ],
+)
+def test_policies(tmp_path, settings, asked_with, admitted):
+    index = build(tmp_path / "a", model := Model(evolving), corpus(7), **settings)
+    assert sum("port" in types for types in model.types().values()) == asked_with
+    assert [value.propose for value in model.asked] == [settings["evolution"] != "off"] * 7
+    if admitted is not None:
+        assert [one.admitted for one in index.schema_graph.evolution] == [admitted]
+
+
+def test_a_build_repeats_and_the_seed_file_is_never_written(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(content := json.dumps({"Nodes": ["town"], "Relations": [], "Attributes": []}))
+    for name in "ab":
+        build(tmp_path / name, Model(evolving), corpus(7, None), batch=2, schema=str(path))
+    assert files(tmp_path / "a") == files(tmp_path / "b") and path.read_text() == content
+
+
+# -- changes ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_insert_asks_about_the_new_passages_alone_and_gives_a_fresh_build_s_result(tmp_path):
+    index = build(tmp_path / "a", Model(evolving), corpus(5), batch=2)
+    new = corpus(8).passages[5:]
+    changed = index.insert(new, model := Model(evolving), progress=False)
+    fresh = build(tmp_path / "b", Model(evolving), corpus(8), batch=2)
+    assert [value.title for value in model.asked] == ["Town 6", "Town 7", "Town 8"]
+    assert changed.schema_graph.hash == fresh.schema_graph.hash
+
+
+def test_a_delete_asks_again_only_where_another_schema_reaches_a_passage(tmp_path):
+    """Without p1 the third support comes from p4, in the second batch still; p5 moves into it."""
+    index = build(tmp_path / "a", Model(evolving), corpus(7), batch=2)
+    changed = index.delete(["p1"], model := Model(evolving), progress=False)
+    less = replace(corpus(7), passages=corpus(7).passages[1:])
+    assert changed.schema_graph.hash == build(tmp_path / "b", Model(evolving), less, batch=2).schema_graph.hash
+    assert [value.title for value in model.asked] == ["Town 5"]
+
+
+def test_a_failed_passage_adds_nothing_and_the_next_build_asks_again(tmp_path):
+    def failing(value) -> str:
+        return "sorry" if value.title == "Town 2" else evolving(value)
+
+    index = build(tmp_path / "a", Model(failing), corpus(3))
+    assert index.schema_graph.metadata["failures"] == 1 and "Town 2" not in index.schema_graph.row
+    index = build(tmp_path / "a", model := Model(evolving), corpus(3))
+    assert [value.title for value in model.asked] == ["Town 2"] and "Town 2" in index.schema_graph.row
+    fresh = build(tmp_path / "b", Model(evolving), corpus(3))
+    assert index.schema_graph.hash == fresh.schema_graph.hash
+
+
+def test_what_a_broken_layer_above_needs_is_the_content(tmp_path):
+    """The content names what the graph holds, not who wrote it."""
+    one = build(tmp_path / "a", Model(evolving), corpus(3)).schema_graph.metadata
+    two = build(tmp_path / "b", Model(evolving, "openai:two"), corpus(3)).schema_graph.metadata
+    other = build(tmp_path / "c", Model(lambda value: reply(["a", "b", "c"])), corpus(3)).schema_graph.metadata
+    assert one["content"] == two["content"] != other["content"] and one["made_by"] != two["made_by"]
+
+
+# -- malformed replies ------------------------------------------------------------------------------------------------
+
+
+def malformed(words: random.Random) -> str:
+    """A reply with one fault, of a kind drawn at random."""
+    whole = json.dumps(
+        {
+            "attributes": {"Orsby": ["size: 4"]},
+            "triples": [["Orsby", "lies_on", "Aldra"], ["Quell", "lies_on", "Aldra"]],
+            "entity_types": {"Orsby": "town", "Aldra": "river"},
+            "new_schema_types": {"nodes": ["port"], "relations": [], "attributes": []},
+        }
+    )
+    odd = words.choice([None, [], {}, "", [[]], {"a": {}}])
+    faults = [
+        lambda: words.choice(["", " ", "I cannot do that.", "null", "[1, 2]", "NaN", '{"error": "busy"}', "```\n```"]),
+        lambda: whole[: words.randrange(2, len(whole) - 1)],
+        lambda: whole.replace('"', "'", 4 * words.randrange(1, 8)),
+        lambda: whole.replace("}", ",}", 1),
+        lambda: reply(["Orsby", "lies_on", odd]),
+        lambda: reply(["Orsby"] * words.randrange(3), ["Orsby", "lies_on", "Aldra"]),
+        lambda: reply(["Orsby", "lies_on", "Aldra", *["more"] * words.randrange(1, 9)]),
+        lambda: reply(words.choice(["Orsby lies on Aldra", 7, {"head": "Orsby"}, None])),
+        lambda: json.dumps({"triples": words.choice(["none", 3, {"a": "b"}])}),
+        lambda: json.dumps({"attributes": words.choice(["none", 3, ["size: 4"], {"Orsby": odd}, {"": ["size: 4"]}])}
+                           if odd not in ([], {}) else {"attributes": 3}),
+        lambda: json.dumps({"entity_types": words.choice(["none", 3, {"Orsby": None}, {"": "town"}])}),
+        lambda: json.dumps({"new_schema_types": words.choice(["none", 3, ["x"], {"nodes": "port"}, {"nodes": [{}]}])}),
+        lambda: "[" * words.randrange(1, 3_000) + whole[:-1],
+        lambda: '{"triples": [' * words.randrange(1, 3_000),
+        lambda: "\x00\ud83d" + whole[1:],
+    ]  # fmt: skip
+    return words.choice(faults)()
+
+
+def test_no_malformed_reply_of_2_000_stops_a_build_and_all_are_counted(tmp_path):
+    words = random.Random(16)
+    said = {f"Town {n}": malformed(words) for n in range(1, 2_001)}
+    index = build(tmp_path / "a", Model(lambda value: said[value.title]), corpus(2_000), support=50)
+    counted, read_ = index.schema_graph.metadata, []
+    for text in said.values():
+        try:
+            read_.append(parse(STEP, Reply(text))[0])
+        except Unreadable:
+            read_.append(None)
+    unseen = [text for text, found in zip(said.values(), read_)
+              if found is not None and not (found.dropped or found.shortened or found.repaired)]  # fmt: skip
+    assert unseen == []
+    good = [found for found in read_ if found is not None]
+    assert counted["failures"] == len(read_) - len(good) > 100
+    for what in ("dropped", "shortened", "repaired"):
+        assert counted[what] == sum(getattr(found, what) for found in good) > 100
+
+
+# -- given profiles ---------------------------------------------------------------------------------------------------
+
+GIVEN = Profiles(
+    (
+        EntityProfile("Orsby", "town", "size: 4; motto: we wait; and see; founded: 1821", ("p1",)),
+        EntityProfile("Orsby", "port", "", ("p2",)),
+        EntityProfile("Aldra", "river", "A river; it is long.", ("p1",)),
+        EntityProfile("Fog", "", "", ("p3",)),
+    ),
+    (
+        RelationProfile("Orsby", "Aldra", "", (), None, ("p1",), "lies on"),
+        RelationProfile("Orsby", "Quell", "They trade.", ("trade", "ferry"), 2.0, ("p2",)),
+        RelationProfile("Orsby", "Aldra", "again", (), None, ("p2",), "lies on"),
+        RelationProfile("Quell", "Aldra", "", (), None, ("p3",)),
+    ),
+)
+
+
+def test_given_profiles_are_taken_as_they_are(tmp_path):
+    index = build(tmp_path / "a", None, replace(corpus(3, None), profiles=GIVEN), strict=True)
+    graph = index.schema_graph
+    assert graph.given and graph.names == ["Aldra", "Fog", "Orsby", "Quell"]
+    assert graph.types == ["river", "unknown", "port", "unknown"], "of equally many the first by name"
+    assert graph.labels == ["lies on", "trade, ferry", "related to"]
+    assert [(graph.names[one.entity], one.text) for one in graph.attributes] == [
+        ("Aldra", "description: A river; it is long."), ("Orsby", "founded: 1821"),
+        ("Orsby", "motto: we wait; and see"), ("Orsby", "size: 4"),
+    ]  # fmt: skip
+    assert graph.stated.toarray().tolist() == [[1, 1, 1], [0, 0, 1], [1, 1, 0], [0, 1, 1]]
+    assert [one.name for one in graph.schema.entity_types] == ["port", "river"]
+    assert [one.name for one in graph.schema.attributes] == ["description", "founded", "motto", "size"]
+
+
+def test_given_profiles_stay_given_when_the_index_changes(tmp_path):
+    data = replace(corpus(3, None), profiles=GIVEN)
+    index = build(tmp_path / "a", None, data)
+    index = index.insert([Passage("p9", "New", "New.")], None, progress=False)
+    assert index.schema_graph.given and index.schema_graph.stated.shape == (4, 4)
+    index = index.delete(["p9", "p3"], None, progress=False)
+    assert index.schema_graph.names == ["Aldra", "Orsby", "Quell"]
+
+
+# -- settings ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_seed_is_the_data_s_own_schema_or_the_general_one(tmp_path):
+    assert build(tmp_path / "a", Model(evolving), corpus(1)).schema_graph.seed == SMALL
+    assert build(tmp_path / "b", Model(evolving), corpus(1, None)).schema_graph.seed == seed("general")
+    assert build(tmp_path / "c", Model(evolving), corpus(1), schema="literary").schema_graph.seed == seed("literary")
+
+
+def test_settings_that_do_not_fit(tmp_path):
+    with pytest.raises(DataError, match="no schema is called 'nothing'"):
+        build(tmp_path / "a", Model(evolving), corpus(1), schema="nothing")
+    for wrong in ({"evolution": "fast"}, {"mu": 1.2}, {"support": 0}, {"batch": 0}, {"strict": 1}):
+        with pytest.raises(SettingError, match=f"{next(iter(wrong))}="):
+            Settings(**wrong)
+
+
+def test_without_an_engine_the_rules_extract(tmp_path):
+    index = build(tmp_path / "a", None, replace(tiny_dataset(), extractions=None))
+    graph = index.schema_graph
+    assert graph.metadata["made_by"] == ["rules (schema_extraction v1)"] and graph.metadata["failures"] == 0
+    assert ("Nora Whitlock", "Orsby") in {
+        (graph.names[s], graph.names[t]) for s, t in zip(graph.sources, graph.targets)
+    } | {(graph.names[t], graph.names[s]) for s, t in zip(graph.sources, graph.targets)}
+    counts = index.counts()
+    assert counts["schema graph entities"] == len(graph.names) and counts["schema graph attributes"] == len(
+        graph.attributes
+    )
+
+
+def test_an_estimate_counts_a_request_per_passage():
+    forecast = SchemaGraphLayer.forecast(corpus(5), Settings(), None)
+    (request,) = forecast.requests
+    assert request.step is STEP and request.calls.value == 5 and request.prompt.value > 5 * 100
+    assert SchemaGraphLayer.forecast(replace(corpus(3), profiles=GIVEN), Settings(), None) is None
