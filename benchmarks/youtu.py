@@ -4,8 +4,8 @@
 
 SHARED holds `datasets/`; DIR has an index per data set, `NAME-youtu` or `NAME`, and rules build its missing layers.
 Printed: Recall@5 and the share of questions with all gold passages in the first five, over the questions that have
-gold. `--seconds` prints the median and the 90th percentile of the milliseconds of a question instead, beside Steps and
-encoder (its vectors are cached by a first pass).
+gold. `--seconds` prints the median and the 90th percentile of the milliseconds of processor time of a question instead,
+beside Steps and encoder (its vectors are cached by a first pass).
 """
 
 import argparse
@@ -34,11 +34,11 @@ class Timed:
         self.name, self.meter, self.workers, self._engine, self.seconds = engine.name, engine.meter, 1, engine, 0.0
 
     def run(self, step, inputs, *, trace=None):
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             return self._engine.run(step, inputs, trace=trace)
         finally:
-            self.seconds += time.perf_counter() - started
+            self.seconds += time.process_time() - started
 
 
 def index_of(indexes: Path, name: str, data, engine) -> wb.Index:
@@ -62,9 +62,9 @@ def milliseconds(spec: str, index, questions, repeats: int = 2) -> dict[str, flo
         method.retrieve(one.question, 5, trace="off")
     times = []
     for one in questions * repeats:
-        inside, started = engine.seconds, time.perf_counter()
+        inside, started = engine.seconds, time.process_time()
         method.retrieve(one.question, 5, trace="off")
-        times.append(1000 * (time.perf_counter() - started - (engine.seconds - inside)))
+        times.append(1000 * (time.process_time() - started - (engine.seconds - inside)))
     return {"median ms": round(float(np.median(times)), 1), "90 % ms": round(float(np.percentile(times, 90)), 1)}
 
 

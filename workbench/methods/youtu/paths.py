@@ -110,7 +110,9 @@ def _best(levels: Sequence[Paths], most: int) -> Paths:
 
 
 def _padded(rows: np.ndarray, width: int) -> np.ndarray:
-    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=-1)
+    padded = np.full((len(rows), width), -1, dtype=np.int64)
+    padded[:, : rows.shape[1]] = rows
+    return padded
 
 
 def _used(rows: Sequence[int]) -> tuple[int, ...]:

@@ -124,7 +124,7 @@ class Tree:
     def typed(self, names: Collection[str]) -> frozenset[str]:
         """The types of the graph that names of the schema denote, whatever their case and signs."""
         wanted = {plain(name) for name in names}
-        return frozenset(kind for kind in set(self.graph.types) if plain(kind) in wanted)
+        return frozenset(kind for kind in self._type_codes[0] if plain(kind) in wanted)
 
     def search(self, query: str, origin: str, cosines: Cosines, types: frozenset[str], trace: Trace) -> Found:
         """All routes of one query, and their fusion."""
