@@ -15,7 +15,9 @@ import hashlib
 import itertools
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -27,6 +29,7 @@ from threadpoolctl import threadpool_limits
 
 from workbench.errors import SettingError
 from workbench.settings import Cosine, Natural, NonNegative, Number, Positive, settle, validated
+from workbench.threads import cores
 
 SMALL = 3  # members up to which a cluster is not parted
 FEW = 5  # members up to which the released code ranks none
@@ -170,14 +173,25 @@ def detect(graph: GraphArrays, settings: Perception, begun: Start | None = None)
 
 def start(graph: GraphArrays, settings: Perception) -> Start:
     """K-means over all entities, and again over each cluster of more than `SMALL`."""
-    _check(graph)
-    from sklearn.cluster import KMeans  # noqa: F401  (takes a second; its threads must be there to be limited)
+    from sklearn.exceptions import ConvergenceWarning
 
+    _check(graph)
     order = content_order(graph)
     points = _points(graph, settings)[order]
-    with threadpool_limits(limits=1):
-        clusters = sorted(_k_means(points, np.arange(len(order)), settings), key=lambda rows: (-len(rows), rows[0]))
-        return Start(order, [_k_means(points, rows, settings) if len(rows) > SMALL else [rows] for rows in clusters])
+    with warnings.catch_warnings(), _one_thread_each() as pool:
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of fewer different points than clusters
+        clusters = _k_means(points, np.arange(len(order)), settings, pool.map)
+        clusters.sort(key=lambda rows: (-len(rows), rows[0]))
+        return Start(order, list(pool.map(lambda rows: _parted(points, rows, settings), clusters)))
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[ThreadPoolExecutor]:
+    """A pool with a worker for each core. A k-means runs on one thread, because sums of several come in any order."""
+    import sklearn.cluster  # noqa: F401  (its threads must be there to be limited)
+
+    with threadpool_limits(limits=1), ThreadPoolExecutor(cores(), initializer=threadpool_limits, initargs=(1,)) as pool:
+        yield pool
 
 
 def k_of(n: int, settings: Perception) -> int:
@@ -256,16 +270,23 @@ def _unit_rows(counts: sp.csr_array) -> sp.csr_array:
     return (sp.diags_array(1 / np.maximum(norms, 1e-12)) @ counts).tocsr()
 
 
-def _k_means(points: np.ndarray | sp.csr_array, rows: np.ndarray, settings: Perception) -> list[np.ndarray]:
-    """Clusters of some rows, each ascending, in the order of their first rows."""
+def _parted(points: np.ndarray | sp.csr_array, rows: np.ndarray, settings: Perception) -> list[np.ndarray]:
+    return _k_means(points, rows, settings, map) if len(rows) > SMALL else [rows]
+
+
+def _k_means(
+    points: np.ndarray | sp.csr_array, rows: np.ndarray, settings: Perception, each: Callable
+) -> list[np.ndarray]:
+    """Clusters of some rows, each ascending, in the order of their first rows; of several initialisations, which `each`
+    maps, the one with the least inertia."""
     from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
 
     if len(rows) <= 2 or not points.shape[1] or (k := k_of(len(rows), settings)) == 1:
         return [rows] if len(rows) else []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of fewer different points than clusters
-        labels = KMeans(k, n_init=INITIALISATIONS, random_state=settings.seed).fit(points[rows]).labels_
+    chosen = points[rows]
+    seeds = np.random.RandomState(settings.seed).randint(2**31 - 1, size=INITIALISATIONS).tolist()
+    fits = each(lambda seed: KMeans(k, n_init=1, random_state=seed).fit(chosen), seeds)
+    labels = min(fits, key=lambda fit: fit.inertia_).labels_
     clusters = (rows[labels == label] for label in range(k))
     return sorted((cluster for cluster in clusters if len(cluster)), key=lambda cluster: cluster[0])
 
