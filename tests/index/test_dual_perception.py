@@ -350,6 +350,14 @@ def test_equal_entities_and_empty_vectors(profile):
     assert all(np.isfinite(c.cohesion) for c in found.found)
 
 
+def test_the_number_of_cores_changes_nothing(monkeypatch):
+    (graph, _), found = random_graph(7), []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("WORKBENCH_THREADS", threads)
+        found.append(detect(graph, Perception()))
+    assert len(graph.vectors) > 20 and found[0] == found[1]
+
+
 def test_bad_input_is_refused_in_words():
     graph = grouped(2, 5)
     with pytest.raises(SettingError, match="vectors has 10 rows and relations has 9"):
