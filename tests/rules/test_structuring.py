@@ -60,9 +60,9 @@ def test_no_life_is_read_off_a_bracket_further_on():
 
 
 def test_a_place_within_a_place():
-    output = read("Tarn", "Tarn is a town in Jutland, Denmark. It is located on the River Aldra.")
-    assert ("Jutland", "located_in", "Denmark") in output.triples
-    assert output.entity_types["Tarn"] == "location"
+    output = read("Ada Lind", "Ada Lind grew up in Trenton, New Jersey. The city is located on the Delaware River.")
+    assert ("Trenton", "located_in", "New Jersey") in output.triples
+    assert output.entity_types["Trenton"] == output.entity_types["New Jersey"] == "location"
 
 
 def test_facts_of_other_things_are_not_told_of_the_title():
@@ -102,7 +102,7 @@ def test_nothing_is_found_in_nothing():
         ("starred_in", "starring", ("starred_in", True)),
         ("based_on", "based in", ("based in", False)),
         ("located_in", "lies on", ("located_in", False)),
-        ("born_in", "born near", ("born_in", False)),
+        ("born_in", "born near", ("born near", False)),
         ("part_of", "part of", ("part_of", False)),
         ("created_by", "third book written by", ("third book written by", False)),
         ("flows into", "Flows_Into", ("flows into", False)),

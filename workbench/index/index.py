@@ -184,7 +184,8 @@ class Index(Record):
             chosen |= {kind: dict(values) for kind, values in settings.items()}
             kinds = closure({*asked, *manifest["layers"]})
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
-                kinds = closure({*kinds, "profiles"})
+                brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
+                kinds = closure({*kinds, *brought})
             _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen, asked)
         return cls(store.folder, encoder)
 

@@ -1,7 +1,8 @@
 """The schema graph of profiles that the data bring: taken as they are.
 
-A description of the form "type: value; type: value", as imports of Youtu-GraphRAG have it, becomes attributes; another
-one is the attribute `description`.
+Relations are those of the profiles or, where these name none, the triples that came with them, as in an import of
+Youtu-GraphRAG. A description of the form "type: value; type: value", as the same import has it, becomes attributes;
+another one is the attribute `description`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from workbench.data import Extraction
 from workbench.data.graph import Attribute, EntityType, Relation, Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.index.schema_extracting import Parts, Stated, parts
@@ -23,7 +25,7 @@ _BEGINS = re.compile(_ATTRIBUTE)
 _BETWEEN = re.compile(rf"; (?={_ATTRIBUTE})")
 
 
-def given(profiles: Profiles) -> Parts:
+def given(profiles: Profiles, extractions: Sequence[Extraction] = ()) -> Parts:
     """All profiles of a name as one entity, with the type that most give, in doubt the first."""
     types: dict[str, Counter[str]] = defaultdict(Counter)
     relations: Stated = defaultdict(dict)
@@ -32,10 +34,9 @@ def given(profiles: Profiles) -> Parts:
         types[profile.name].update([profile.type] if profile.type else [])
         for kind, value in _attributes(profile.description):
             attributes[profile.name, kind, value] |= dict.fromkeys(profile.passages)
-    for relation in profiles.relations:
-        if relation.source and relation.target:
-            key = relation.source, _label(relation), relation.target
-            relations[key] |= dict.fromkeys(relation.passages)
+    for source, label, target, passages in _relations(profiles, extractions):
+        if source and target:
+            relations[source, label, target] |= dict.fromkeys(passages)
     settled = {name: votes.most_common(1)[0][0] for name, votes in types.items() if votes}
     found = parts(relations, attributes, settled, {})
     return found._replace(entities=_with_all(found.entities, profiles.entities, settled))
@@ -64,6 +65,17 @@ def _attributes(description: str) -> Iterator[tuple[str, str]]:
     for part in _BETWEEN.split(description):
         kind, _, value = part.partition(": ")
         yield kind, value
+
+
+def _relations(profiles: Profiles, extractions: Sequence[Extraction]) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    """(source, label, target, passages)"""
+    if extractions and not any(relation.label for relation in profiles.relations):
+        for record in extractions:
+            for subject, label, obj in record.triples:
+                yield subject, label or RELATED, obj, (record.passage_id,)
+    else:
+        for relation in profiles.relations:
+            yield relation.source, _label(relation), relation.target, relation.passages
 
 
 def _label(relation: RelationProfile) -> str:

@@ -94,7 +94,7 @@ class SchemaGraphLayer(TypedLayer):
         return {
             "encoder": build.encoder.name,
             "maker": None if given else maker(_engine(build), STEP),
-            "given": build.keys["profiles"] if given else None,
+            "given": [build.keys.get(kind) for kind in ("profiles", "extractions")] if given else None,
             "seed": request_key(asdict(_seed(build.data, settings))),
         }
 
@@ -103,7 +103,8 @@ class SchemaGraphLayer(TypedLayer):
         seed = _seed(build.data, settings)
         profiles = _given(build)
         if profiles is not None:
-            found = schema_given.given(profiles.profiles)
+            extractions = build.layers.get("extractions")
+            found = schema_given.given(profiles.profiles, extractions.records if extractions else ())
             schema = seed = seed if _named(build.data, settings) else schema_given.described(found)
             evolution, summary = [], {"given": True}
         else:

@@ -34,7 +34,7 @@ _FUNCTION = _COPULAS | words(
     "a an the of in on at by to from for with as into has have had do does did its his her their"
 )
 _PREPOSITIONS = {"by": "by", "of": "of", "to": "to", "for": "for", "with": "with", "from": "from", "as": "as",
-                 "into": "to", "in": "in", "on": "on", "at": "in", "near": "in"}  # fmt: skip
+                 "into": "to", "in": "in", "on": "on", "at": "in"}  # fmt: skip
 _RELATED = ("related to", "associated with", "connected to")  # of two names, without what joins them
 _WITHIN = ("located in", "part of", "in")  # of a place and the one that it lies in
 
@@ -329,7 +329,7 @@ def _relation(name: str) -> _Relation:
 
 def _family(word: str) -> str:
     """A relative is of one family with its like, whichever the gender."""
-    return KIN[word][0] if word in KIN else stem(word)
+    return KIN[word][0] if word in KIN else stem("lie" if word in ("lies", "lay") else word)
 
 
 def _same(one: Sequence[str], other: Sequence[str]) -> bool:
