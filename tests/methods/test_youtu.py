@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from knowledge_trees import Scripted, TreeIndex, WordEncoder
 
+import workbench as wb
 from workbench.errors import SettingError
 from workbench.layouts import youtu as layout
 from workbench.methods.bdtr import BDTR
@@ -199,6 +200,16 @@ def test_the_context_is_a_layout(index):
     assert len(evidence.context.chunks) == 2 and len(evidence.context.relations) == 3
     assert evidence.reports[0].item.passages == ("p1", "p2", "p4", "p5")
     assert evidence.paths[0].item.passages and evidence.entities[0].item.type == "film"
+
+
+def test_readers_go_over_it(index):
+    evidence = Youtu(index, top_k=3).retrieve("dune directed", k=3)
+    for spec, opening in (("direct", "-----Entities-----"), ("direct[layout=youtu]", "### Triples")):
+        reader = wb.reader(spec)
+        assert reader.context(evidence).text.startswith(opening), spec
+        assert [one.id for one in reader.context(evidence).passages] == [id for id, _ in evidence.ranking]
+        assert reader.read(evidence.question, evidence).failure is None
+    assert wb.reader("structured").context(evidence).text.startswith("-----Paths-----")
 
 
 # -- decomposition ----------------------------------------------------------------------------------------------------

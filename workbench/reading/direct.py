@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from workbench.layouts import of_evidence
+from workbench.layouts import ket_rag, of_evidence, youtu
 from workbench.reading import base
 from workbench.reading.render import Context, laid_out, render
 from workbench.records import Evidence
@@ -22,7 +22,8 @@ class Direct(base.ContextReader):
     together.
 
     `layout`: `auto` is the method's own, whole, where it has one, else `passages`, the text of these alone; `graph` has
-    the entities and facts of the evidence as well, as tables of at most `budget` tokens."""
+    the entities and facts of the evidence as well, as tables of at most `budget` tokens; `youtu` has the same as
+    triples, communities and chunks (`workbench.layouts.youtu`)."""
 
     name = "direct"
     paper = "From RAG to Memory (arXiv 2502.14802)"
@@ -31,15 +32,15 @@ class Direct(base.ContextReader):
     class Settings(base.Settings):
         k: base.Passages | None = 5
         budget: Budget | None = None
-        layout: Literal["auto", "passages", "graph"] = "auto"
+        layout: Literal["auto", "passages", "graph", "youtu"] = "auto"
 
     def uncompressed(self, evidence: Evidence) -> Context:
         own, (k, budget, layout) = evidence.context, (getattr(self.settings, n) for n in ("k", "budget", "layout"))
         if layout == "auto" and own is not None:
             return laid_out(evidence, own)
-        if layout == "graph":
+        if layout in ("graph", "youtu"):
             read = replace(evidence, selected=k if evidence.selected is None else evidence.selected)
-            return laid_out(evidence, of_evidence(read, budget))
+            return laid_out(evidence, of_evidence(read, budget), youtu if layout == "youtu" else ket_rag)
         return render(evidence, k if evidence.selected is None else evidence.selected, budget)
 
 

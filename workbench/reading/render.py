@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import NamedTuple
 
 from workbench import tokens
@@ -74,9 +75,9 @@ def joined(passages: Iterable[Passage]) -> str:
     return BETWEEN.join(passage.content for passage in passages)
 
 
-def laid_out(evidence: Evidence, graph: ContextGraph) -> Context:
-    """The context that a graph makes, in the layout ket_rag."""
-    text = ket_rag.write(graph)
+def laid_out(evidence: Evidence, graph: ContextGraph, layout: ModuleType = ket_rag) -> Context:
+    """The context that a graph makes in a layout."""
+    text = layout.write(graph)
     return Context(text, tokens.count(text), _passages(evidence, graph), graph=graph)
 
 

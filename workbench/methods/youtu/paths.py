@@ -16,7 +16,7 @@ from workbench.methods.youtu.triples import Triples
 
 class Found(NamedTuple):
     """A path: rows of its entities and of its triples, and the mean of the triples' cosines. `joined`: it ends at a
-    keyword or at another seed."""
+    goal or at another seed."""
 
     entities: tuple[int, ...]
     triples: tuple[int, ...]

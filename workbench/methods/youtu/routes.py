@@ -68,7 +68,6 @@ class Tree:
 
     community_triples   csr (c, t): the triples of the members, for the communities with a name, in the order of
                         `community_vectors`; `communities` are their ids
-    keywords            bool (n): the central members of communities (level 3)
     """
 
     def __init__(self, index: Index, settings: Any):
@@ -78,9 +77,6 @@ class Tree:
         self.passages = np.asarray(index.passages.vectors)
         self.communities, vectors = self._named() if settings.community else ([], np.zeros((0, 1), np.float32))
         self.community_vectors = vectors
-        self.keywords = np.zeros(len(self.graph.names), dtype=bool)
-        for community in self.tree.communities if settings.community else ():
-            self.keywords[list(community.keywords)] = True
         self.community_triples = self._of_members()
         self._prepare_entities()
 
@@ -206,18 +202,30 @@ class Tree:
         return Brought("triple", self._best(top(cosines.triples, SPARE * self.settings.top_k), cosines.triples))
 
     def community(self, cosines: Cosines, entities: dict[int, float], types: frozenset[str]) -> Brought:
-        places = top(cosines.communities, self.settings.top_communities).tolist()
+        places = self._closest(cosines)
         scores = {self.communities[place]: float(cosines.communities[place]) for place in places}
         found = self._best(rows_of(self.community_triples, places), cosines.triples)
         gamma = self.settings.gamma
         return Brought("community", {row: score * gamma for row, score in found.items() if score > 0}, scores)
+
+    def _closest(self, cosines: Cosines) -> list[int]:
+        """Places of the closest communities, best first."""
+        return top(cosines.communities, self.settings.top_communities).tolist()
+
+    def _keywords(self, cosines: Cosines) -> np.ndarray:
+        """The keywords (level 3) of the closest communities, bool (n): those of all communities would let paths that
+        lead anywhere come before close ones."""
+        found = np.zeros(len(self.graph.names), dtype=bool)
+        for place in self._closest(cosines):
+            found[list(self.tree.communities[self.communities[place]].keywords)] = True
+        return found
 
     def path(self, cosines: Cosines, entities: dict[int, float], types: frozenset[str]) -> Brought:
         settings = self.settings
         fits = self._fits(types) if types else np.ones(len(self.graph.names), dtype=bool)
         seeds = sorted(entities, key=lambda row: not fits[row])[: settings.path_seeds]  # stable
         found = paths.search(
-            self.edges, cosines.triples, np.array(seeds, dtype=np.int64), self.keywords,
+            self.edges, cosines.triples, np.array(seeds, dtype=np.int64), self._keywords(cosines),
             settings.depth, settings.visits, settings.paths,
         )  # fmt: skip
         scores = fusion.kept([found.of_triples()], self.triples.same, settings.top_k)
