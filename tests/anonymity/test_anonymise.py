@@ -152,6 +152,15 @@ def test_the_rules_find_and_link_names():
     assert sharing_words(["Ann Lee", "Bo Lee", "Bo", "Orl"]) == [("Ann Lee", "Bo", "Bo Lee")]
 
 
+def test_what_one_request_links_is_bounded():
+    """Two hundred rivers are not asked about together because they are rivers."""
+    names = [f"River {letter}{number}" for letter in "abc" for number in range(70)]
+    people = ["Ann River", "Ann", "Bo River"]
+    blocks = sharing_words([*names, *people])
+    assert blocks == [("Ann", "Ann River")]
+    assert sharing_words(names[:100]) == [tuple(sorted(names[:100]))]
+
+
 def test_a_passage_whose_names_are_not_found_is_an_error():
     class Failing(RulesEngine):
         def run(self, step, inputs, **more):

@@ -567,7 +567,10 @@ def things(text: str) -> dict[str, Analysis]:
         "covered_only": plain((covered, covered | {"read_n": 1, "read": 1.0}), "decomposition", "covered_figure"),
         "cost_quality": CostQuality(text, costs, notes, draw=of("cost_quality").figure),
         "judged_accuracy": JudgedAccuracy(
-            text, (judged, judged | {"accuracy": None, "low": None, "high": None}), notes, (judgement,),
+            text,
+            (judged, judged | {"accuracy": None, "low": None, "high": None}),
+            notes,
+            (judgement,),
             draw=of("judged_accuracy").figure,
         ),
         "win_rate": WinRate(text, rates, notes, text, text, (judgement,), draw=of("win_rate").figure),

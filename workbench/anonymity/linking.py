@@ -11,6 +11,7 @@ from workbench.errors import DataError
 from workbench.llm.engine import Engine
 from workbench.steps import find_names, link_names
 
+LARGEST = 100  # names of one request to link
 Found = dict[str, list[tuple[str, str]]]  # name → (type, passage id), once for each passage
 
 
@@ -37,20 +38,29 @@ def _outputs(engine: Engine, step, asked: list) -> Iterator:
         yield result.value
 
 
-def sharing_words(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Groups of at least two names that hang together by words.
+def sharing_words(names: Iterable[str], barred: frozenset[str] = frozenset()) -> list[tuple[str, ...]]:
+    """Groups of 2 to LARGEST names that hang together by words with a capital. A larger group is taken apart at its
+    most frequent word, which says least about who is meant.
 
     >>> sharing_words(["Nora", "Nora Whitlock", "Orsby", "Tom Whitlock"])
     [('Nora', 'Nora Whitlock', 'Tom Whitlock')]
     """
     group: dict[str, set[str]] = {}
     for name in names:
-        words = set(name.casefold().split())
+        words = _words(name) - barred
         together = {name}.union(*(group[word] for word in words if word in group))
-        every = {word for one in together for word in one.casefold().split()}
-        group |= dict.fromkeys(every, together)
-    found = {tuple(sorted(one)) for one in group.values() if len(one) > 1}
-    return sorted(found)
+        group |= dict.fromkeys({word for one in together for word in _words(one) - barred}, together)
+    found = sorted({tuple(sorted(one)) for one in group.values() if len(one) > 1})
+    return [block for one in found for block in ([one] if len(one) <= LARGEST else _apart(one, barred))]
+
+
+def _apart(names: tuple[str, ...], barred: frozenset[str]) -> list[tuple[str, ...]]:
+    counts = Counter(word for name in names for word in sorted(_words(name) - barred))
+    return sharing_words(names, barred | {max(sorted(counts), key=counts.__getitem__)})
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in name.split() if not word[0].islower())
 
 
 def _grouped(groups: list[list[str]], known: dict[str, str]) -> list[list[str]]:

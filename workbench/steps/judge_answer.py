@@ -1,5 +1,5 @@
 """Step `judge_answer`: is an answer right? 1 or 0, without a third verdict (the judge of Youtu-GraphRAG, arXiv
-2508.19855, section 5; our wording).
+2508.19855; our wording).
 
 The released code counts a reply that is literally "1" alone; ours takes the first digit, so that "1." counts as well. A
 reply without a 0 or a 1 is unreadable, not wrong."""

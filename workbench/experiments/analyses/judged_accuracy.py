@@ -1,5 +1,5 @@
 """Accuracy as a judge sees it, and refusals, over the questions that have an answer and those that have none
-(Youtu-GraphRAG, arXiv 2508.19855, section 5: "top-20 accuracy" in the modes `open` and `reject`)."""
+(Youtu-GraphRAG, arXiv 2508.19855: "top-20 accuracy" in the modes `open` and `reject`)."""
 
 from __future__ import annotations
 
