@@ -16,6 +16,7 @@ from workbench.views.base import short
 from workbench.views.drawing import HEIGHT, LABEL, Drawing, drawing_data, drawing_page
 from workbench.views.graph import EDGES, NODES, edge_width, node_size
 from workbench.views.layout import layout
+from workbench.views.map_page import Map, map_data, map_page
 from workbench.views.palette import VERMILION, theme_named
 
 CROWDED = 1000  # nodes from which on marks are small and edges equally thin
@@ -66,13 +67,25 @@ class Frame(anywidget.AnyWidget):
             self.page = drawing_page(drawing, height=self.height, theme=self.theme)
 
 
+class MapFrame(Frame):
+    """A map in a sandboxed frame, for some ten thousand nodes."""
+
+    def draw(self, shown: Map) -> None:
+        """Load the first map as a page; send the page the others, to which it moves."""
+        self.picked = -1  # so that the same node can be clicked in the next map
+        if self.page:
+            self.drawn = map_data(shown)
+        else:
+            self.page = map_page(shown, height=self.height, theme=self.theme)
+
+
 class Canvas(widgets.Box):
     """A place for a drawing or a WebGL view; calls `clicked` with the id of a node."""
 
-    def __init__(self, theme: str = "light", height: int = HEIGHT, **layout: str):
+    def __init__(self, theme: str = "light", height: int = HEIGHT, frame: type[Frame] = Frame, **layout: str):
         super().__init__(layout=layout or _FULL)
         self.clicked: Callable[[int], Any] = lambda node: None
-        self.frame = Frame(theme, height)
+        self.frame = frame(theme, height)
         self._listen(self.frame)
 
     def draw(self, drawing: Drawing | None) -> None:

@@ -181,7 +181,7 @@ def _font(size: float, stroke: float, colours: Theme) -> dict:
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 # The page may run and load only what it contains.
-_POLICY = (
+POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
 )
@@ -249,6 +249,6 @@ def _empty_page(height: int, theme: str) -> tuple[str, str]:
     network.set_options(_OPTIONS)
     made = network.generate_html(notebook=False)
     made = re.sub(r'<(script|link)\b[^>]*(?:src|href)="https?://[^>]*>(?:\s*</script>)?', "", made)
-    made = made.replace("<head>", f"<head>{_POLICY}<style>{_CSS.format(paper)}</style>", 1)
+    made = made.replace("<head>", f"<head>{POLICY}<style>{_CSS.format(paper)}</style>", 1)
     before, _, after = made.rpartition("</body>")
     return before + _SCRIPT, after

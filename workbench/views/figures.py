@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Circle
 from matplotlib.patheffects import Normal, Stroke
 from matplotlib.ticker import MaxNLocator
 
@@ -24,6 +25,7 @@ from workbench.records import Evidence
 from workbench.views.base import short
 from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
 from workbench.views.graph import graph_drawing
+from workbench.views.map_page import Map
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 # Metadata that would make every file different.
@@ -152,6 +154,48 @@ def drawing_figure(drawing: Drawing) -> Picture:
     return Picture(figure, repr(drawing))
 
 
+def map_figure(shown: Map, labels: int = 40) -> Picture:
+    """The map for print, with the places, colours and marks of its page, and its first labels."""
+    figure = Figure(figsize=(9.6, 6.0), layout="constrained", dpi=110)
+    axes = figure.subplots()
+    axes.axis("off")
+    axes.set_aspect("equal")
+    places = shown.places * (1, -1)
+    for style, look in enumerate(shown.edge_styles):
+        ends = places[shown.edges[shown.edge_style == style]]
+        axes.add_collection(
+            LineCollection(ends, colors=look.colour, linewidths=look.linewidth, alpha=look.opacity, zorder=0)
+        )
+    for row in range(shown.discs):
+        colour = shown.node_styles[shown.style[row]].colour
+        axes.add_patch(Circle(places[row], shown.radii[row], facecolor=f"{colour}22", edgecolor=colour, zorder=1))
+    points = np.arange(len(shown)) >= shown.discs
+    for style, look in enumerate(shown.node_styles):
+        here = points & (shown.style == style)
+        axes.scatter(*places[here].T, s=6 if shown.discs else 22, c=look.colour, marker=SHAPES[look.shape][0], zorder=2)
+    rings = places[list(shown.rings)].reshape(-1, 2)
+    axes.scatter(*rings.T, s=60, facecolors="none", edgecolors=VERMILION, linewidths=1.6, zorder=3)
+    for row in _roomy(shown, places)[:labels]:
+        _write(axes, plain_label(shown.labels[row], 30), places[row], (0, 0 if shown.discs else -6), "center", 6)
+    axes.autoscale_view()
+    axes.set_title(plain_label(shown.name, 110), loc="left", fontsize=9)
+    figure.legend(handles=_handles(shown), loc="outside lower left", ncols=6, frameon=False, fontsize=7)
+    return Picture(figure, repr(shown))
+
+
+def _roomy(shown: Map, places: np.ndarray) -> list[int]:
+    """Rows of a map whose labels do not meet one of an earlier row, by the estimated sizes of their letters."""
+    unit = float(np.ptp(places[:, 0])) / 600 if len(places) else 1.0  # a figure is some 600 points wide
+    taken: list[tuple[float, float, float]] = []
+    found = []
+    for row, label in enumerate(shown.labels):
+        half, (x, y) = 1.8 * min(len(label), 30) * unit, places[row]
+        if label and all(abs(x - a) > half + b or abs(y - c) > 8 * unit for a, c, b in taken):
+            taken.append((x, y, half))
+            found.append(row)
+    return found
+
+
 def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
     """Lines by style, the first style on top; edges with a direction as arrows."""
     for depth, style in enumerate(drawing.edge_styles):
@@ -190,7 +234,7 @@ def _write(axes: Axes, label: str, at: np.ndarray, offset: tuple[int, int], alig
     )  # fmt: skip
 
 
-def _handles(drawing: Drawing) -> list[Line2D]:
+def _handles(drawing: Drawing | Map) -> list[Line2D]:
     marks = {"linestyle": "", "markersize": 6}
     handles = [
         Line2D([], [], marker=SHAPES[style.shape][0], color=style.colour, label=plain_label(style.name, 30), **marks)
