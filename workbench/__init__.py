@@ -36,7 +36,7 @@ _DEFINED_IN = {
 }
 _MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, "ablate", "explore", "methods", "replay", "steer", "trace_dots"])
+__all__ = sorted([*_MODULE_OF, "ablate", "explore", "methods", "replay", "steer", "trace_dots", "tree"])
 
 
 def __getattr__(name):
@@ -90,3 +90,11 @@ def trace_dots(source, questions=(), **settings):
     from workbench.views.dot_tracer import Tracer
 
     return Tracer(source, questions, **settings)
+
+
+def tree(source, questions=(), **settings):
+    """Widgets to walk a knowledge tree and to send questions through it, live or saved; see
+    :class:`workbench.views.tree_widget.Tree`."""
+    from workbench.views.tree_widget import Tree
+
+    return Tree(source, questions, **settings)

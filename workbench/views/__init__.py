@@ -15,15 +15,18 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     graph,
     groupings,
     index,
+    map_page,
     node_details,
     profiles,
     proofs,
     records,
     replay,
+    routes,
     run,
     steering,
     tables,
     trace,
+    tree,
 )
 from workbench.views.base import html, text
 

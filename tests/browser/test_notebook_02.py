@@ -1,0 +1,232 @@
+"""Notebook 02 as its reader sees it: walking, weighing, comparing, asking; both themes; attacks; large maps."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from lab import Notebook
+from panning import panned
+from planted_tree import planted_tree, theme_index
+from playwright.sync_api import Locator, expect
+from test_hostile_records import ATTACKS
+from test_views import TAGS
+from workbench.graph.regrouping import Division
+
+from workbench.testing import HashEncoder
+from workbench.text import storable
+from workbench.views.map_page import map_page
+from workbench.views.tree_map import community_map, overview_map, type_palette
+
+pytestmark = pytest.mark.browser
+
+# Where a click meets the row of a node and nothing else, in pixels of the page; waits until the map stands still.
+WHERE = """async (_, id) => {
+  while (!wide || asked || since) await new Promise((again) => setTimeout(again, 20));
+  const row = map.nodes.id.indexOf(id), {k} = view, r = map.nodes.r[row] * k;
+  const [x, y] = [view.x + k * X[row], view.y + k * Y[row]];
+  for (let reach = 0; reach < Math.max(r, 8); reach += 2) for (let turn = 0; turn < 12; turn++) {
+    const [a, b] = [x + reach * Math.cos(turn / 2), y + reach * Math.sin(turn / 2)];
+    if (a > 0 && b > 0 && a < wide && b < high && hit(a, b) === row) return {x: a, y: b};
+  }
+}"""
+STANDS = """async () => {
+  while (!wide || asked || since) await new Promise((again) => setTimeout(again, 20));
+  return {ids: map.nodes.id, discs: map.discs, labels: map.nodes.label, rings: map.rings, x: [...X]};
+}"""
+
+
+def picture(widget: Locator) -> Locator:
+    """The page of the map."""
+    frame = widget.locator("iframe:visible").first.content_frame
+    frame.locator("canvas").wait_for()
+    return frame.locator("body")
+
+
+def stands(widget: Locator) -> dict:
+    """What the map shows when nothing moves any more."""
+    return picture(widget).evaluate(STANDS)
+
+
+def click(widget: Locator, id: int) -> None:
+    # A frame that is out of sight neither draws nor notices its new size.
+    widget.locator("iframe:visible").first.scroll_into_view_if_needed()
+    widget.page.wait_for_timeout(500)
+    where = picture(widget).evaluate(WHERE, id)
+    assert where, f"{id} cannot be clicked"
+    widget.locator("iframe:visible").first.click(position=where)
+
+
+def entries(widget: Locator) -> list[str]:
+    return widget.locator("select[size] option").all_inner_texts()
+
+
+def choose(widget: Locator, entry: str) -> None:
+    widget.locator("select[size]").select_option(label=entry)
+
+
+def tab(widget: Locator, name: str) -> Locator:
+    """Bring a tab to the front."""
+    widget.get_by_role("tab", name=name).click()
+    return widget.locator(".jupyter-widget-tab-contents, .widget-tab-contents")
+
+
+@pytest.mark.slow
+def test_its_widgets_walk_the_tree(lab, page, notebook):
+    notebook = lab.open(page, notebook("02", live=True).path)
+    expect(notebook.outputs("02 Inspect communities: meridian")).to_contain_text("all checks hold")
+    widgets = notebook.panel.locator(".hopscope-tree")
+    expect(widgets).to_have_count(3, timeout=60_000)
+    live, weighed, saved = widgets.all()
+    walk(notebook, live)
+    compare(notebook, live)
+    ask(notebook, live)
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"02_weighed_{theme}", weighed)
+        notebook.screenshot(f"02_saved_{theme}", saved)
+    expect(weighed.get_by_text("are in another community than in the index")).to_be_visible()
+    asked = saved.locator("input[list]").first.input_value()
+    expect(saved.locator("p", has_text=asked.partition(": ")[2]).first).to_be_visible()
+
+
+def walk(notebook: Notebook, live: Locator) -> None:
+    """Down from a disc, by clicks and by the list, and back from a passage."""
+    live.get_by_role("button", name="all communities").click()
+    shown = stands(live)
+    assert shown["discs"] > 10 and len(entries(live)) >= shown["discs"]
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"02_overview_{theme}", live)
+
+    # A disc, then a member of it, by clicks.
+    click(live, shown["ids"][0])
+    expect(live.locator("span.tag", has_text="community 0")).to_be_visible()
+    keywords = entries(live)
+    inside = stands(live)
+    assert inside["discs"] == 0 and inside["rings"] and inside["ids"] != shown["ids"]
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"02_community_{theme}", live)
+    click(live, inside["ids"][0])
+    name = inside["labels"][0]
+    expect(live.locator("p b", has_text=name).first).to_be_visible()
+    notebook.screenshot("02_entity", live)
+
+    # Level by level with the list; a passage; its place on the map of all communities.
+    live.get_by_role("button", name="attributes", exact=True).click()
+    expect(live.locator("select[size] option").first).to_contain_text(": ")
+    live.get_by_role("button", name="passages", exact=True).click()
+    passage = entries(live)[0]
+    choose(live, passage)
+    expect(live.get_by_text("passage ›")).to_be_visible()
+    marked = stands(live)
+    assert marked["rings"] and marked["discs"] == shown["discs"]
+    notebook.screenshot("02_passage", live)
+
+    # The search, and up again.
+    found = live.get_by_placeholder("a community, an entity, a passage")
+    found.fill(f"{name} [entity]")
+    found.press("Enter")
+    live.get_by_role("button", name="up", exact=True).click()
+    expect(live.locator("span.tag", has_text="community 0")).to_be_visible()
+    assert keywords == entries(live)
+    live.get_by_role("button", name="back", exact=True).click()
+    expect(live.locator("span.tag", has_text="community 0")).to_have_count(0)
+    live.get_by_role("button", name="all communities").click()
+    assert stands(live)["discs"] == shown["discs"]
+
+
+def compare(notebook: Notebook, live: Locator) -> None:
+    """Colours, weights, merges, other divisions, the schema."""
+    colour = live.locator("select:not([size])").first
+    before = stands(live)
+    for by in ("structure", "leiden", "raptor"):
+        colour.select_option(by)
+        expect(live.get_by_text(re.compile("structure from|by leiden|by raptor")).first).to_be_visible(timeout=30_000)
+        assert stands(live)["labels"] != before["labels"]
+        notebook.screenshot(f"02_by_{by}", live)
+    colour.select_option("type")
+
+    # A lower bar between centres: communities merge, the map moves, and goes back.
+    bar = live.get_by_role("slider").nth(2)
+    bar.press("Home")
+    expect(live.get_by_text("are in another community than in the index")).to_be_visible(timeout=60_000)
+    merged = stands(live)
+    assert merged["discs"] < before["discs"]
+    notebook.screenshot("02_merged", live)
+    live.get_by_role("button", name="as built").click()
+    expect(live.get_by_text("are in another community than in the index")).to_have_count(0)
+    again = stands(live)
+    assert again["discs"] == before["discs"] and again["x"] == before["x"]
+
+    for name, said in (("merges", "outcome"), ("other groupings", "adjusted Rand"), ("schema", "in the seed")):
+        expect(tab(live, name).get_by_text(said).first).to_be_visible(timeout=30_000)
+        notebook.screenshot(f"02_{name.split()[0]}", live)
+
+
+def ask(notebook: Notebook, live: Locator) -> None:
+    """A question through the routes, and the agent's rounds."""
+    asked = live.locator("input[list]").first
+    asked.fill("Which river does the Lanthorn Bridge cross?")
+    asked.press("Enter")
+    expect(live.get_by_text("sub-question").first).to_be_visible(timeout=60_000)
+    expect(live.locator("p b", has_text="Which river does the Lanthorn Bridge cross?").first).to_be_visible()
+    fused = stands(live)["rings"]
+    assert fused
+    live.get_by_role("button", name="path", exact=True).click()
+    expect(live.get_by_text("through").first).to_be_visible()
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"02_asked_{theme}", live)
+    expect(tab(live, "rounds").get_by_text("first answer").first).to_be_visible()
+    notebook.screenshot("02_rounds", live)
+
+
+def test_nothing_in_a_tree_is_acted_upon(lab, page):
+    """Attacks in every name, type, relation, attribute, title and text."""
+    text = storable(" ".join(ATTACKS))
+    theme_index(Path(lab.root) / "hostile-tree", lambda words: f"{words} {text}", HashEncoder())
+    lab.write(
+        "hostile_tree.ipynb",
+        "import workbench as wb\nfrom workbench.testing import HashEncoder",
+        "index = wb.Index.open(wb.home() / 'hostile-tree', encoder=HashEncoder())",
+        "tree = wb.tree(index, theme='dark')\ntree",
+        "tree.community(0)",
+        "tree.entity(3)",
+        "tree.passage('river')",
+        "tree.ask('What flows into river hub?')",
+    )
+    notebook = lab.open(page, "hostile_tree.ipynb", theme="dark")
+    notebook.run_all()
+    widget = notebook.panel.locator(".hopscope-tree")
+    expect(widget).to_have_count(1)
+    assert stands(widget)["ids"]
+    for name in ("merges", "other groupings", "schema", "question", "rounds"):
+        tab(widget, name)
+    expect(tab(widget, "question").get_by_text("What flows into river hub?").first).to_be_visible()
+    frame = widget.locator("iframe:visible").first
+    frame.scroll_into_view_if_needed()
+    for at in range(8):
+        frame.hover(position={"x": 60 + 80 * at, "y": 180 + 20 * at})
+    notebook.panel.locator(".hopscope details").evaluate_all("all => all.forEach(element => { element.open = true })")
+    found = notebook.panel.locator(".hopscope *").evaluate_all("all => [...new Set(all.map(e => e.localName))]")
+    assert set(found) <= TAGS
+    for part in page.frames:
+        assert part.evaluate("window.pwned === undefined")
+    notebook.screenshot("02_hostile")
+
+
+def test_forty_thousand_entities_open_at_once_and_pan_smoothly(page, tmp_path):
+    """Bounds that a busy machine keeps, too; `benchmarks/tree_map.py` measures."""
+    tree = planted_tree(40_000, 200, dimension=32)
+    division = Division.built(tree)
+    maps = {"all": overview_map(tree, division, type_palette(tree, division)), "one": community_map(tree, 0)}
+    for name, shown in maps.items():
+        path = tmp_path / f"{name}.html"
+        path.write_text(map_page(shown), encoding="utf-8")
+        assert path.stat().st_size < 200_000
+        found = panned(page, path)
+        assert found.opened < 6 and found.frames > 12, name
+        assert page.evaluate("map.labelled > 5")

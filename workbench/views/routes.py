@@ -1,0 +1,144 @@
+"""The view of a question's routes through the knowledge tree: what each brought, what fusion kept, and the rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.methods.youtu.events import Facts, Scores
+from workbench.methods.youtu.routed import Reflected, Routes, RouteTaken, Searched
+from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+
+FUSED = "fused"  # what fusion kept, beside the routes themselves
+BROUGHT, LINE = 8, 300  # triples of a route; characters of a thought
+HAS = "has_attribute"
+
+
+@text.register
+def _(shown: Routes) -> str:
+    lines = [f"Routes of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
+    lines += [f"  ! {clean(note, LINE)}" for note in _notes(shown)]
+    for one in shown.searches:
+        taken = ", ".join(f"{route.route} {len(route.triples)}" for route in one.routes)
+        lines.append(f"  {clean(one.origin, 40)}: {clean(one.query, 120)} → {taken}; kept {len(one.triples)}")
+    lines += [f"  ended: {shown.stopped}"] if shown.stopped else []
+    return "\n".join(lines)
+
+
+@html.register
+def _(shown: Routes) -> str:
+    return page(routes_part(shown, FUSED, None), details("rounds", rounds_part(shown)))
+
+
+def route_names(shown: Routes) -> list[str]:
+    """The routes that any query took, in their order."""
+    return list(dict.fromkeys(route.route for one in shown.searches for route in one.routes))
+
+
+def searches_of(shown: Routes, round: int | None) -> Sequence[Searched]:
+    """The queries of a round, 0 for the sub-questions; all for None."""
+    if round is None:
+        return shown.searches
+    if round == 0:
+        return shown.sub_questions
+    found = shown.rounds[round - 1].found
+    return (found,) if found else ()
+
+
+def brought(shown: Routes, route: str, round: int | None = None) -> list[str]:
+    """The names at the ends of the triples that a route brought, or that fusion kept, each once, best first."""
+    names: dict[str, float] = {}
+    for one in searches_of(shown, round):
+        for head, relation, tail, score in _triples(one, route):
+            for name in (head,) if relation == HAS else (head, tail):
+                names[name] = max(names.get(name, score), score)
+    return sorted(names, key=lambda name: (-names[name], name))
+
+
+def routes_part(shown: Routes, route: str, round: int | None) -> str:
+    """A question: what it involves, and for each query of a round what `route` brought, or what fusion kept of all."""
+    bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in _notes(shown))
+    involved = shown.involved
+    words = (
+        ("entity types", involved.entity_types), ("relations", involved.relations),
+        ("attributes", involved.attributes), ("filtered by", involved.matched),
+    )  # fmt: skip
+    said = "; ".join(f"{name}: {', '.join(clean(one, 60) for one in found)}" for name, found in words if found)
+    found = "".join(_search(one, route) for one in searches_of(shown, round))
+    return (
+        f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{bad}"
+        f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
+        f"{found or '<p class=q>this round searched for nothing</p>'}"
+    )
+
+
+def rounds_part(shown: Routes) -> str:
+    """The agent's rounds: the first answer, then thoughts, queries and why it stopped."""
+    if shown.answer is None and not shown.rounds:
+        return "<p class='q'>no agent: the question was taken apart and searched once</p>"
+    rows = [(0, clean(shown.answer or "no answer", LINE), "", "", "first answer")]
+    rows += [
+        (one.number, clean(one.thought or one.failure or "", LINE), clean(one.query, 160), _found(one), _ended(one))
+        for one in shown.rounds
+    ]
+    return table(["round", "thought", "next query", "brought", "outcome"], rows)
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def _search(one: Searched, route: str) -> str:
+    """One query: the triples of the route, with the routes that brought each and whether fusion kept it."""
+    kept = {fact[:3] for fact in one.triples}
+    by: dict[tuple, list[str]] = {}
+    for taken in one.routes:
+        for fact in taken.triples:
+            by.setdefault(fact[:3], []).append(taken.route)
+    found = _triples(one, route)
+    rows = [
+        (clean(head, 80), clean(relation, 60), clean(tail, 120), score, ", ".join(by.get((head, relation, tail), ())),
+         "kept" if (head, relation, tail) in kept else "–")
+        for head, relation, tail, score in found
+    ]  # fmt: skip
+    through = "".join(_through(taken) for taken in one.routes if taken.route == route)
+    counts = ", ".join(f"{taken.route} {len(taken.triples)}" for taken in one.routes)
+    headers = ["head", "relation", "tail", "score", "routes", "fusion"]
+    first, rest = table(headers, rows[:BROUGHT]), rows[BROUGHT:]
+    more = details(f"{len(rest)} more", table(headers, rest)) if rest else ""
+    passages = (
+        f"<p class='q'>passages kept: {esc(', '.join(short(name, 40) for name, _ in one.passages[:BROUGHT]), 600)}</p>"
+    )
+    return (
+        f"<p><b>{esc(one.query, 300)}</b> <span class='tag'>{esc(one.origin, 40)}</span> "
+        f"<span class='q'>brought: {esc(counts)}; kept {len(one.triples)}</span></p>{through}{first}{more}{passages}"
+    )
+
+
+def _through(taken: RouteTaken) -> str:
+    """The entities, communities or paths that the route went through."""
+    filtered = " (the type filter changed their order)" if taken.filtered else ""
+    return f"<p class='q'>through {esc(_listed(taken.through), 900)}{filtered}</p>" if taken.through else ""
+
+
+def _listed(scores: Scores) -> str:
+    return "; ".join(f"{short(name, 100)} {score:.2f}" for name, score in scores[:5])
+
+
+def _triples(one: Searched, route: str) -> Facts:
+    if route == FUSED:
+        return one.triples
+    return next((taken.triples for taken in one.routes if taken.route == route), ())
+
+
+def _found(one: Reflected) -> str:
+    return f"{len(one.found.triples)} triples" if one.found else ""
+
+
+def _ended(one: Reflected) -> str:
+    if one.answer:
+        return f"answered: {clean(one.answer, 120)}"
+    return one.stopped or "goes on"
+
+
+def _notes(shown: Routes) -> list[str]:
+    """Why it fell back or failed."""
+    return [note for note in (shown.fallback, shown.failure) if note]

@@ -1,0 +1,296 @@
+"""Maps of a knowledge tree: all communities, one community with its members, one entity with what is said of it.
+
+However large the tree is, a map shows a bounded part and says what it leaves out. Places come from the vectors of the
+entities; they are computed here, so that the same tree gives the same picture."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.graph.knowledge_tree import (
+    NONE,
+    EntityPlace,
+    KnowledgeTree,
+    cosines,
+    dominant,
+    group_means,
+    group_sums,
+    joined_by,
+    principal_plane,
+)
+from workbench.graph.regrouping import Division
+from workbench.views.base import clean, short
+from workbench.views.disc_layout import apart, spread, sunflower
+from workbench.views.drawing import EdgeStyle, NodeStyle
+from workbench.views.map_page import Map
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+
+DISCS, POINTS, NAMED = 400, 6_000, 2_500  # communities, entities, and entities that can have names, of the overview
+MEMBERS, LINES, DENSE = 1_500, 2_000, 300  # of a community's map; lines from which on they are faint
+AROUND = 60  # neighbours, attributes and passages of an entity's map, of each kind
+JOINED = 120  # lines between communities
+TINTS = ("#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#084594")  # little to much
+MARKS = (
+    (BLUE, "dot"), (ORANGE, "square"), (GREEN, "triangle"), (PURPLE, "diamond"), (SKY, "triangleDown"),
+    (VERMILION, "star"),
+)  # fmt: skip
+OTHER = NodeStyle("other types", GREY, "hexagon")
+SAME, ELSEWHERE = NodeStyle("with most of its community", BLUE), NodeStyle("elsewhere", ORANGE, "square")
+NOWHERE = NodeStyle("in no group", GREY, "hexagon")
+ATTRIBUTE, PASSAGE = NodeStyle("attribute", GREY, "square"), NodeStyle("passage", ORANGE, "diamond")
+FEW = EdgeStyle("few relations", GREY, "──", 0.6, False, 0.5, "solid", 0.35)
+MANY = EdgeStyle("many relations", GREY, "━━", 2.5, False, 2.0, "solid", 0.5)
+INSIDE = EdgeStyle("relation", GREY, "──", 0.8, False, 0.6, "solid", 0.4)
+FAINT = INSIDE._replace(width=0.5, opacity=0.15)
+SAYS = EdgeStyle("attribute", GREY, "╌╌", 1, (5, 4), 0.8, (0, (4, 3)), 0.8)
+STATES = EdgeStyle("stated in", ORANGE, "┈┈", 1, (2, 4), 0.8, (0, (1.5, 2.5)), 0.8)
+COLOURS = ("type", "structure", "meaning")  # what an overview can be coloured by; other groupings come on top
+
+
+class Palette(NamedTuple):
+    """The styles of a map, the position of each entity's and of each community's, and what labels add."""
+
+    styles: tuple[NodeStyle, ...]
+    points: np.ndarray
+    discs: np.ndarray
+    notes: Sequence[str] = ()
+
+
+def type_palette(tree: KnowledgeTree, division: Division) -> Palette:
+    """The most frequent types, the same in all maps of a tree; a community is what most of its members are."""
+    counted = Counter(tree.graph.types)
+    names = sorted(counted, key=lambda name: (-counted[name], name))
+    styles = [NodeStyle(name or "no type", *mark) for name, mark in zip(names, MARKS)]
+    styles += [OTHER] if len(names) > len(MARKS) else []
+    at = {name: min(position, len(styles) - 1) for position, name in enumerate(names)}
+    types = np.array([at[name] for name in tree.graph.types], dtype=np.int32)
+    most = [dominant(tree.graph.types[row] for row in rows) for rows in division.rows()]
+    return Palette(tuple(styles), types, np.array([at.get(name, 0) for name in most], dtype=np.int32))
+
+
+def tint_palette(values: np.ndarray, division: Division, name: str) -> Palette:
+    """How tight communities are, in five tints from the least to the most; labels state it."""
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    steps = np.linspace(low, high, len(TINTS) + 1)
+    styles = tuple(NodeStyle(f"{name} from {step:.2f}", tint) for step, tint in zip(steps, TINTS))
+    discs = np.clip(np.searchsorted(steps, values, side="right") - 1, 0, len(TINTS) - 1).astype(np.int32)
+    points = np.where(division.groups >= 0, discs[division.groups] if len(discs) else 0, 0).astype(np.int32)
+    return Palette(styles, points, discs, [f" · {value:.2f}" for value in values])
+
+
+def agreement_palette(other: np.ndarray, division: Division, name: str) -> Palette:
+    """Where another division differs: entities that it puts elsewhere than most of their community. Labels state the
+    share of those that stay together."""
+    points = np.full(len(other), 2, dtype=np.int32)
+    discs, notes = np.full(len(division.names), 2, dtype=np.int32), [""] * len(division.names)
+    for at, rows in enumerate(division.rows()):
+        known = rows[other[rows] >= 0]
+        if len(known):
+            most = np.bincount(other[known]).argmax()
+            points[known] = np.where(other[known] == most, 0, 1)
+            discs[at], share = int((points[known] == 1).mean() > 0.5), (points[known] == 0).mean()
+            notes[at] = f" · {share:.0%}"
+    styles = (SAME._replace(name=f"{SAME.name}, by {name}"), ELSEWHERE, NOWHERE)
+    return Palette(styles, points, discs, notes)
+
+
+def overview_map(
+    tree: KnowledgeTree, division: Division, palette: Palette, marked: Iterable[int] = (), title: str = ""
+) -> Map:
+    """All communities as discs, close where their members mean the same, with their members as points. `marked` are
+    rows of entities with an outline. A click on a disc reports n + its key, one on a point its row."""
+    sizes, marked = division.sizes, [row for row in dict.fromkeys(marked) if division.groups[row] >= 0]
+    shown = np.argsort(-sizes, kind="stable")[:DISCS]
+    shown = shown[sizes[shown] > 0]
+    rows = _sample(division.groups, shown, marked)
+    centres, radii = _disc_places(tree, division, shown)
+    thin = max(1.0, sizes[shown].sum() / max(1, len(rows))) ** 0.5
+    points = _point_places(tree, division, rows, shown, centres, radii)
+    n, at = len(tree.graph.names), {group: position for position, group in enumerate(shown.tolist())}
+    notes = palette.notes or [""] * len(division.names)
+    labels = [f"{short(division.names[group], 36)}{notes[group]}" for group in shown]
+    tips = [_disc_tip(tree, division, group, int(sizes[group])) for group in shown.tolist()]
+    named = rows if len(rows) <= NAMED else rows[: len(marked)]
+    edges, lines = _between(tree, division, at)
+    return Map(
+        title or "communities", "overview",
+        np.r_[n + np.array(division.keys, dtype=np.int64)[shown], rows],
+        np.r_[centres, points], np.r_[radii, np.full(len(rows), 0.42 * thin)],
+        np.r_[palette.discs[shown], palette.points[rows]].astype(np.int32), palette.styles,
+        discs=len(shown), labels=(*labels, *(tree.graph.names[row] for row in named)),
+        tips=(*tips, *(_entity_tip(tree, row) for row in named)),
+        rings=tuple(len(shown) + position for position in range(len(marked))), outlined="marked" if marked else "",
+        edges=edges, edge_style=lines, edge_styles=(FEW, MANY) if len(edges) else (),
+        left_out=_left_out(division, len(shown), len(rows)),
+    )  # fmt: skip
+
+
+def community_map(tree: KnowledgeTree, at: int) -> Map:
+    """A community: its members, close where they mean the same, the relations among them, and the keywords outlined. A
+    click reports the row of an entity."""
+    found = tree.tree.communities[at]
+    inside = _inside(tree, found.members)
+    degree = np.bincount(inside.ravel(), minlength=len(tree.graph.names))
+    first = dict.fromkeys([found.centre, *found.keywords])
+    rest = sorted(set(found.members) - set(first), key=lambda row: (-degree[row], row))
+    rows = np.array([*first, *rest][:MEMBERS], dtype=np.int64)
+    position = {row: here for here, row in enumerate(rows.tolist())}
+    radii = 0.5 + 0.22 * np.log1p(degree[rows]) + 0.35 * np.isin(rows, list(first))
+    places = apart(spread(_flat(tree.tree.entity_matrix[rows])), radii, 2.4)
+    drawn = inside[np.isin(inside, rows).all(axis=1)][:LINES]
+    palette = type_palette(tree, Division.built(tree))
+    hidden, cut = len(found.members) - len(rows), len(inside) - len(drawn)
+    return Map(
+        tree.name(at), f"community {at}", rows, places, radii, palette.points[rows], palette.styles,
+        labels=tuple(tree.graph.names[row] for row in rows), tips=tuple(_entity_tip(tree, row) for row in rows),
+        rings=tuple(position[row] for row in found.keywords if row in position), outlined="keyword",
+        edges=np.array([[position[end] for end in pair] for pair in drawn.tolist()], np.int32).reshape(-1, 2),
+        edge_style=np.zeros(len(drawn), np.int32), edge_styles=(FAINT if len(drawn) > DENSE else INSIDE,),
+        left_out=_words_left_out(((hidden, "members"), (cut, "relations"))),
+    )  # fmt: skip
+
+
+def entity_map(tree: KnowledgeTree, place: EntityPlace) -> Map:
+    """An entity in the middle; around it its neighbours, its attributes and the passages that state it. A click on a
+    neighbour reports its row, on a passage n + its row."""
+    n, graph = len(tree.graph.names), tree.graph
+    said: dict[int, list[str]] = {}
+    for triple in place.triples:
+        ends = {graph.row[triple.subject], graph.row[triple.object]} - {place.row} or {place.row}
+        said.setdefault(min(ends), []).append(f"{triple.subject} — {triple.relation} → {triple.object}")
+    said.pop(place.row, None)
+    neighbours = sorted(said, key=lambda row: (-len(said[row]), row))
+    passages = [tree.index.passages.row[name] for name in place.passages]
+    kinds = [len(neighbours), len(place.attributes), len(passages)]
+    parts = [_ring(min(AROUND, count), radius) for count, radius in zip(kinds, (11, 6, 16))]
+    near, own, stated = neighbours[:AROUND], place.attributes[:AROUND], passages[:AROUND]
+    palette = type_palette(tree, Division.built(tree))
+    titles = [tree.passages[row].title or tree.passages[row].id for row in stated]
+    far = n + len(tree.passages)  # a click on an attribute leads nowhere
+    count = len(palette.styles)
+    style = [palette.points[place.row], *palette.points[near], *([count] * len(own)), *([count + 1] * len(stated))]
+    edge_style = [0] * len(near) + [1] * len(own) + [2] * len(stated)
+    return Map(
+        place.name, f"entity {place.row}",
+        np.array([place.row, *near, *range(far, far + len(own)), *(n + row for row in stated)], dtype=np.int64),
+        np.concatenate([np.zeros((1, 2)), *parts]), np.array([1.3] + [0.7] * len(edge_style)),
+        np.array(style, dtype=np.int32), (*palette.styles, ATTRIBUTE, PASSAGE),
+        labels=(place.name, *(graph.names[row] for row in near), *(f"{a.type}: {a.value}" for a in own), *titles),
+        tips=(_entity_tip(tree, place.row), *("\n".join(said[row][:4]) for row in near),
+              *(f"{a.type}: {a.value}" for a in own), *titles),
+        rings=(0,), outlined="chosen", edges=np.array([(0, at + 1) for at in range(len(edge_style))]).reshape(-1, 2),
+        edge_style=np.array(edge_style, dtype=np.int32), edge_styles=(INSIDE, SAYS, STATES),
+        left_out=_words_left_out(
+            (count - AROUND, what) for count, what in zip(kinds, ("neighbours", "attributes", "passages"))
+        ),
+    )  # fmt: skip
+
+
+def palette_of(tree: KnowledgeTree, division: Division, colour: str, others: dict[str, np.ndarray]) -> Palette:
+    """The palette of an overview by its name: "type", "structure", "meaning" or a division in `others`."""
+    if colour == "type":
+        return type_palette(tree, division)
+    if colour in others:
+        return agreement_palette(others[colour], division, colour)
+    if colour not in COLOURS:
+        raise SettingError(f"colour={colour!r} is unknown; choose one of {', '.join([*COLOURS, *others])}")
+    fit = tree.fit(division.groups, division.centres)[:, [COLOURS.index(colour) - 1]]
+    return tint_palette(group_means(fit, division.groups, len(division.names))[:, 0], division, colour)
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def _sample(groups: np.ndarray, shown: np.ndarray, marked: Sequence[int]) -> np.ndarray:
+    """Rows of entities, the marked ones first; where there are too many, every so many-th by name, which no division
+    moves."""
+    rows = np.flatnonzero(np.isin(groups, shown))
+    if len(rows) > POINTS:
+        rows = rows[np.linspace(0, len(rows) - 1, POINTS).astype(np.int64)]
+    first = np.array([row for row in marked if groups[row] in set(shown.tolist())], dtype=np.int64)
+    return np.r_[first, rows[~np.isin(rows, first)]]
+
+
+def _disc_places(tree: KnowledgeTree, division: Division, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centres and radii of discs whose areas are their sizes."""
+    known = division.groups >= 0
+    sums = group_sums(tree.tree.entity_matrix[known], division.groups[known], len(division.names))[shown]
+    middles = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    radii = np.sqrt(division.sizes[shown] + 1.0)
+    return apart(spread(middles @ tree.plane), radii), radii
+
+
+def _point_places(
+    tree: KnowledgeTree, division: Division, rows: np.ndarray, shown: np.ndarray, centres: np.ndarray, radii: np.ndarray
+) -> np.ndarray:
+    """Members of a disc from its middle outwards by how much they mean what it means."""
+    fit = cosines(tree.tree.entity_matrix, division.groups)
+    places = np.zeros((len(rows), 2))
+    for position, group in enumerate(shown.tolist()):
+        here = np.flatnonzero(division.groups[rows] == group)
+        here = here[np.lexsort((rows[here], -fit[rows[here]]))]
+        places[here] = centres[position] + sunflower(len(here), radii[position])
+    return places
+
+
+def _between(tree: KnowledgeTree, division: Division, at: dict[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Lines between the communities that most relations join, those with at least half of the most as `MANY`."""
+    joined = joined_by(division.groups, tree.graph.sources, tree.graph.targets, len(division.names)).tocoo()
+    one, other = joined.coords
+    upper = one < other
+    pairs = sorted(zip((-joined.data[upper]).tolist(), one[upper].tolist(), other[upper].tolist()))
+    pairs = [pair for pair in pairs if pair[1] in at and pair[2] in at][:JOINED]
+    most = -pairs[0][0] if pairs else 0
+    edges = np.array([(at[a], at[b]) for _, a, b in pairs], dtype=np.int32).reshape(-1, 2)
+    return edges, np.array([int(-count >= most / 2) for count, _, _ in pairs], dtype=np.int32)
+
+
+def _inside(tree: KnowledgeTree, members: Sequence[int]) -> np.ndarray:
+    """Pairs of members that a relation joins, each once, int (e, 2)."""
+    held = np.zeros(len(tree.graph.names), dtype=bool)
+    held[list(members)] = True
+    sources, targets = tree.graph.sources, tree.graph.targets
+    kept = held[sources] & held[targets] & (sources != targets)
+    pairs = np.sort(np.c_[sources[kept], targets[kept]], axis=1)
+    return np.unique(pairs, axis=0).reshape(-1, 2)
+
+
+def _flat(vectors: np.ndarray) -> np.ndarray:
+    return vectors @ principal_plane(vectors)
+
+
+def _ring(count: int, radius: float) -> np.ndarray:
+    angle = 2 * np.pi * (np.arange(count) + 0.25) / max(1, count)
+    return np.c_[1.8 * np.cos(angle), np.sin(angle)] * radius
+
+
+def _disc_tip(tree: KnowledgeTree, division: Division, group: int, size: int) -> str:
+    return f"{clean(division.names[group], 120)}\n{size:,} entities"
+
+
+def _entity_tip(tree: KnowledgeTree, row: int) -> str:
+    at = int(tree.tree.community_of[row])
+    place = f"\nin {clean(tree.name(at), 80)}" if at != NONE else "\nin no community"
+    return f"{clean(tree.graph.names[row], 120)}\n{clean(tree.graph.types[row] or 'no type', 60)}{place}"
+
+
+def _left_out(division: Division, discs: int, points: int) -> str:
+    """What an overview leaves out, in words."""
+    inside = int((division.groups >= 0).sum())
+    return _words_left_out(
+        (
+            (len(division.names) - discs, "of the smallest communities"),
+            (inside - points, f"of {inside:,} entities"),
+            (len(division.groups) - inside, "entities in no community"),
+        )
+    )
+
+
+def _words_left_out(counted: Iterable[tuple[int, str]]) -> str:
+    words = [f"{count:,} {what}" for count, what in counted if count > 0]
+    return f"left out: {', '.join(words)}" if words else ""

@@ -1,0 +1,554 @@
+"""A widget to walk a knowledge tree, to see how its communities came about, and to send questions through it.
+
+tree = wb.tree(index, data.questions)     # shows itself; builds the layers that the index lacks
+tree = wb.tree("indexes/meridian")        # a saved index
+tree = wb.tree("runs/first")              # a saved run: its questions; with index=, also the tree
+tree.community("Skarne ferry")            # what the controls do, as functions
+tree.entity("Lanthorn Bridge")
+tree.passage("p012")                      # back from a passage to its place in the tree
+tree.level("attributes"); tree.up()
+tree.weigh(0.6)                           # relations weigh more: communities move, merge and split
+tree.colour("leiden")                     # where another grouping differs
+tree.ask("Which river …?"); tree.route("path"); tree.round(2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.graph.groupings import Agreement, Grouping, compare
+from workbench.graph.knowledge_tree import (
+    NONE,
+    CommunityPlace,
+    EntityPlace,
+    Hit,
+    KnowledgeTree,
+    PassagePlace,
+)
+from workbench.graph.regrouping import (
+    LAYERS,
+    LEIDEN,
+    Division,
+    Weighing,
+    changes,
+    followed,
+    moved,
+    offered,
+    other,
+    perception_of,
+    rows_of,
+)
+from workbench.index import Index
+from workbench.index.dual_perception import Perception
+from workbench.llm.engine import Engine
+from workbench.methods import Youtu
+from workbench.methods.youtu.routed import Routes, routed
+from workbench.records import Question
+from workbench.spec import parse_spec
+from workbench.views.base import details, esc, page, text
+from workbench.views.canvas import Canvas, MapFrame
+from workbench.views.drawing import drawing_legend
+from workbench.views.map_page import Map, map_frame
+from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
+from workbench.views.session import OWN, Live, Session, Source, open_session, question_label
+from workbench.views.tree import (
+    agreement_part,
+    changes_part,
+    community_part,
+    entity_part,
+    evolution_part,
+    merges_part,
+    passage_part,
+)
+from workbench.views.tree_lists import STEPS, Place, entries
+from workbench.views.tree_map import COLOURS, community_map, entity_map, overview_map, palette_of
+from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
+
+K = 10
+HEIGHT, ROWS = 520, 11
+LIVE = 5_000  # entities up to which a slider detects communities as it moves
+BEFORE = "as built"  # the grouping of the index, beside one that was weighed
+TABS = ("merges", "other groupings", "schema", "question", "rounds")
+_DOWN = {CommunityPlace: "keywords", EntityPlace: "triples", PassagePlace: "communities", type(None): "communities"}
+_SLIDER = {"continuous_update": False, "layout": {"width": "250px"}, "style": {"description_width": "7.5em"}}
+WEIGHTS = {  # setting → (label, least, most, step)
+    "struct_weight": ("weight of relations", 0.05, 1.0, 0.05),
+    "epsilon": ("ε of mean φ", 0.0, 0.5, 0.01),
+    "merge_threshold": ("similar from", 0.0, 1.0, 0.05),
+}
+_AUTO, _HIDDEN = {"width": "auto"}, "none"
+_LACKS = "{name}: the index lacks its layers; wb.method({name!r}, index) adds them"
+_NEEDS_INDEX = "this is what the trace tells; give index= to see the tree"
+
+
+class Tree(Widget):
+    """The controls and what they show: `tree` (None without an index), `place` in it (None for all communities),
+    `picture` (its map) and `routes`, what a question brought."""
+
+    name = "tree"
+
+    def __init__(
+        self,
+        source: Source,
+        questions: Sequence[Question] = (),
+        *,
+        method: str = Youtu.name,
+        engine: Engine | None = None,
+        index: Index | None = None,
+        k: int = K,
+        theme: str = "light",
+    ):
+        """`source` is an index or its folder, over which `method` (a SPEC of youtu) runs with `engine`; a run or its
+        folder; or the trace or evidence of one question. `questions` are offered for selection."""
+        super().__init__(theme)
+        source = _opened(source)
+        live = isinstance(source, Index)
+        index = source if live else index
+        if index is not None:
+            index = index.ensure(Youtu.layers, engine)
+        self._opened_session = lambda source, questions: open_session(
+            source, questions, methods={method: method}, engine=engine, index=index, k=k,
+            kind=Youtu.name, suits=lambda config: parse_spec(config["label"])[0] == Youtu.name,
+        )  # fmt: skip
+        self._session = self._opened_session(index if live else source, questions) if questions or not live else None
+        self.built = self.tree = KnowledgeTree(index) if index is not None else None
+        self.place: Place = None
+        self.picture: Map | None = None
+        self.routes: Routes | None = None
+        self._question, self._method_name = None, self._session.methods[0] if self._session else method
+        self._route, self._round, self._level, self._colour = FUSED, 0, "communities", COLOURS[0]
+        self._trail: list[tuple[str, Any]] = []
+        self._others: dict[str, Grouping] = {}
+        self._perception = perception_of(self.built) if self.built else Perception()
+        self._weighing, self._weights = None, {}
+        self._make_controls()
+        if not live:
+            self._ask(self._session.questions[0], self._method_name)
+        self._draw()
+
+    # -- walking ------------------------------------------------------------------------------------------------------
+
+    def overview(self) -> Map:
+        """Show all communities."""
+        self._need_tree()
+        self._go(None)
+        return self.picture
+
+    def community(self, wanted: int | str) -> CommunityPlace:
+        """Go to a community, by its id or name."""
+        return self._go(self._need_tree().community(wanted))
+
+    def entity(self, wanted: int | str) -> EntityPlace:
+        """Go to an entity, by its name or row."""
+        return self._go(self._need_tree().entity(wanted))
+
+    def passage(self, wanted: str) -> PassagePlace:
+        """Go to a passage, by its id: its entities are marked on the map of all communities."""
+        return self._go(self._need_tree().passage(wanted))
+
+    def find(self, typed: str) -> list[Hit]:
+        """Communities, entities and passages that a search proposes."""
+        return self._need_tree().find(typed)
+
+    def level(self, name: str) -> list[str]:
+        """List what is at a level of the tree below (or around) the present place; returns the entries."""
+        self._need_tree()
+        if name not in STEPS:
+            raise SettingError(f"there is no level {name!r}; there are {', '.join(STEPS)}")
+        self._level = name
+        self._show_controls()
+        return [label for label, _ in entries(self.tree, self.place, self._level)]
+
+    def up(self) -> Place:
+        """Go from an entity to its community, from a community or a passage to all of them."""
+        at = self.place.community if isinstance(self.place, EntityPlace) else NONE
+        self._go(self._need_tree().community(at) if at != NONE else None)
+        return self.place
+
+    def back(self) -> Place:
+        """Go to where you were before."""
+        if self._trail:
+            kind, key = self._trail.pop()
+            self._go(getattr(self.tree, kind)(key) if kind else None, trail=False)
+        return self.place
+
+    # -- weighing and comparing ---------------------------------------------------------------------------------------
+
+    def weigh(self, struct_weight: float | None = None, **settings: Any) -> KnowledgeTree:
+        """Detect the communities with another weight of relations, from 0 to 1 (λ = (1 - w) / w), or other settings of
+        `Perception`; the others stay as they are. The names are those of communities that stay what they were."""
+        self._need_tree()
+        self._weighing = self._weighing or Weighing(self.built)
+        asked = {**self._weights, **settings, **({} if struct_weight is None else {"struct_weight": struct_weight})}
+        perception = self._weighing.adjusted(**asked)
+        weights = {name: value for name, value in asked.items() if value != getattr(self._weighing.own, name)}
+        tree = self._weighing.weigh(perception) if weights else self.built
+        self.tree, self._weights, self.place, self._trail = tree, weights, None, []
+        self._level = "communities"
+        self._colour = COLOURS[0] if self._colour == BEFORE and not weights else self._colour
+        self._draw()
+        return tree
+
+    def reset(self) -> KnowledgeTree:
+        """Bring back the communities of the index."""
+        self._weights = {}
+        return self.weigh()
+
+    def agreements(self) -> list[Agreement]:
+        """How far other groupings of the same entities agree with the communities: Leiden's on the same graph,
+        GraphRAG's and RAPTOR's where the index has their layers and, after `weigh`, the index's own."""
+        own = self._need_tree()
+        mine = Division.built(own).grouping(own.graph.names)
+        return [compare(mine, self._other(name)) for name in self._offered()]
+
+    def colour(self, by: str) -> Map:
+        """Colour the communities by `type`, by how tight they are (`structure`, `meaning`), or by another grouping:
+        `leiden`, `graphrag`, `raptor`, `as built`."""
+        palette_of(self.tree, self._division(), by, self._others_for(by))  # first, so that an error changes nothing
+        self._colour, self.place = by, None if by != COLOURS[0] else self.place
+        self._draw()
+        return self.picture
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def ask(self, question: str | int, method: str | None = None) -> Routes:
+        """Send a question through the routes: the id, text or position of a listed one, or, over an index, any other
+        text. `method` selects one of a run."""
+        session = self._need_session(question)
+        asked = session.find_or_own(question) if isinstance(session, Live) else session.find(question)
+        self._ask(asked, self._method_name if method is None else method)
+        self.place = None
+        self._tabs.selected_index = TABS.index("question")
+        self._draw()
+        return self.routes
+
+    def route(self, name: str) -> list[str]:
+        """Mark what one route brought, or what fusion kept (`fused`); returns the names of the entities."""
+        self._need_routes()
+        if name not in self._route_names:
+            raise SettingError(f"there is no route {name!r}; there are {', '.join(self._route_names)}")
+        self._route, self.place = name, None
+        self._draw()
+        return self._brought()
+
+    def round(self, number: int) -> list[str]:
+        """Show a round of the agent, 0 for the sub-questions; returns the names of the entities that it brought."""
+        last = len(self._need_routes().rounds)
+        if not (isinstance(number, int) and 0 <= number <= last):
+            raise SettingError(f"there is no round {number!r}; there are 0 (the sub-questions) to {last}")
+        self._round, self.place = number, None
+        self._draw()
+        return self._brought()
+
+    def static_html(self) -> str:
+        shown = map_frame(self.picture, theme=self.theme) + drawing_legend(self.picture) if self.picture else ""
+        asked = details("question", self._question_part(), open=True) if self.routes else ""
+        return "".join([self._caption(), shown, page(self._place_part()), page(asked) if asked else ""])
+
+    def __repr__(self) -> str:
+        where = text(self.place) if self.place else repr(self.tree) if self.tree else "no tree"
+        return f"Tree at {where}"
+
+    # -- controls -----------------------------------------------------------------------------------------------------
+
+    def _make_controls(self) -> None:
+        self._search = widgets.Combobox(
+            description="find", placeholder="a community, an entity, a passage", continuous_update=True,
+            ensure_option=False, layout={"width": "420px"},
+        )  # fmt: skip
+        self._up = widgets.Button(description="up", icon="arrow-up", layout=_AUTO)
+        self._back = widgets.Button(description="back", icon="undo", layout=_AUTO)
+        self._all = widgets.Button(description="all communities", layout=_AUTO)
+        self._levels = widgets.ToggleButtons(options=STEPS, style={"button_width": "auto"})
+        self._list = widgets.Select(options=[], rows=ROWS, layout={"width": "100%", "flex": "0 0 auto"})
+        self._by = widgets.Dropdown(options=COLOURS, description="colour", layout={"width": "200px"})
+        self._sliders = {
+            name: widgets.FloatSlider(value=low, min=low, max=high, step=step, description=label, **_SLIDER)
+            for name, (label, low, high, step) in WEIGHTS.items()
+        }
+        self._again = widgets.Button(description="detect again", layout=_AUTO)
+        self._own = widgets.Button(description="as built", layout=_AUTO)
+        self._asked = question_box(self._session.questions if self._session else ())
+        self._route_of = widgets.ToggleButtons(options=[FUSED], style={"button_width": "auto"})
+        self._rounds = widgets.SelectionSlider(
+            options=[("sub-questions", 0)], description="round", continuous_update=False, layout={"width": "380px"}
+        )
+        self._proposed: dict[str, Hit] = {}
+        self._connect()
+        self._lay_out()
+
+    def _connect(self) -> None:
+        self._on(self._search, self._searched)
+        self._press(self._up, self.up)
+        self._press(self._back, self.back)
+        self._press(self._all, self.overview)
+        self._on(self._levels, self.level)
+        self._on(self._list, self._listed)
+        self._on(self._by, self.colour)
+        for name, slider in self._sliders.items():
+            self._on(slider, lambda value, name=name: self._slid(name, value))
+        self._press(self._again, lambda: self.weigh(**{name: one.value for name, one in self._sliders.items()}))
+        self._press(self._own, self.reset)
+        self._on(self._asked, lambda asked: asked and self.ask(asked))
+        self._on(self._route_of, self.route)
+        self._on(self._rounds, self.round)
+
+    def _lay_out(self) -> None:
+        self._head, self._legend, self._details, self._lambda, *parts = texts(4 + len(TABS))
+        self._parts = dict(zip(TABS, parts))
+        self._canvas = Canvas(self.theme, HEIGHT, MapFrame)
+        self._on_click(self._canvas, self._clicked)
+        self._tabs = widgets.Tab(parts, titles=TABS)
+        self._on(self._tabs, lambda _: self._show_tab(), "selected_index")
+        self._walk = widgets.VBox(
+            [
+                row(self._search, self._all, self._up, self._back, self._by),
+                row(*self._sliders.values(), self._lambda, self._again, self._own),
+            ]
+        )
+        picture = widgets.VBox([self._canvas, self._legend], layout={"flex": "2 1 480px", "min_width": "0"})
+        self._main = beside(picture, side(self._levels, self._list, self._details, height=HEIGHT + 60))
+        self._asking = widgets.VBox([self._asked, row(self._route_of, self._rounds)])
+        self._stack(self._asking, self._walk, self._message, self._head, self._main, self._tabs)
+
+    def _show_controls(self) -> None:
+        walkable = self.tree is not None
+        for part in (self._walk, self._main):
+            part.layout.display = None if walkable else _HIDDEN
+        with self._quietly():
+            if walkable:
+                self._show_walk()
+                self._show_weights()
+            self._show_question()
+
+    def _show_walk(self) -> None:
+        self._search.value = self._search.value if self._search.value in self._proposed else ""
+        self._up.disabled, self._back.disabled = self.place is None, not self._trail
+        self._levels.value = self._level
+        self._list.options = [label for label, _ in entries(self.tree, self.place, self._level)]
+        self._list.value = None
+        self._by.options = [*COLOURS, *self._offered()]
+        self._by.value = self._colour
+
+    def _show_weights(self) -> None:
+        for name, slider in self._sliders.items():
+            offer(slider, float(self._weights.get(name, getattr(self._perception, name))))
+        weight = self._sliders["struct_weight"].value
+        self._lambda.value = self._note(f"λ = {(1 - weight) / weight:.2f}")
+        self._again.layout.display = _HIDDEN if len(self.built.graph.names) <= LIVE else None
+        self._own.disabled = not self._weights
+
+    def _show_question(self) -> None:
+        self._asked.value = question_label(self._question) if self._question else ""
+        shown = None if self.routes else _HIDDEN
+        self._route_of.layout.display = self._rounds.layout.display = shown
+        if self.routes:
+            self._route_of.options, self._route_of.value = self._route_names, self._route
+            numbers = range(1, len(self.routes.rounds) + 1)
+            self._rounds.options = [("sub-questions", 0), *((str(number), number) for number in numbers)]
+            self._rounds.value = self._round
+
+    def _searched(self, typed: str) -> None:
+        """Go to what was selected; until something is, propose."""
+        if typed in self._proposed:
+            hit = self._proposed[typed]
+            getattr(self, hit.kind)(hit.key)
+        else:
+            self._proposed = {f"{hit.label} [{hit.kind}]": hit for hit in self.find(typed)}
+            self._search.options = tuple(self._proposed)
+
+    def _listed(self, label: str | None) -> None:
+        target = dict(entries(self.tree, self.place, self._level)).get(label)
+        if target:
+            getattr(self, target[0])(target[1])
+
+    def _slid(self, name: str, value: float) -> None:
+        if len(self.built.graph.names) <= LIVE:
+            self.weigh(**{name: value})
+
+    def _clicked(self, node: int) -> None:
+        """A click on an entity, on a community (n + its key) or, around an entity, on a passage (n + its row)."""
+        n = len(self.tree.graph.names)
+        if node < n:
+            self.entity(node)
+        elif isinstance(self.place, EntityPlace):
+            if node - n < len(self.tree.passages):
+                self.passage(self.tree.passages[node - n].id)
+        else:
+            self.community(self._division().keys.index(node - n))
+
+    # -- display ------------------------------------------------------------------------------------------------------
+
+    def _go(self, place: Place, trail: bool = True) -> Place:
+        if trail:
+            self._trail.append(_address(self.place))
+        self.place, self._level = place, _DOWN[type(place)]
+        self._draw()
+        return place
+
+    def _ask(self, question: Question, method: str) -> None:
+        """Another question; before its trace is there nothing changes, so that an error changes nothing."""
+        found = routed(self._session.retrieval(question, method).trace)
+        self._question, self._method_name, self.routes = question, method, found
+        self._route, self._round = FUSED, 0
+
+    def _draw(self) -> None:
+        self._show_controls()
+        self.picture = self._map() if self.tree else None
+        self._canvas.draw(self.picture)
+        self._head.value = self._caption()
+        self._legend.value = drawing_legend(self.picture) if self.picture else ""
+        self._details.value = page(self._place_part())
+        self._show_tab()
+
+    def _map(self) -> Map:
+        if isinstance(self.place, EntityPlace):
+            return entity_map(self.tree, self.place)
+        if isinstance(self.place, CommunityPlace):
+            return community_map(self.tree, self.place.id)
+        division = self._division()
+        palette = palette_of(self.tree, division, self._colour, self._others_for(self._colour))
+        return overview_map(self.tree, division, palette, self._marked())
+
+    def _marked(self) -> list[int]:
+        """Rows of the entities of the passage that is shown, or of what the chosen route brought."""
+        if isinstance(self.place, PassagePlace):
+            return [row for row, _, _, _ in self.place.entities]
+        return [self.tree.graph.row[name] for name in self._brought() if name in self.tree.graph.row]
+
+    def _brought(self) -> list[str]:
+        return brought(self.routes, self._route, self._round) if self.routes else []
+
+    def _caption(self) -> str:
+        if self.tree is None:
+            return page(f"<p class='q'>{esc(_NEEDS_INDEX)}</p>")
+        path = " › ".join(esc(name, 80) for name in self._path())
+        words = f"<p><b>{path}</b> <span class='q'>{esc(self.picture.left_out if self.picture else '')}</span></p>"
+        return page(words, self._changed_part() if self._weights else "")
+
+    def _changed_part(self) -> str:
+        """What the weights changed."""
+        own, now = Division.built(self.built), self._division()
+        return changes_part(changes(own, now), int(moved(own, now).sum()), len(own.groups))
+
+    def _path(self) -> list[str]:
+        """The way from the root to the place."""
+        if isinstance(self.place, PassagePlace):
+            return ["passage", self.place.passage.title or self.place.passage.id]
+        path = [f"all {len(self.tree.tree.communities):,} communities"]
+        if isinstance(self.place, EntityPlace) and self.place.community != NONE:
+            path.append(self.place.community_name)
+        return [*path, self.place.name] if self.place else path
+
+    def _place_part(self) -> str:
+        if self.tree is None:
+            return ""
+        known = {passage.id: passage for passage in self.tree.passages}
+        if isinstance(self.place, CommunityPlace):
+            return community_part(self.place, known)
+        if isinstance(self.place, EntityPlace):
+            return entity_part(self.place, known)
+        if isinstance(self.place, PassagePlace):
+            return passage_part(self.place, {one.id: one.name for one in self.place.communities})
+        return f"<p class='q'>{esc(repr(self.tree))}</p>"
+
+    def _show_tab(self) -> None:
+        """Fill the tab that is in front, and only that one: the page is sent no more than it shows."""
+        front = TABS[self._tabs.selected_index or 0]
+        for name, part in self._parts.items():
+            part.value = page(self._tab(name)) if name == front else ""
+
+    def _tab(self, name: str) -> str:
+        if name in ("question", "rounds"):
+            return self._question_part() if name == "question" else self._rounds_part()
+        if self.tree is None:
+            return f"<p class='q'>{esc(_NEEDS_INDEX)}</p>"
+        return getattr(self, f"_{name.replace(' ', '_')}_part")()
+
+    def _merges_part(self) -> str:
+        """Those of the shown community, or all."""
+        merges = self.tree.tree.merges
+        if isinstance(self.place, CommunityPlace):
+            rows = {member.row for member in self.place.members}
+            merges = [one for one in merges if rows.intersection(one.left) or rows.intersection(one.right)]
+        return merges_part(merges, self.tree.graph.names, replace(self._perception, **self._weights))
+
+    def _other_groupings_part(self) -> str:
+        lacking = [name for name in LAYERS if name not in offered(self.built)]
+        told = "".join(f"<p class='q'>{esc(_LACKS.format(name=name))}</p>" for name in lacking)
+        return agreement_part(self.agreements()) + told
+
+    def _schema_part(self) -> str:
+        graph = self.built.graph
+        known = {passage.id: passage for passage in self.tree.passages}
+        return evolution_part(graph.seed, graph.schema, graph.evolution, known)
+
+    def _question_part(self) -> str:
+        return routes_part(self.routes, self._route, self._round) if self.routes else "<p class='q'>ask a question</p>"
+
+    def _rounds_part(self) -> str:
+        return rounds_part(self.routes) if self.routes else "<p class='q'>ask a question</p>"
+
+    # -- what is known ------------------------------------------------------------------------------------------------
+
+    def _division(self) -> Division:
+        now = Division.built(self._need_tree())
+        return now if self.tree is self.built else followed(Division.built(self.built), now)
+
+    def _offered(self) -> list[str]:
+        return [*offered(self.built), *([BEFORE] if self._weights else [])]
+
+    def _other(self, name: str) -> Grouping:
+        if name == BEFORE:
+            return Division.built(self.built).grouping(self.built.graph.names, BEFORE)
+        if name not in self._others:
+            self._others[name] = other(self.built, name)
+        return self._others[name]
+
+    def _others_for(self, colour: str) -> dict[str, np.ndarray]:
+        """The grouping by which the map is coloured, if it is one."""
+        known = (LEIDEN, *LAYERS, BEFORE)
+        return {colour: rows_of(self._other(colour), self.tree.graph.names)} if colour in known else {}
+
+    @property
+    def _route_names(self) -> list[str]:
+        return [FUSED, *route_names(self.routes)]
+
+    def _need_tree(self) -> KnowledgeTree:
+        if self.tree is None:
+            raise SettingError("the tree needs the index: give index=, or an index instead of the run or trace")
+        return self.tree
+
+    def _need_session(self, question: str | int) -> Session:
+        """Without a list of questions, one that holds the first that is asked."""
+        if self._session is None:
+            if not isinstance(question, str):
+                raise SettingError("there is no list of questions; give the text of one, or questions=data.questions")
+            self._session = self._opened_session(self.built.index, [Question(OWN, question)])
+        return self._session
+
+    def _need_routes(self) -> Routes:
+        if self.routes is None:
+            raise SettingError("no question was asked; ask one with ask(…)")
+        return self.routes
+
+
+def _opened(source: Source) -> Source:
+    """An index, if this is the folder of one."""
+    is_index = isinstance(source, str | Path) and (Path(source) / "manifest.json").exists()
+    return Index.open(source) if is_index else source
+
+
+def _address(place: Place) -> tuple[str, Any]:
+    if isinstance(place, CommunityPlace):
+        return "community", place.id
+    if isinstance(place, EntityPlace):
+        return "entity", place.row
+    return ("passage", place.passage.id) if place else ("", None)
