@@ -52,7 +52,7 @@ def test_each_name_is_made_by_one_cell(path):
     assert [name for name, count in counted.items() if count > 1] == []
 
 
-LONG = ("05", "06")  # a grid of readers over an index with all layers; walks with and without each mechanism
+LONG = ("02", "05", "06")  # a knowledge tree and RAPTOR's; a grid of readers; walks with and without mechanisms
 NUMBERS = [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in (path.name[:2] for path in ALL)]
 
 

@@ -1,0 +1,54 @@
+"""Notebook 02 without a browser: what it writes, what its page shows, and data that have no questions."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from workbench import notebooks
+
+pytestmark = pytest.mark.slow
+NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "02_inspect_communities.ipynb"
+TABLES = ("agreement", "communities", "differences", "levels", "merges", "rounds", "routes", "run", "schema", "weights")
+
+
+def test_on_the_bundled_corpus(notebook):
+    ran = notebook("02")
+    assert {path.name for path in ran.figures.iterdir()} == {
+        *(f"02_{name}.csv" for name in TABLES),
+        *(f"02_{name}.png" for name in ("largest", "leiden", "map")),
+        "02_verdict.json",
+    }
+    assert ran.verdict["holds"] and len(ran.verdict["checks"]) == 9
+    read = {name: pd.read_csv(ran.figures / f"02_{name}.csv") for name in TABLES}
+    assert (read["levels"]["nodes"] > 0).all() and read["levels"]["nodes"].iloc[0] == len(read["communities"])
+    assert read["communities"]["members"].is_monotonic_decreasing
+    assert set(read["merges"]["outcome"]) <= {"merged", "difference", "dissimilar", "size", "taken"}
+    own = read["weights"][(read["weights"]["relations"] == 0.3) & (read["weights"]["similar from"] == 0.5)]
+    assert own["moved"].tolist() == [0] and own["Rand"].tolist() == [1.0]
+    assert read["weights"]["moved"].max() > 0, "some weights move something"
+    assert list(read["agreement"]["grouping"]) == ["leiden", "raptor"]
+    assert read["agreement"]["adjusted Rand"].between(-0.5, 1).all() and read["agreement"]["NMI"].between(0, 1).all()
+    assert set(read["routes"]["route"]) == {"entity", "triple", "community", "path"}
+    assert (read["routes"]["kept"] <= read["routes"]["brought"]).all()
+    assert ran.count("image/png") == 3
+    made = ran.page()
+    assert "Tree at" not in made and made.count("<iframe") >= 3  # no kernel: maps
+    assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
+
+
+def test_on_a_folder_without_questions(tmp_path, monkeypatch):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    texts = ("Mora founded the Halden Theatre.", "Karl Weiss designed the theatre.", "Halden lies on the Glomma.")
+    rows = [{"id": str(at), "title": "", "text": text} for at, text in enumerate(texts)]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(tmp_path)
+    parameters = {"data": str(folder), "question": "Who designed the theatre in Halden?", "raptor": False}
+    notebooks.run(NOTEBOOK, tmp_path / "executed", parameters, progress=False)
+    verdict = json.loads((tmp_path / "figures" / "notes" / "02_verdict.json").read_text())
+    assert verdict["holds"]
