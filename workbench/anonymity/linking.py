@@ -38,25 +38,47 @@ def _outputs(engine: Engine, step, asked: list) -> Iterator:
         yield result.value
 
 
-def sharing_words(names: Iterable[str], barred: frozenset[str] = frozenset()) -> list[tuple[str, ...]]:
+def sharing_words(names: Iterable[str]) -> list[tuple[str, ...]]:
     """Groups of 2 to LARGEST names that hang together by words with a capital. A larger group is taken apart at its
     most frequent word, which says least about who is meant.
 
     >>> sharing_words(["Nora", "Nora Whitlock", "Orsby", "Tom Whitlock"])
     [('Nora', 'Nora Whitlock', 'Tom Whitlock')]
     """
-    group: dict[str, set[str]] = {}
-    for name in names:
-        words = _words(name) - barred
-        together = {name}.union(*(group[word] for word in words if word in group))
-        group |= dict.fromkeys({word for one in together for word in _words(one) - barred}, together)
-    found = sorted({tuple(sorted(one)) for one in group.values() if len(one) > 1})
-    return [block for one in found for block in ([one] if len(one) <= LARGEST else _apart(one, barred))]
+    left, found = [{name: _words(name) for name in names}], []
+    while left:
+        for group in _connected(left.pop()):
+            if len(group) > LARGEST:
+                left.append(_without_most_frequent(group))
+            elif len(group) > 1:
+                found.append(tuple(sorted(group)))
+    return sorted(found)
 
 
-def _apart(names: tuple[str, ...], barred: frozenset[str]) -> list[tuple[str, ...]]:
-    counts = Counter(word for name in names for word in sorted(_words(name) - barred))
-    return sharing_words(names, barred | {max(sorted(counts), key=counts.__getitem__)})
+def _connected(names: dict[str, frozenset[str]]) -> list[dict[str, frozenset[str]]]:
+    """The names in groups that share words, directly or through others; names without words are in none."""
+    root = {word: word for words in names.values() for word in words}
+
+    def top(word: str) -> str:
+        while root[word] != word:
+            root[word] = word = root[root[word]]
+        return word
+
+    for words in names.values():
+        first = min(words, default=None)
+        for word in words:
+            root[top(word)] = top(first)
+    groups: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
+    for name, words in names.items():
+        if words:
+            groups[top(min(words))][name] = words
+    return list(groups.values())
+
+
+def _without_most_frequent(names: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    counts = Counter(word for words in names.values() for word in words)
+    frequent = max(sorted(counts), key=counts.__getitem__)
+    return {name: words - {frequent} for name, words in names.items()}
 
 
 def _words(name: str) -> frozenset[str]:
