@@ -372,13 +372,15 @@ PIECES = [
 
 def test_no_malformed_reply_stops_a_question_and_all_are_counted(index):
     draw, told, failed = random.Random(7), 0, 0
-    for number in range(700):
+    methods = [Youtu(index, profile=profile) for profile in ("paper", "released")]
+    for number in range(500):
         steps = ("sub_questions", "answer", "reflect")
         engine = Scripted(
             **{step: ["".join(draw.choices(PIECES, k=draw.randint(0, 5))) for _ in range(5)] for step in steps}
         )
-        profile = ("paper", "released")[number % 2]
-        evidence = Youtu(index, engine, profile=profile, max_steps=2).retrieve(QUESTION, k=6)
+        method = methods[number % 2]
+        method.engine = engine
+        evidence = method.retrieve(QUESTION, k=6)
         shown = routed(evidence)
         assert len(evidence.passages) == 6 and shown.sub_questions
         events = [event for event in evidence.trace if event.kind == "LLM" and event.failure]
