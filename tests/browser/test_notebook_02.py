@@ -12,8 +12,8 @@ from planted_tree import planted_tree, theme_index
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
-from workbench.graph.regrouping import Division
 
+from workbench.graph.regrouping import Division
 from workbench.testing import HashEncoder
 from workbench.text import storable
 from workbench.views.map_page import map_page
@@ -118,8 +118,8 @@ def walk(notebook: Notebook, live: Locator) -> None:
     live.get_by_role("button", name="attributes", exact=True).click()
     expect(live.locator("select[size] option").first).to_contain_text(": ")
     live.get_by_role("button", name="passages", exact=True).click()
-    passage = entries(live)[0]
-    choose(live, passage)
+    expect(live.locator("select[size] option").first).to_have_text(re.compile(r"\((?!.*: )[^ ]+\)$"))
+    choose(live, entries(live)[0])
     expect(live.get_by_text("passage ›")).to_be_visible()
     marked = stands(live)
     assert marked["rings"] and marked["discs"] == shown["discs"]

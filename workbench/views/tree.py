@@ -66,7 +66,7 @@ def community_part(place: CommunityPlace, passages: Passages | None = None) -> s
     types = ", ".join(f"{esc(name or 'no type', 60)} {count:,}" for name, count in place.types[:8])
     failed = f"<p class='bad'>not named: {esc(place.failure, 300)}</p>" if place.failure else ""
     tight = table(
-        ["members", "mean φ", "relations alike", "meaning alike", "relations inside"],
+        ["members", "mean φ", "relations", "meaning", "inside"],
         [(len(place.members), place.cohesion, place.structure, place.meaning, place.inside)],
     )
     return (
@@ -217,7 +217,7 @@ def _members(place: CommunityPlace) -> str:
         (clean(one.name, NAME), clean(one.type, 60), one.structure, one.meaning, mark(one))
         for one in place.members[:MEMBERS]
     ]
-    return table(["entity", "type", "relations alike", "meaning alike", ""], rows) + _more(len(place.members), MEMBERS)
+    return table(["entity", "type", "relations", "meaning", ""], rows) + _more(len(place.members), MEMBERS)
 
 
 def _neighbours(place: CommunityPlace) -> str:

@@ -167,7 +167,7 @@ def entity_map(tree: KnowledgeTree, place: EntityPlace) -> Map:
     neighbours = sorted(said, key=lambda row: (-len(said[row]), row))
     passages = [tree.index.passages.row[name] for name in place.passages]
     kinds = [len(neighbours), len(place.attributes), len(passages)]
-    parts = [_ring(min(AROUND, count), radius) for count, radius in zip(kinds, (11, 6, 16))]
+    parts = [_ring(min(AROUND, count), *ring) for count, ring in zip(kinds, ((11, 0.25), (6, 0.5), (16, 0.8)))]
     near, own, stated = neighbours[:AROUND], place.attributes[:AROUND], passages[:AROUND]
     palette = type_palette(tree, Division.built(tree))
     titles = [tree.passages[row].title or tree.passages[row].id for row in stated]
@@ -264,8 +264,8 @@ def _flat(vectors: np.ndarray) -> np.ndarray:
     return vectors @ principal_plane(vectors)
 
 
-def _ring(count: int, radius: float) -> np.ndarray:
-    angle = 2 * np.pi * (np.arange(count) + 0.25) / max(1, count)
+def _ring(count: int, radius: float, turn: float) -> np.ndarray:
+    angle = 2 * np.pi * (np.arange(count) + turn) / max(1, count)
     return np.c_[1.8 * np.cos(angle), np.sin(angle)] * radius
 
 

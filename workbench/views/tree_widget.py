@@ -267,7 +267,7 @@ class Tree(Widget):
         self._back = widgets.Button(description="back", icon="undo", layout=_AUTO)
         self._all = widgets.Button(description="all communities", layout=_AUTO)
         self._levels = widgets.ToggleButtons(options=STEPS, style={"button_width": "auto"})
-        self._list = widgets.Select(options=[], rows=ROWS, layout={"width": "100%", "flex": "0 0 auto"})
+        self._list = widgets.Select(options=[], rows=ROWS, layout={"width": "98%", "flex": "0 0 auto"})
         self._by = widgets.Dropdown(options=COLOURS, description="colour", layout={"width": "200px"})
         self._sliders = {
             name: widgets.FloatSlider(value=low, min=low, max=high, step=step, description=label, **_SLIDER)
@@ -313,7 +313,7 @@ class Tree(Widget):
                 row(*self._sliders.values(), self._lambda, self._again, self._own),
             ]
         )
-        picture = widgets.VBox([self._canvas, self._legend], layout={"flex": "2 1 480px", "min_width": "0"})
+        picture = widgets.VBox([self._canvas, self._legend], layout={"flex": "1 1 440px", "min_width": "0"})
         self._main = beside(picture, side(self._levels, self._list, self._details, height=HEIGHT + 60))
         self._asking = widgets.VBox([self._asked, row(self._route_of, self._rounds)])
         self._stack(self._asking, self._walk, self._message, self._head, self._main, self._tabs)
