@@ -50,12 +50,20 @@ def stands(widget: Locator) -> dict:
 
 
 def click(widget: Locator, id: int) -> None:
-    # A frame that is out of sight neither draws nor notices its new size.
-    widget.locator("iframe:visible").first.scroll_into_view_if_needed()
-    widget.page.wait_for_timeout(500)
-    where = picture(widget).evaluate(WHERE, id)
-    assert where, f"{id} cannot be clicked"
-    widget.locator("iframe:visible").first.click(position=where)
+    """A click on a node. A frame that is out of sight neither draws nor notices its new size, and the browser takes a
+    while until it hands clicks over to one that has come into sight: it is clicked until the map has heard one."""
+    frame = widget.locator("iframe:visible").first
+    frame.scroll_into_view_if_needed()
+    for _ in range(6):
+        widget.page.wait_for_timeout(500)
+        where = picture(widget).evaluate(WHERE, id)
+        assert where, f"{id} cannot be clicked"
+        picture(widget).evaluate("() => { window.heard = 0; canvas.onpointerup = () => { heard += 1 } }")
+        frame.click(position=where)
+        widget.page.wait_for_timeout(200)
+        if picture(widget).evaluate("heard"):
+            return
+    raise AssertionError("the map hears no click")
 
 
 def entries(widget: Locator) -> list[str]:

@@ -313,7 +313,7 @@ class Tree(Widget):
                 row(*self._sliders.values(), self._lambda, self._again, self._own),
             ]
         )
-        picture = widgets.VBox([self._canvas, self._legend], layout={"flex": "1 1 440px", "min_width": "0"})
+        picture = widgets.VBox([self._canvas, self._legend], layout={"flex": "2 1 620px", "min_width": "0"})
         self._main = beside(picture, side(self._levels, self._list, self._details, height=HEIGHT + 60))
         self._asking = widgets.VBox([self._asked, row(self._route_of, self._rounds)])
         self._stack(self._asking, self._walk, self._message, self._head, self._main, self._tabs)
