@@ -120,7 +120,11 @@ class Tree:
     def typed(self, names: Collection[str]) -> frozenset[str]:
         """The types of the graph that names of the schema denote, whatever their case and signs."""
         wanted = {plain(name) for name in names}
-        return frozenset(kind for kind in self._type_codes[0] if plain(kind) in wanted)
+        return frozenset(kind for kind, known in self._plain_types if known in wanted)
+
+    @cached_property
+    def _plain_types(self) -> list[tuple[str, str]]:
+        return [(kind, plain(kind)) for kind in self._type_codes[0]]
 
     def search(self, query: str, origin: str, cosines: Cosines, types: frozenset[str], trace: Trace) -> Found:
         """All routes of one query, and their fusion."""

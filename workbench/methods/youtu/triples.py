@@ -74,8 +74,8 @@ def slice_of(matrix: sp.csr_array, row: int) -> np.ndarray:
 
 def rows_of(matrix: sp.csr_array, rows: Iterable[int]) -> np.ndarray:
     """The columns of several rows, each once, ascending."""
-    found = [slice_of(matrix, row) for row in rows]
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+    chosen = np.fromiter(rows, dtype=np.int64)
+    return np.unique(matrix[chosen].indices).astype(np.int64) if len(chosen) else chosen
 
 
 def _same(heads: np.ndarray, spelled: Sequence[tuple[str, str]]) -> np.ndarray:
