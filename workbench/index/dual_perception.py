@@ -3,7 +3,7 @@ Section 4.2).
 
 K-means parts the entities into clusters and each cluster into parts; parts of one cluster are merged where they agree.
 Profile `paper` follows Eqs. 4–7, profile `released` the authors' code (TencentCloudADP/youtu-graphrag, commit d982b5a).
-Where the paper is silent, the values are choices of this project (`docs/communities.md`). Everything here is a function
+Where the paper is silent, the values are choices of this project (`docs/youtu.md`). Everything here is a function
 of arrays, and comparisons of all with all stay inside one cluster.
 
 The result depends on what the entities are, not on their order: they are put in an order of their content first.
