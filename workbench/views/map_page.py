@@ -295,7 +295,8 @@ function labels(px, py) {
     const disc = row < map.discs, size = disc ? 13 : 12, r = view.k * map.nodes.r[row];
     pen.font = `${disc ? "600 " : ""}${size}px system-ui, sans-serif`;
     if (!widths.has(row)) widths.set(row, pen.measureText(label).width);
-    const half = widths.get(row) / 2 + 3, x = px(row);
+    const half = widths.get(row) / 2 + 3, at = px(row);
+    const x = at < 0 || at > wide ? at : Math.max(half, Math.min(wide - half, at));
     const y = py(row) + (!disc ? Math.min(DOTS, r) + 10 : r > 70 ? -r - 10 : 0);
     if (x + half < 0 || y < 0 || x - half > wide || y > high) continue;
     if (taken.some(([l, t, w]) => Math.abs(l - x) < w + half && Math.abs(t - y) < size + 3)) continue;

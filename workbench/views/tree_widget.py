@@ -79,7 +79,7 @@ TABS = ("merges", "other groupings", "schema", "question", "rounds")
 _DOWN = {CommunityPlace: "keywords", EntityPlace: "triples", PassagePlace: "communities", type(None): "communities"}
 _SLIDER = {"continuous_update": False, "layout": {"width": "250px"}, "style": {"description_width": "7.5em"}}
 WEIGHTS = {  # setting → (label, least, most, step)
-    "struct_weight": ("weight of relations", 0.05, 1.0, 0.05),
+    "struct_weight": ("relations w", 0.05, 1.0, 0.05),
     "epsilon": ("ε of mean φ", 0.0, 0.5, 0.01),
     "merge_threshold": ("similar from", 0.0, 1.0, 0.05),
 }
