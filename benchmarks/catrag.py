@@ -10,10 +10,10 @@ encoder apart, over 2WikiMultiHopQA.
 
 import argparse
 import json
-import time
 from pathlib import Path
 
 import numpy as np
+from timed import own_milliseconds
 
 import workbench as wb
 from workbench.measures.all_gold import all_gold
@@ -73,36 +73,13 @@ def against(base: list[dict], own: list[dict]) -> dict[str, tuple[float, float]]
     }
 
 
-class Timed:
-    """An engine that counts the seconds inside it."""
-
-    def __init__(self, engine):
-        self.name, self.meter, self.workers, self._engine, self.seconds = engine.name, engine.meter, 1, engine, 0.0
-
-    def run(self, step, inputs, *, trace=None):
-        started = time.perf_counter()
-        try:
-            return self._engine.run(step, inputs, trace=trace)
-        finally:
-            self.seconds += time.perf_counter() - started
-
-
 def seconds(shared: Path, indexes: Path, repeats: int = 3) -> dict:
     """Median milliseconds of a question beside Steps and encoder (its vectors are cached by a first pass)."""
     data = wb.load(shared / "datasets" / DATA[-1])
     index = wb.Index.build(data, wb.engine("rules"), indexes / DATA[-1])
     questions, found = data.questions[:40], {}
     for label, spec in (("hipporag2", "hipporag2"), ("catrag", "catrag")):
-        engine = Timed(wb.engine("rules"))
-        method = wb.method(spec, index, engine)
-        for question in questions:
-            method.retrieve(question.question, k=5, trace="off")
-        times = []
-        for question in questions * repeats:
-            inside, started = engine.seconds, time.perf_counter()
-            method.retrieve(question.question, k=5, trace="off")
-            times.append(time.perf_counter() - started - (engine.seconds - inside))
-        found[label] = float(np.median(times)) * 1000
+        found[label] = float(np.median(own_milliseconds(spec, index, questions, repeats)))
     return found | {"ratio": found["catrag"] / found["hipporag2"]}
 
 

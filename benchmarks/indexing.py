@@ -13,6 +13,8 @@ import resource
 import time
 from pathlib import Path
 
+from timed import TimedEngine
+
 import workbench as wb
 from workbench.encoding import SentenceEncoder
 
@@ -30,25 +32,10 @@ class Timed(SentenceEncoder):
             self.seconds += time.perf_counter() - started
 
 
-class TimedRules:
-    """The rules engine with a stopwatch."""
-
-    def __init__(self):
-        self._engine, self.seconds = wb.engine("rules"), 0.0
-        self.name, self.meter = self._engine.name, self._engine.meter
-
-    def run(self, step, inputs, *, trace=None):
-        started = time.perf_counter()
-        try:
-            return self._engine.run(step, inputs, trace=trace)
-        finally:
-            self.seconds += time.perf_counter() - started
-
-
 def build(data: Path, out: Path, dtype: str) -> dict:
     if out.exists():
         raise SystemExit(f"{out} exists; name a folder that does not, so that nothing is reused")
-    encoder, engine = Timed(dtype=dtype), TimedRules()
+    encoder, engine = Timed(dtype=dtype), TimedEngine(wb.engine("rules"))
     started = time.perf_counter()
     index = wb.Index.build(data, engine, out, encoder=encoder, progress=False)
     total = time.perf_counter() - started

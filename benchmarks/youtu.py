@@ -4,16 +4,16 @@
 
 SHARED holds `datasets/`; DIR has an index per data set, `NAME-youtu` or `NAME`, and rules build its missing layers.
 Printed: Recall@5 and the share of questions with all gold passages in the first five, over the questions that have
-gold. `--seconds` prints the median and the 90th percentile of the milliseconds of processor time of a question instead,
-beside Steps and encoder (its vectors are cached by a first pass).
+gold. `--seconds` prints the median and the 90th percentile of the milliseconds of a question instead, beside Steps and
+encoder.
 """
 
 import argparse
 import json
-import time
 from pathlib import Path
 
 import numpy as np
+from timed import own_milliseconds
 
 import workbench as wb
 from workbench.measures.all_gold import all_gold
@@ -25,20 +25,6 @@ SPECS = (
     "youtu[entity=false]", "youtu[triple=false]", "youtu[path=false]", "youtu[profile=released,agent=false]",
     "youtu[profile=released]",
 )  # fmt: skip
-
-
-class Timed:
-    """An engine that counts the seconds inside it."""
-
-    def __init__(self, engine):
-        self.name, self.meter, self.workers, self._engine, self.seconds = engine.name, engine.meter, 1, engine, 0.0
-
-    def run(self, step, inputs, *, trace=None):
-        started = time.process_time()
-        try:
-            return self._engine.run(step, inputs, trace=trace)
-        finally:
-            self.seconds += time.process_time() - started
 
 
 def index_of(indexes: Path, name: str, data, engine) -> wb.Index:
@@ -56,15 +42,7 @@ def quality(method, questions) -> dict[str, float]:
 
 
 def milliseconds(spec: str, index, questions, repeats: int = 2) -> dict[str, float]:
-    engine = Timed(wb.engine("rules"))
-    method = wb.method(spec, index, engine)
-    for one in questions:
-        method.retrieve(one.question, 5, trace="off")
-    times = []
-    for one in questions * repeats:
-        inside, started = engine.seconds, time.process_time()
-        method.retrieve(one.question, 5, trace="off")
-        times.append(1000 * (time.process_time() - started - (engine.seconds - inside)))
+    times = own_milliseconds(spec, index, questions, repeats)
     return {"median ms": round(float(np.median(times)), 1), "90 % ms": round(float(np.percentile(times, 90)), 1)}
 
 

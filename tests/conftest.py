@@ -7,6 +7,7 @@ because they share its kernel. What takes longest begins first."""
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ from notebook_server import ROOT, Ran, Server
 from tiny import TinyEncoder, tiny_dataset
 
 import workbench as wb
+from workbench import notebooks
 from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.index import Index
@@ -32,7 +34,8 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
 # Groups of tests that take minutes; all others follow in the order of their folders.
 FIRST = (
-    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 01", "notebook 03"),
+    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 01"),
+    *("notebook 03",),
 )
 # Two cores shared with others make single examples slow now and then; that is no failure.
 settings.register_profile(
@@ -160,6 +163,24 @@ def notebook_on_films(server, tmp_path_factory) -> Callable[..., Ran]:
         "beside": ["lightrag"],
     }
     return lambda live=False: server.run("03_trace_dot_paths.ipynb", project="films", live=live, **parameters)
+
+
+@pytest.fixture
+def notes(tmp_path) -> Path:
+    """A folder of three passages without questions."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    texts = ("Mora founded the Halden Theatre.", "Karl Weiss designed the theatre.", "Halden lies on the Glomma.")
+    rows = [{"id": str(at), "title": "", "text": text} for at, text in enumerate(texts)]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+@pytest.fixture
+def run_in_folder(tmp_path, monkeypatch) -> Callable[..., object]:
+    """Execute a notebook with its figures, index and runs in the test's own folder."""
+    monkeypatch.chdir(tmp_path)
+    return lambda notebook, **given: notebooks.run(notebook, tmp_path / "executed", given, progress=False)
 
 
 @pytest.fixture

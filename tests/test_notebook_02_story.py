@@ -9,8 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from workbench import notebooks
-
 pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "02_inspect_communities.ipynb"
 TABLES = ("agreement", "communities", "differences", "levels", "merges", "rounds", "routes", "run", "schema", "weights")
@@ -41,14 +39,6 @@ def test_on_the_bundled_corpus(notebook):
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
-def test_on_a_folder_without_questions(tmp_path, monkeypatch):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    texts = ("Mora founded the Halden Theatre.", "Karl Weiss designed the theatre.", "Halden lies on the Glomma.")
-    rows = [{"id": str(at), "title": "", "text": text} for at, text in enumerate(texts)]
-    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    monkeypatch.chdir(tmp_path)
-    parameters = {"data": str(folder), "question": "Who designed the theatre in Halden?", "raptor": False}
-    notebooks.run(NOTEBOOK, tmp_path / "executed", parameters, progress=False)
-    verdict = json.loads((tmp_path / "figures" / "notes" / "02_verdict.json").read_text())
-    assert verdict["holds"]
+def test_on_a_folder_without_questions(run_in_folder, notes):
+    run_in_folder(NOTEBOOK, data=str(notes), question="Who designed the theatre in Halden?", raptor=False)
+    assert json.loads((notes.parent / "figures" / "notes" / "02_verdict.json").read_text())["holds"]

@@ -8,20 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench import notebooks
-
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "04_replay_bdtr_iterations.ipynb"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Execute it with its figures, index and runs in a temporary folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(**parameters):
-        return notebooks.run(NOTEBOOK, tmp_path / "executed", parameters, progress=False)
-
-    return run
 
 
 def test_on_the_bundled_corpus(notebook):
@@ -43,11 +30,12 @@ def test_on_the_bundled_corpus(notebook):
 
 
 @pytest.mark.slow
-def test_on_a_folder_without_questions(run, tmp_path):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    texts = ("Mora founded the Halden Theatre.", "Karl Weiss designed the theatre.", "Halden lies on the Glomma.")
-    rows = [{"id": str(at), "title": "", "text": text} for at, text in enumerate(texts)]
-    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    run(data=str(folder), question="Who designed the theatre in Halden?", backbone="dense", other="bdtr[policy=strict]")
-    assert json.loads((tmp_path / "figures" / "notes" / "04_verdict.json").read_text())["holds"]
+def test_on_a_folder_without_questions(run_in_folder, notes):
+    run_in_folder(
+        NOTEBOOK,
+        data=str(notes),
+        question="Who designed the theatre in Halden?",
+        backbone="dense",
+        other="bdtr[policy=strict]",
+    )
+    assert json.loads((notes.parent / "figures" / "notes" / "04_verdict.json").read_text())["holds"]

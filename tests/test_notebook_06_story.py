@@ -9,21 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from workbench import notebooks
-
 pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "06_steer_the_walk.ipynb"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """Execute it with its figures, index and runs in a temporary folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(**parameters):
-        return notebooks.run(NOTEBOOK, tmp_path / "executed", parameters, progress=False)
-
-    return run
 
 
 def test_on_the_bundled_corpus(notebook):
@@ -50,11 +37,6 @@ def test_on_the_bundled_corpus(notebook):
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
-def test_on_a_folder_without_questions(run, tmp_path):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    texts = ("Mora founded the Halden Theatre.", "Karl Weiss designed the theatre.", "Halden lies on the Glomma.")
-    rows = [{"id": str(at), "title": "", "text": text} for at, text in enumerate(texts)]
-    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    run(data=str(folder), question="Who designed the theatre in Halden?")
-    assert json.loads((tmp_path / "figures" / "notes" / "06_verdict.json").read_text())["holds"]
+def test_on_a_folder_without_questions(run_in_folder, notes):
+    run_in_folder(NOTEBOOK, data=str(notes), question="Who designed the theatre in Halden?")
+    assert json.loads((notes.parent / "figures" / "notes" / "06_verdict.json").read_text())["holds"]
