@@ -46,7 +46,8 @@ def picture(widget: Locator) -> Locator:
 
 
 def stands(widget: Locator) -> dict:
-    """What the map shows when nothing moves any more."""
+    """What the map shows when nothing moves any more. A frame that is out of sight draws nothing."""
+    widget.locator("iframe:visible").first.scroll_into_view_if_needed()
     return picture(widget).evaluate(STANDS)
 
 
