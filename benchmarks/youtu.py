@@ -2,10 +2,10 @@
 
     python benchmarks/youtu.py SHARED [--indexes DIR] [--data NAME …] [--specs SPEC …] [--seconds]
 
-SHARED holds `datasets/`; DIR has an index per data set, `NAME-youtu` or `NAME`, and rules build its missing layers.
-Printed: Recall@5 and the share of questions with all gold passages in the first five, over the questions that have
-gold. `--seconds` prints the median and the 90th percentile of the milliseconds of a question instead, beside Steps and
-encoder.
+SHARED holds `datasets/`, names that are not there are bundled; DIR has an index per data set, `NAME-youtu` or `NAME`,
+and rules build its missing layers. Printed: Recall@5 and the share of questions with all gold passages in the first
+five, over the questions that have gold. `--seconds` prints the median and the 90th percentile of the milliseconds of a
+question instead, beside Steps and encoder.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import workbench as wb
 from workbench.measures.all_gold import all_gold
 from workbench.measures.recall import recall
 
-DATA = ("hotpotqa-train-100", "musique-train-100", "2wikimultihopqa-6119")
+DATA = ("hotpotqa-train-100", "musique-train-100", "2wikimultihopqa-6119", "meridian")
 SPECS = (
     "dense", "hipporag2", "youtu[agent=false]", "youtu", "youtu[community=false]", "youtu[schema=false]",
     "youtu[entity=false]", "youtu[triple=false]", "youtu[path=false]", "youtu[profile=released,agent=false]",
@@ -56,7 +56,8 @@ if __name__ == "__main__":
     given = parser.parse_args()
     engine = wb.engine("rules")
     for name in given.data:
-        data = wb.load(given.shared / "datasets" / name)
+        folder = given.shared / "datasets" / name
+        data = wb.load(folder if folder.exists() else name)
         questions = [one for one in data.questions if one.support]
         index = index_of(given.indexes, name, data, engine)
         for spec in given.specs:
