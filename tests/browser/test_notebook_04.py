@@ -51,6 +51,7 @@ def play(notebook: Notebook) -> None:
     slider.press("ArrowLeft")
     slider.press("ArrowLeft")
     expect(stage(live)).to_have_text("round 1")
+    expect(live.locator("textarea").first).to_have_value("Pia Normelle")  # or the old text comes after the new one
     live.locator("textarea").first.fill("Lucan Morravel")
     live.get_by_role("button", name="run again from this round").click()
     again = live.locator(".hopscope", has=page.locator("svg")).nth(1)

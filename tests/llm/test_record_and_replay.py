@@ -128,7 +128,7 @@ def test_a_replay_of_a_local_model_loads_no_model(town, tmp_path):
     ("words", "said"),
     [
         (["record", "FILE", "ask", "nowhere", "?"], "rules are not recorded"),
-        (["record", "FILE", "methods"], "index, retrieve, ask, evaluate"),
+        (["record", "FILE", "methods"], "retrieve, ask, evaluate"),
         (["record", "FILE"], "does not exist"),
         (["replay", "FILE", "ask", "INDEX", "?"], "does not exist; make one with"),
         (["replay", "FILE"], "does not exist"),
