@@ -28,7 +28,7 @@ def found(look, folder: Path = Path()) -> dict[str, Finding]:
 
 
 def only(what: str, look, folder: Path = Path()) -> Finding:
-    findings = look(folder)
+    findings = list(look(folder))
     exact = [finding for finding in findings if finding.what == what]
     (finding,) = exact or [finding for finding in findings if finding.what.startswith(what)]
     return finding
