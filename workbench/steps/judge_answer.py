@@ -7,21 +7,12 @@ reply without a 0 or a 1 is unreadable, not wrong."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-
-
-@dataclass(frozen=True)
-class Input:
-    """`gold`: the answer and its aliases."""
-
-    question: str
-    gold: tuple[str, ...]
-    prediction: str
+from workbench.steps.judge import Input
 
 
 class Output(BaseModel):
