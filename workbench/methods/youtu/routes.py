@@ -108,7 +108,7 @@ class Tree:
         """Those of each query."""
         tasks = ("relations", "passages")
         encoded = [tuple(self.index.encode_query(query, task) for task in tasks) for query in queries]
-        triples = self.triples.cosines(np.column_stack([vector for vector, _ in encoded]))
+        triples = self.triples.cosines(np.stack([vector for vector, _ in encoded]))
         return [self._of(column, *vectors) for column, vectors in zip(np.ascontiguousarray(triples.T), encoded)]
 
     def _of(self, triples: np.ndarray, query: np.ndarray, for_passages: np.ndarray) -> Cosines:
