@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.text import ascii_phrase, storable, text_hash, unicode_phrase
+from workbench.text import ascii_phrase, counted, storable, text_hash, unicode_phrase
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates included
 
@@ -81,3 +81,8 @@ def test_storable_text_can_be_written_and_only_halves_are_touched(text):
 def test_a_hash_names_any_text():
     assert text_hash("abc") == "ba7816bf8f01cfea"  # the beginning of SHA-256, from its standard
     assert len({text_hash(text) for text in ("", " ", "\ud800", "\udfff", "\ufffd")}) == 5
+
+
+def test_a_count_stands_with_its_noun():
+    assert [counted(n, "entity", "entities") for n in (0, 1, 2300)] == ["0 entities", "1 entity", "2,300 entities"]
+    assert counted(2, "name") == "2 names"

@@ -21,6 +21,7 @@ from workbench import options as opt
 from workbench.errors import EngineRefused, SettingError, WorkbenchError
 from workbench.options import flattened
 from workbench.spec import parse_value
+from workbench.text import counted
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
 
@@ -187,7 +188,7 @@ def anonymise(
         for folder, data in written.items()
     ]
     table, count = str(anonymity.table_of(to)), len(made.names.names)
-    said = f"{count:,} names; their table, which is the only way back: {escape(table)}"
+    said = f"{counted(count, 'name')}; the table of names, the only way back: {escape(table)}"
     return Said({"folders": rows, "names": count, "table": table}, [_table(rows), said])
 
 

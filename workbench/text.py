@@ -71,3 +71,12 @@ def split_title(text: str, longest: int, ends: str) -> tuple[str, str]:
     first, feed, rest = text.partition("\n")
     bare = first.rstrip()
     return (first, rest) if feed and bare and len(first) <= longest and bare[-1] not in ends else ("", text)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A count with its noun; `many` where the plural is not `one` with an s.
+
+    >>> counted(1, "name"), counted(2300, "entity", "entities")
+    ('1 name', '2,300 entities')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -185,6 +185,11 @@ def test_nothing_to_ask_is_an_error(tiny_index, tmp_path):
         wb.evaluate([], [wb.method("dense", tiny_index)], out=tmp_path / "run")
 
 
+def test_methods_in_the_place_of_questions_are_an_error_that_says_so(tiny, tiny_index, tmp_path):
+    with pytest.raises(SettingError, match="evaluate takes questions first, then methods; Dense is no Question"):
+        wb.evaluate([wb.method("dense", tiny_index)], tiny.questions, out=tmp_path / "run")
+
+
 SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -223,10 +223,6 @@ def unquoted(name: str) -> str:
     return name[1:-1].strip() if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def nearest(path: Path, fits: Callable[[Path], bool], *below: str) -> list[Path]:
     """The folder itself, if it matches, otherwise the matches of the first pattern that has any."""
     if fits(path):

@@ -9,9 +9,8 @@ from pathlib import Path
 from workbench.data.folder import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
-from workbench.exchange.files import counted
 from workbench.records import Passage
-from workbench.text import storable
+from workbench.text import counted, storable
 
 NAME_LIMIT = 10_000  # characters; a longer string is a text and not a name
 UNNAMED = "is related to"  # of a relation that its source does not describe

@@ -21,7 +21,6 @@ from workbench.data.folder import Dataset
 from workbench.errors import DataError
 from workbench.exchange.files import (
     checked,
-    counted,
     listed,
     literal,
     nearest,
@@ -33,6 +32,7 @@ from workbench.exchange.files import (
     word,
 )
 from workbench.exchange.gather import Gathering
+from workbench.text import counted
 
 LOOKED_FOR = "a graph of gfm-rag (nodes.csv, relations.csv and edges.csv, or kg.txt and document2entities.json)"
 TABLES = ("nodes.csv", "relations.csv", "edges.csv")

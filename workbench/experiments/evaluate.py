@@ -115,9 +115,11 @@ def asked_for(
     questions: Iterable[Question], methods: Mapping[str, Method] | Sequence[Method], limit: int | None, by: str
 ) -> tuple[list[Question], dict[str, Method]]:
     """The first `limit` questions, each once, and the methods by label. Raises :class:`SettingError` if there are no
-    questions or no methods, or if two questions share an id."""
+    questions or no methods, if something else is among the questions, or if two of them share an id."""
     known: dict[str, Question] = {}
     for question in islice(questions, limit):
+        if not isinstance(question, Question):
+            raise SettingError(f"{by} takes questions first, then methods; {type(question).__name__} is no Question")
         if known.setdefault(question.id, question) != question:
             raise SettingError(f"two questions have the id {question.id!r}; ids must be unique")
     named = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
