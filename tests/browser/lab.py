@@ -10,17 +10,28 @@ A test asks for the fixtures `lab`, `page` and `notebook` (the project's noteboo
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import nbformat
 from notebook_server import ROOT, TOKEN, Server
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, Route, expect
 
+T = TypeVar("T")
 SCREENSHOTS = ROOT / "build" / "screenshots"
 WIDTH, HEIGHT = 1280, 1400  # pixels
 PROJECT = "browser"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+# Where the node of a network stands, in pixels of its page.
+WHERE = """async (_, name) => {
+  while (!placed) await new Promise((again) => setTimeout(again, 20));
+  const at = nodes.get().findIndex((node) => node.tooltip.startsWith(name));
+  const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
+  const canvas = document.querySelector("canvas").getBoundingClientRect();
+  return {x: canvas.left + x, y: canvas.top + y};
+}"""
 # Console errors that are no fault of a notebook: parts of their text, each with its reason.
 ALLOWED: tuple[str, ...] = ()
 
@@ -50,6 +61,15 @@ class Lab:
         opened = Notebook(page, panel)
         opened.set_theme(theme)
         return opened
+
+
+def becomes(place: Locator, read: Callable[[Locator], T], wanted: Callable[[T], bool], tries: int = 150) -> T:
+    """What is read of a place once it is what is wanted: pictures may follow the texts beside them."""
+    for _ in range(tries):
+        if wanted(found := read(place)):
+            return found
+        place.page.wait_for_timeout(100)
+    raise AssertionError(f"it is not what is wanted, but {found}")
 
 
 class Notebook:

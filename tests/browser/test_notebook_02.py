@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lab import Notebook
+from lab import Notebook, becomes
 from panning import panned
 from planted_tree import planted_tree, theme_index
 from playwright.sync_api import Locator, expect
@@ -49,15 +48,6 @@ def stands(widget: Locator) -> dict:
     """What the map shows when nothing moves any more. A frame that is out of sight draws nothing."""
     widget.locator("iframe:visible").first.scroll_into_view_if_needed()
     return picture(widget).evaluate(STANDS)
-
-
-def becomes(widget: Locator, wanted: Callable[[dict], bool]) -> dict:
-    """What the map shows when it has become what is wanted."""
-    for _ in range(150):
-        if wanted(found := stands(widget)):
-            return found
-        widget.page.wait_for_timeout(100)
-    raise AssertionError("the map does not become what is wanted")
 
 
 def click(widget: Locator, id: int) -> None:
@@ -123,7 +113,7 @@ def walk(notebook: Notebook, live: Locator) -> None:
     click(live, shown["ids"][0])
     expect(live.locator("span.tag", has_text="community 0")).to_be_visible()
     keywords = entries(live)
-    inside = becomes(live, lambda found: found["discs"] == 0 and found["rings"])
+    inside = becomes(live, stands, lambda found: found["discs"] == 0 and found["rings"])
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"02_community_{theme}", live)
@@ -139,7 +129,7 @@ def walk(notebook: Notebook, live: Locator) -> None:
     expect(live.locator("select[size] option").first).to_have_text(re.compile(r"\((?!.*: )[^ ]+\)$"))
     choose(live, entries(live)[0])
     expect(live.get_by_text("passage ›")).to_be_visible()
-    becomes(live, lambda found: found["rings"] and found["discs"] == shown["discs"])
+    becomes(live, stands, lambda found: found["rings"] and found["discs"] == shown["discs"])
     notebook.screenshot("02_passage", live)
 
     # The search, and up again.
@@ -155,7 +145,7 @@ def walk(notebook: Notebook, live: Locator) -> None:
     live.get_by_role("button", name=re.compile(r"\bback$")).click()
     expect(live.locator("span.tag", has_text="community 0")).to_have_count(0)
     live.get_by_role("button", name="all communities").click()
-    becomes(live, lambda found: found["discs"] == shown["discs"])
+    becomes(live, stands, lambda found: found["discs"] == shown["discs"])
 
 
 def compare(notebook: Notebook, live: Locator) -> None:
@@ -165,7 +155,7 @@ def compare(notebook: Notebook, live: Locator) -> None:
     for by, said in (("structure", "structure from"), ("leiden", "by leiden"), ("raptor", "by raptor")):
         colour.select_option(by)
         expect(live.get_by_text(said).first).to_be_visible(timeout=30_000)
-        becomes(live, lambda found: found["labels"] != before["labels"])
+        becomes(live, stands, lambda found: found["labels"] != before["labels"])
         notebook.screenshot(f"02_by_{by}", live)
     colour.select_option("type")
 
@@ -173,11 +163,11 @@ def compare(notebook: Notebook, live: Locator) -> None:
     bar = live.get_by_role("slider").nth(3)
     bar.press("Home")
     expect(live.get_by_text("are in another community than in the index")).to_be_visible(timeout=60_000)
-    becomes(live, lambda found: 0 < found["discs"] < before["discs"])
+    becomes(live, stands, lambda found: 0 < found["discs"] < before["discs"])
     notebook.screenshot("02_merged", live)
     live.get_by_role("button", name="as built").click()
     expect(live.get_by_text("are in another community than in the index")).to_have_count(0)
-    again = becomes(live, lambda found: found["discs"] == before["discs"])
+    again = becomes(live, stands, lambda found: found["discs"] == before["discs"])
     assert again["x"] == before["x"]
 
     for name, said in (("merges", "outcome"), ("other groupings", "adjusted Rand"), ("schema", "in the seed")):
@@ -192,7 +182,7 @@ def ask(notebook: Notebook, live: Locator) -> None:
     asked.press("Enter")
     expect(live.get_by_text("sub-question").first).to_be_visible(timeout=60_000)
     expect(live.locator("p b", has_text="Which river does the Lanthorn Bridge cross?").first).to_be_visible()
-    becomes(live, lambda found: found["rings"])
+    becomes(live, stands, lambda found: found["rings"])
     live.get_by_role("button", name="path", exact=True).click()
     expect(live.get_by_text("through").first).to_be_visible()
     for theme in ("light", "dark"):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from dot_traces import dot_trace
-from lab import Notebook
+from lab import WHERE, Notebook, becomes
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
@@ -17,29 +16,12 @@ from workbench.trace import Trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-WHERE = """async (_, name) => {
-  while (!placed) await new Promise((again) => setTimeout(again, 20));
-  const at = nodes.get().findIndex((node) => node.tooltip.startsWith(name));
-  const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
-  const canvas = document.querySelector("canvas").getBoundingClientRect();
-  return {x: canvas.left + x, y: canvas.top + y};
-}"""
-
 
 def drawn(tracer: Locator) -> list[str]:
     """The first line of what each node's tooltip says."""
     frame = tracer.frame_locator("iframe")
     frame.locator("canvas").wait_for()
     return frame.locator("body").evaluate("() => nodes.get().map(node => node.tooltip.split('\\n')[0])")
-
-
-def becomes(tracer: Locator, wanted: Callable[[list[str]], bool]) -> None:
-    """The picture comes to show what is wanted: it may follow the texts beside it."""
-    for _ in range(100):
-        if wanted(found := drawn(tracer)):
-            return
-        tracer.page.wait_for_timeout(100)
-    raise AssertionError(f"the picture shows {found}")
 
 
 def click(tracer: Locator, name: str) -> None:
@@ -71,18 +53,18 @@ def trace(notebook: Notebook) -> None:
     click(live, "Salt Line")
     expect(paths.locator("option:checked")).to_contain_text("Ilse Varn")
     expect(live.get_by_text("a click on any node shows all paths again")).to_be_visible()
-    becomes(live, lambda names: len(names) < len(whole))
+    becomes(live, drawn, lambda names: len(names) < len(whole))
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"03_path_{theme}", live)
     click(live, "Ilse Varn")
     expect(live.get_by_text("a click on a node shows a path to it")).to_be_visible()
-    becomes(live, whole.__eq__)
+    becomes(live, drawn, whole.__eq__)
 
     # A line of the list does the same.
     paths.select_option(index=1)
     expect(live.get_by_text("a click on any node shows all paths again")).to_be_visible()
-    becomes(live, lambda names: len(names) < len(whole))
+    becomes(live, drawn, lambda names: len(names) < len(whole))
     paths.select_option(index=0)
     expect(live.get_by_text("a click on a node shows a path to it")).to_be_visible()
 
@@ -90,9 +72,9 @@ def trace(notebook: Notebook) -> None:
     _, hops, _, stage = live.get_by_role("slider").all()
     stage.press("Home")
     expect(paths.locator("option")).to_have_count(1)
-    becomes(live, lambda names: [name.removesuffix(" (gold)") for name in names] == ["Ilse Varn"])
+    becomes(live, drawn, lambda names: [name.removesuffix(" (gold)") for name in names] == ["Ilse Varn"])
     stage.press("End")
-    becomes(live, whole.__eq__)
+    becomes(live, drawn, whole.__eq__)
 
     # A setting: the method is asked again, and what that changes is said.
     hops.press("Home")
@@ -114,14 +96,14 @@ def trace(notebook: Notebook) -> None:
     asked.press("Enter")
     expect(live.get_by_text("who starred in Fog?").first).to_be_visible(timeout=60_000)
     expect(live.get_by_text("bold: found by another method as well")).to_have_count(0)
-    becomes(live, lambda names: names[0] == "Fog")
+    becomes(live, drawn, lambda names: names[0] == "Fog")
 
     # The saved trace has no method to ask.
     expect(saved.get_by_role("slider")).to_have_count(1)
     expect(saved.get_by_role("button", name="the whole region")).to_be_disabled()
     saved.get_by_role("slider").press("End")
     expect(saved.locator("select[size] option")).to_have_count(1 + 5)
-    becomes(saved, whole.__eq__)
+    becomes(saved, drawn, whole.__eq__)
     saved.get_by_role("button", name="other methods beside").click()
     expect(saved.get_by_text("a trace holds one method")).to_be_visible()
 

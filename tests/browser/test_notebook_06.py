@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab import Notebook
+from lab import WHERE, Notebook, becomes
 from playwright.sync_api import Locator, expect
 from steered import QUESTION, SPEC, Rater, hub_index
 from test_hostile_records import ATTACKS
@@ -17,14 +17,6 @@ import workbench as wb
 from workbench.trace import Trace
 
 pytestmark = pytest.mark.browser
-
-WHERE = """async (_, name) => {
-  while (!placed) await new Promise((again) => setTimeout(again, 20));
-  const at = nodes.get().findIndex((node) => node.tooltip.startsWith(name));
-  const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
-  const canvas = document.querySelector("canvas").getBoundingClientRect();
-  return {x: canvas.left + x, y: canvas.top + y};
-}"""
 
 
 def picture(widget: Locator, at: int = 0) -> Locator:
@@ -47,14 +39,8 @@ def edges(widget: Locator) -> list[str]:
     return picture(widget, last).evaluate("() => edges.get().map(edge => edge.title.innerText)")
 
 
-def settles(widget: Locator, expected: dict[str, list[float]]) -> None:
-    """The picture comes to show these nodes in these sizes."""
-    wanted = {name: place[2] for name, place in expected.items()}
-    for _ in range(100):
-        if (found := {name: place[2] for name, place in nodes(widget).items()}) == wanted:
-            return
-        widget.page.wait_for_timeout(100)
-    assert found == wanted
+def sizes(widget: Locator) -> dict[str, float]:
+    return {name: place[2] for name, place in nodes(widget).items()}
 
 
 @pytest.mark.slow
@@ -76,13 +62,13 @@ def steer(notebook: Notebook) -> None:
     seed, neighbour = live.locator("select:visible").all()[-2:]
 
     # From stage to stage on one layout: edges change, and so do the sizes of nodes.
-    steered = nodes(live)
+    steered, steered_sizes = nodes(live), sizes(live)
     assert any(", × " in tooltip for tooltip in edges(live))
     stage.press("Home")
     expect(live.get_by_text("HippoRAG 2's walk hubs hold")).to_be_visible()
     static = nodes(live)
     assert {name: place[:2] for name, place in static.items()} == {name: place[:2] for name, place in steered.items()}
-    assert {name: place[2] for name, place in static.items()} != {name: place[2] for name, place in steered.items()}
+    assert sizes(live) != steered_sizes
     assert not any(", × " in tooltip for tooltip in edges(live))
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
@@ -90,7 +76,7 @@ def steer(notebook: Notebook) -> None:
     for name in ("+ key facts", "+ anchors", "+ rated edges"):
         stage.press("ArrowRight")
         expect(live.locator("b", has_text=name).first).to_be_visible()
-    settles(live, steered)
+    becomes(live, sizes, steered_sizes.__eq__)
 
     # The play button goes through the stages by itself.
     stage.press("Home")
@@ -128,7 +114,7 @@ def steer(notebook: Notebook) -> None:
     live.get_by_role("button", name="own settings and ratings").click()
     expect(live.get_by_text(re.compile(r"beta=0"))).to_have_count(0, timeout=30_000)
     expect(live.get_by_text(re.compile(r"^by hand"))).to_have_count(0)
-    settles(live, steered)
+    becomes(live, sizes, steered_sizes.__eq__)
 
     # Both walks side by side on one layout.
     live.get_by_label("side by side").check()
