@@ -36,6 +36,7 @@ from workbench.index import (
     passages,
     pieces,
     profiles,
+    relations,
     schema_graph,
     skeleton,
     summaries,
@@ -61,6 +62,7 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "extractions": (extractions.ExtractionsLayer, extractions.Settings),
     "facts": (facts.FactsLayer, facts.Settings),
     "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
+    "relations": (relations.RelationsLayer, relations.Settings),
     "profiles": (profiles.ProfilesLayer, profiles.Settings),
     "typed": (typed.TypedLayer, typed.Settings),
     "schema_graph": (schema_graph.SchemaGraphLayer, schema_graph.Settings),
@@ -304,6 +306,10 @@ class Index(Record):
     @property
     def synonyms(self) -> synonyms.SynonymsLayer:
         return self.layer("synonyms")
+
+    @property
+    def relations(self) -> relations.RelationsLayer:
+        return self.layer("relations")
 
     @property
     def profiles(self) -> profiles.ProfilesLayer:

@@ -15,6 +15,7 @@ from workbench.methods.catrag import CatRAG
 from workbench.methods.dense import Dense
 from workbench.methods.dotrag import DotRAG
 from workbench.methods.gcot import GCoT
+from workbench.methods.gfm_rag import GFMRAG
 from workbench.methods.graph_cot import GraphCoT
 from workbench.methods.graphrag import GraphRAG
 from workbench.methods.hipporag2 import HippoRAG2
@@ -34,7 +35,7 @@ METHODS: Registry[type[Method]] = Registry(
     "methods",
     (
         Dense, BM25, HippoRAG2, RAPTOR, GraphRAG, ThinkOnGraph, GraphCoT, IRCoT, IRGS, GCoT, ToG, BDTR, LightRAG,
-        PathRAG, DotRAG, Ball, KETRAG, CatRAG, Youtu,
+        PathRAG, DotRAG, Ball, KETRAG, CatRAG, Youtu, GFMRAG,
     ),
     needs=("name", "paper", "scale", "layers", "steps", "Settings", "search"),
 )  # fmt: skip

@@ -1,0 +1,76 @@
+"""Layer `relations`: the names of the relations between phrases, and of their inverses, each with a vector (GFM-RAG).
+
+The relation that joins synonyms, `equivalent`, is one of them. Entities have no vectors here: a model that passes
+messages knows an entity by its place in the graph alone.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from workbench.index.facts import FactsLayer
+from workbench.index.layer import Build, Layer
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.vectors import Known, encode_to
+from workbench.settings import validated
+
+SYNONYM = "equivalent"
+INVERSE = "inverse_"  # the prefix of release 1.0; published weights know an inverse relation by the vector of this name
+
+
+@validated
+class Settings:
+    """None: the names are those of the facts."""
+
+
+class RelationsLayer(Layer):
+    """Rows of `names` are sorted: the distinct relations of the facts, and `equivalent`.
+
+    names              list[str], R
+    vectors            float32 (R, d); `inverse_vectors` float32 (R, d): of "inverse_" + name
+    """
+
+    kind = "relations"
+    needs = ("facts",)
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"encoder": build.encoder.name}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: RelationsLayer | None) -> dict:
+        facts: FactsLayer = build.layers["facts"]
+        names = sorted({relation for _, relation, _ in facts.facts} | {SYNONYM})
+        encoded = 0
+        for label, prefix in (("relations", ""), ("inverse", INVERSE)):
+            known = Known()
+            if old:
+                stored = old.inverse_vectors if prefix else old.vectors
+                known = Known([prefix + name for name in old.names], stored)
+            texts = [prefix + name for name in names]
+            encoded += encode_to(
+                folder / f"{label}.npy", texts, build.encoder, known, label=label, progress=build.progress
+            )
+        write_table(folder / "names.parquet", name=names)
+        return {"relations": len(names), "encoded": encoded}
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.names: list[str] = read_table(folder / "names.parquet", strings=("name",))["name"]
+        self.vectors = map_vectors(folder / "relations.npy")
+        self.inverse_vectors = map_vectors(folder / "inverse.npy")
+
+    @cached_property
+    def row(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.names)}
+
+    @property
+    def features(self) -> np.ndarray:
+        """Those of the relations, then those of their inverses in the same order: float32 (2R, d)."""
+        return np.concatenate([self.vectors, self.inverse_vectors])
+
+    def __repr__(self) -> str:
+        return f"RelationsLayer({len(self.names):,} relations)"

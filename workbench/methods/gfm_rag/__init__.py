@@ -1,0 +1,217 @@
+"""GFM-RAG: a graph neural network, trained on many graphs, scores the entities of any graph for a question.
+
+Follows "GFM-RAG: Graph Foundation Model for Retrieval Augmented Generation" (arXiv 2502.01113) and release 1.0 of the
+authors' code (RManLuo/gfm-rag):
+
+    starts   = the phrases closest to the entities of the question
+    logits   = messages, layer by layer, from the starts over facts, synonyms and their inverses
+    ranking  = documents by their best entities, rare ones first
+
+The index provides phrases, facts, synonyms and vectors of relation names. The weights are a checkpoint: `mini`, a small
+one of this project's own, comes with it; the published one is loaded from a folder or the hub (docs/gfm_rag.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from workbench.errors import SettingError
+from workbench.graph.linking import Link, near
+from workbench.methods.base import Method
+from workbench.methods.gfm_rag.events import LinkedEntities, RankedDocuments, RankedEntities
+from workbench.methods.gfm_rag.ranking import Ranked, Ranker, rank
+from workbench.ranking.similarity import minmax, top
+from workbench.records import Entity, Evidence, Scored, ranked
+from workbench.settings import Natural, Positive, validated
+from workbench.steps import named_entities
+from workbench.text import storable
+from workbench.trace import Trace
+
+TRACED = 20  # entities and documents that the trace lists
+TIE_RULE = "sum of σ(logit) / documents over all entities of the document, then its place in the corpus"
+UNTRAINED = "untrained"
+
+
+class GFMRAG(Method):
+    """Query-dependent message passing over the graph of facts; entities are ranked, and documents by them."""
+
+    name = "gfm_rag"
+    paper = "GFM-RAG (arXiv 2502.01113)"
+    layers = ("passages", "facts", "synonyms", "relations")
+    steps = ("named_entities",)
+    scale = "gfm"
+
+    @validated
+    class Settings:
+        """Defaults of release 1.0.
+
+        checkpoint    `mini` (bundled, for the encoder `minilm`), a folder, a hub id with its commit, or `untrained`:
+                      random weights by `seed`, 3 layers of 32, to compare with
+        ranker        how entities become documents; `idf_sigmoid` is not in the released code
+        top_entities  entities that count in the rankers `idf_topk`, `idf_sigmoid` (20 in the code) and `topk` (10)
+        pairs         `last`: one relation for an ordered pair of phrases, as in the code; `all`: every one
+        start_weight  w_e: `idf`, 1 / number of documents of the entity, or `one`
+        fill          whether the dense ranking follows, below, the documents that no ranked entity is in"""
+
+        checkpoint: str = "mini"
+        ranker: Ranker = "idf_topk"
+        top_entities: Positive = 20
+        pairs: Literal["last", "all"] = "last"
+        start_weight: Literal["idf", "one"] = "idf"
+        fill: bool = True
+        seed: Natural = 0
+
+    def prepare(self) -> None:
+        from workbench.methods.gfm_rag import checkpoint
+
+        index = self.index
+        self._facts, self._passages, graph = index.facts, index.passages, index.graph
+        self._passage_vectors = np.asarray(self._passages.vectors)
+        self._context, self._documents = graph.context, graph.passages_of
+        self.checkpoint: checkpoint.Checkpoint = self._loaded()
+
+    @property
+    def weights(self) -> str:
+        """The SHA-256 of the weights, which determine its results as much as its settings do."""
+        return self.checkpoint.sha256
+
+    def search(self, question: str, k: int, trace: Trace) -> Evidence:
+        starts, failed = self.link(question, trace)
+        if not starts:
+            return self._dense(question, k, failed or "no entity of the graph is linked to the question")
+        logits = self.pass_messages(question, starts, trace)
+        found = self.rank_documents(logits, trace)
+        return self._evidence(question, k, logits, found, failed)
+
+    def link(self, question: str, trace: Trace | None = None) -> tuple[list[tuple[int, float]], str]:
+        """(phrase row, w_e) of the entities of the question, and what failed, in words. Each entity that the Step names
+        is linked to the closest phrase; where it names none, the whole question is."""
+        trace = trace or Trace("off")
+        with LinkedEntities.open(trace) as write:
+            value = named_entities.Input("", storable(question))
+            (result,) = self.engine.run(named_entities.STEP, [value], trace=trace)
+            named = tuple(result.value.named_entities) if result.value else ()
+            linked = self._closest(named) or self._closest([storable(question)])
+            starts = self._weighed(list(linked))
+            phrases = self._facts.phrases
+            write(
+                named=named,
+                linked=tuple((one.name, phrases[one.phrase], one.cosine) for one in linked.values()),
+                starts=tuple((phrases[row], weight) for row, weight in starts),
+            )
+        return starts, f"naming the entities of the question failed: {result.failure}" if result.failure else ""
+
+    def pass_messages(
+        self, question: str, starts: Sequence[tuple[int, float]], trace: Trace | None = None
+    ) -> np.ndarray:
+        """The logit of each phrase, float32 (n_e,)."""
+        with RankedEntities.open(trace or Trace("off")) as write:
+            (logits,) = self.logits([question], [starts])
+            best = top(logits, TRACED)
+            write(
+                checkpoint=self.checkpoint.name,
+                of=len(logits),
+                entities=tuple((self._facts.phrases[row], float(logits[row])) for row in best),
+            )
+        return logits
+
+    def logits(self, questions: Sequence[str], starts: Sequence[Sequence[tuple[int, float]]]) -> np.ndarray:
+        """Of several questions at once, each with its start phrases and their weights: float32 (questions, n_e)."""
+        import torch
+
+        from workbench.methods.gfm_rag.reach import Start
+
+        vectors = torch.from_numpy(np.stack([self.index.encode_query(question) for question in questions]))
+        return self.reach.logits(vectors, [Start(*zip(*one)) if one else Start((), ()) for one in starts]).numpy()
+
+    def rank_documents(self, logits: np.ndarray, trace: Trace | None = None) -> Ranked:
+        with RankedDocuments.open(trace or Trace("off")) as write:
+            settings = self.settings
+            found = rank(logits, self._context, self._documents, settings.ranker, settings.top_entities)
+            if trace:
+                rows = found.rows[:TRACED]
+                write(
+                    ranker=settings.ranker,
+                    ties=found.ties,
+                    tie_rule=TIE_RULE,
+                    given=tuple(self._given(rows, found.weights)),
+                    documents=tuple((self._id(row), float(score)) for row, score in zip(rows, found.scores)),
+                )
+        return found
+
+    @cached_property
+    def reach(self):
+        """The network over this index, with the states that no question changes."""
+        import torch
+
+        from workbench.methods.gfm_rag.graph import edges_of
+        from workbench.methods.gfm_rag.reach import Reach
+
+        relations = torch.from_numpy(self.index.relations.features)
+        return Reach(self.checkpoint.network, relations, edges_of(self.index, self.settings.pairs))
+
+    def _loaded(self):
+        from workbench.methods.gfm_rag import checkpoint, hub, network
+
+        encoder, size = self.index.manifest["encoder"]["name"], self._passage_vectors.shape[1]
+        if self.settings.checkpoint == UNTRAINED:
+            return checkpoint.untrained(network.Shape(size, 32, 3), self.settings.seed, encoder)
+        loaded = checkpoint.read(hub.locate(self.settings.checkpoint), self.settings.checkpoint)
+        if checkpoint.plain(loaded.encoder) != checkpoint.plain(encoder) or loaded.network.shape.text != size:
+            raise SettingError(
+                f"checkpoint={self.settings.checkpoint!r} was trained with the encoder {loaded.encoder!r} of "
+                f"{loaded.network.shape.text} dimensions, and this index has {encoder!r} of {size}; build an index with "
+                f"encoder={checkpoint.plain(loaded.encoder)!r}, or train a checkpoint for this one (workbench train gfm)"
+            )
+        return loaded
+
+    def _closest(self, names: Sequence[str]) -> dict[int, Link]:
+        """Phrase row → the first of the names that it is the closest phrase of. A name without a letter or digit has
+        none."""
+        linked: dict[int, Link] = {}
+        for name in names:
+            for link in near(self.index, name) if any(map(str.isalnum, name)) else ():
+                linked.setdefault(link.phrase, link)
+        return linked
+
+    def _weighed(self, rows: Sequence[int]) -> list[tuple[int, float]]:
+        """w_e of each row; 1 where all would be 0, because the messages would then carry nothing."""
+        if self.settings.start_weight == "one":
+            return [(row, 1.0) for row in rows]
+        weights = [1 / self._documents[row] if self._documents[row] else 0.0 for row in rows]
+        return [(row, float(weight)) for row, weight in zip(rows, weights if any(weights) else [1.0] * len(rows))]
+
+    def _given(self, rows: Sequence[int], weights: np.ndarray):
+        """(document, entity, share of its sum) for the entities that gave a document anything."""
+        for row in rows:
+            entities = self._context.indices[self._context.indptr[row] : self._context.indptr[row + 1]]
+            entities = entities[weights[entities] != 0]
+            total = np.abs(weights[entities]).sum()
+            for entity in entities[np.argsort(-np.abs(weights[entities]), kind="stable")][:TRACED]:
+                yield self._id(row), self._facts.phrases[entity], float(weights[entity] / total)
+
+    def _id(self, row: int) -> str:
+        return self._passages.passages[row].id
+
+    def _evidence(self, question: str, k: int, logits: np.ndarray, found: Ranked, failed: str) -> Evidence:
+        passages, head = self._passages.passages, found.rows[:k]
+        scored = list(ranked([passages[row] for row in head], found.scores[:k]))
+        if self.settings.fill and len(head) < k:
+            cosines, seen = self._cosines(question), set(head.tolist())
+            rest = [row for row in top(cosines, k + len(head)) if row not in seen][: k - len(head)]
+            scored += ranked([passages[row] for row in rest], np.minimum(0.0, cosines[rest] - 1.0))
+        best = top(logits, self.settings.top_entities)
+        entities = tuple(Scored(Entity(self._facts.phrases[row]), float(logits[row])) for row in best)
+        return Evidence(question, self.label, self.scale, tuple(scored), entities=entities, fallback=failed or None)
+
+    def _dense(self, question: str, k: int, why: str) -> Evidence:
+        scores = minmax(self._cosines(question))
+        best = top(scores, k)
+        found = ranked([self._passages.passages[row] for row in best], scores[best])
+        return Evidence(question, self.label, "minmax-cosine", found, fallback=f"dense ranking, because {why}")
+
+    def _cosines(self, question: str) -> np.ndarray:
+        return self._passage_vectors @ self.index.encode_query(question, "passages")

@@ -1,0 +1,59 @@
+"""Where a checkpoint is: bundled, in a folder, or on the Hugging Face hub.
+
+A hub id needs its commit, `owner/name@commit`: a repository may replace its weights, and other weights give other
+results (the published one did so once). Its two files are fetched once, then taken from the hub's cache."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from workbench.errors import DataError, SettingError
+from workbench.methods.gfm_rag.checkpoint import CONFIG, WEIGHTS
+
+PUBLISHED = "rmanluo/GFM-RAG-8M"
+BUNDLED = {"mini": Path(__file__).parent / "mini"}
+_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def locate(name: str) -> Path:
+    """The folder of a checkpoint. Raises SettingError for a name that is none, DataError where it cannot be fetched."""
+    if name in BUNDLED:
+        return BUNDLED[name]
+    if (folder := Path(name).expanduser()).is_dir():
+        return folder
+    repository, _, commit = name.partition("@")
+    if not _ID.fullmatch(repository):
+        raise SettingError(
+            f"checkpoint={name!r} is no folder; name one that holds {CONFIG} and {WEIGHTS}, a hub id with its commit "
+            f"({PUBLISHED}@…), {', '.join(BUNDLED)} or untrained"
+        )
+    if not _COMMIT.fullmatch(commit):
+        raise SettingError(
+            f"checkpoint={name!r} names no commit; write {repository}@ and the 40 digits of one (they are listed under "
+            "Files, History, of the repository), because other weights give other results"
+        )
+    return _fetched(repository, commit)
+
+
+def cached(repository: str = PUBLISHED) -> list[str]:
+    """The commits of a repository whose checkpoint is in the hub's cache on this machine."""
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}" / "snapshots"
+    return sorted(one.parent.name for one in folder.glob(f"*/{WEIGHTS}") if (one.parent / CONFIG).is_file())
+
+
+def _fetched(repository: str, commit: str) -> Path:
+    from huggingface_hub import hf_hub_download
+
+    try:
+        files = [Path(hf_hub_download(repository, name, revision=commit)) for name in (CONFIG, WEIGHTS)]
+    except Exception as error:  # of the network, of the hub, of the disk
+        said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise DataError(
+            f"the checkpoint {repository}@{commit} cannot be fetched ({said}); `hf download {repository} {CONFIG} "
+            f"{WEIGHTS} --revision {commit} --local-dir FOLDER` on a machine with a network, then checkpoint=FOLDER"
+        ) from None
+    return files[0].parent

@@ -1,0 +1,135 @@
+"""The graph neural network of GFM-RAG (arXiv 2502.01113, section 3.2): messages that depend on the question.
+
+    q = W_q · enc(question)          r = W_r · enc(names of the relations and of their inverses)
+    h₀[e] = w_e · q for the entities e of the question, 0 for all others
+    in each layer, with its own small network for the relations:
+        m[v] = Σ over edges (u, ρ, v) of h[u] ⊙ r[ρ]  +  h₀[v]
+        h   ← h + ReLU(LayerNorm(W [h ; m]))
+    logit[e] = MLP([h[e] ; q])
+
+Parameters have the names and shapes of the published checkpoint, so its state dict loads as it is. The messages are a
+plain scatter-add over edges, in blocks: no compiled operator, and no memory for all messages at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+BLOCK = 1 << 23  # numbers of the messages that exist at once: 32 MB
+
+
+@dataclass(frozen=True)
+class Shape:
+    """`text`: dimensions of the encoder; `width`: of the states; `layers`: of message passing."""
+
+    text: int
+    width: int = 512
+    layers: int = 6
+
+    def __str__(self) -> str:
+        return f"{self.layers} layers of {self.width} over texts of {self.text}"
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Directed edges, inverses included, sorted by target. `source`, `relation`, `target`: int64 tensors, (edges,);
+    relation ρ of R has the inverse ρ + R."""
+
+    source: Tensor
+    relation: Tensor
+    target: Tensor
+    nodes: int
+
+    @classmethod
+    def of(cls, heads: np.ndarray, relations: np.ndarray, tails: np.ndarray, nodes: int, kinds: int) -> Edges:
+        """Each triple of rows forwards and, with the relation `kinds` further on, backwards."""
+        source, target = np.r_[heads, tails], np.r_[tails, heads]
+        relation = np.r_[relations, relations + kinds]
+        order = np.lexsort((relation, source, target))
+        return cls(*(torch.from_numpy(part[order].astype(np.int64)) for part in (source, relation, target)), nodes)
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def without(self, dropped: Tensor) -> Edges:
+        """The edges that the mask does not drop."""
+        kept = ~dropped
+        return Edges(self.source[kept], self.relation[kept], self.target[kept], self.nodes)
+
+    def to(self, device: torch.device | str) -> Edges:
+        return Edges(self.source.to(device), self.relation.to(device), self.target.to(device), self.nodes)
+
+
+class Layer(nn.Module):
+    """One round of messages (DistMult, sum)."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.linear = nn.Linear(2 * width, width)  # of [old state ; message], in this order
+        self.layer_norm = nn.LayerNorm(width)
+        self.relation_projection = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+
+    def forward(self, states: Tensor, start: Tensor, relations: Tensor, edges: Edges) -> Tensor:
+        """New states (nodes, batch, width) from the old ones, the `start` states h₀ and the relations, (2R, width) or
+        one for each of the batch, (2R, batch, width)."""
+        messages = gathered(states, self.relation_projection(relations), edges) + start
+        return states + self.update(self.linear(torch.cat([states, messages], dim=-1)))
+
+    def update(self, summed: Tensor) -> Tensor:
+        return torch.relu(self.layer_norm(summed))
+
+
+class EntityModel(nn.Module):
+    """The layers, and the head that turns a state and the question into a logit."""
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(shape.width) for _ in range(shape.layers))
+        both = 2 * shape.width
+        self.mlp = nn.Sequential(nn.Linear(both, both), nn.ReLU(), nn.Linear(both, 1))  # of [state ; question]
+
+
+class Network(nn.Module):
+    """The retriever. `forward` is the model as the paper writes it; `reach.Reach` gives the same logits of an index
+    for less work."""
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.shape = shape
+        self.rel_mlp = nn.Linear(shape.text, shape.width)
+        self.question_mlp = nn.Linear(shape.text, shape.width)
+        self.entity_model = EntityModel(shape)
+
+    def forward(self, questions: Tensor, start: Tensor, relations: Tensor, edges: Edges) -> Tensor:
+        """Logits (nodes, batch) of questions (batch, text), where `start` (nodes, batch) holds the weights w_e of their
+        entities and `relations` (2R, text) the vectors of the relations."""
+        return self.passed(self.question_mlp(questions), start, self.rel_mlp(relations), edges)
+
+    def passed(self, query: Tensor, start: Tensor, relations: Tensor, edges: Edges) -> Tensor:
+        """The same from vectors that are projected already: of queries (batch, width) and relations."""
+        states = boundary = start.unsqueeze(-1) * query
+        for layer in self.entity_model.layers:
+            states = layer(states, boundary, relations, edges)
+        asked = query.expand_as(states)
+        return self.entity_model.mlp(torch.cat([states, asked], dim=-1)).squeeze(-1)
+
+    @property
+    def parameters_in_all(self) -> int:
+        return sum(one.numel() for one in self.parameters())
+
+
+def gathered(states: Tensor, relations: Tensor, edges: Edges) -> Tensor:
+    """Σ over edges (u, ρ, v) of h[u] ⊙ r[ρ], for each v; (nodes, …, width)."""
+    if relations.dim() < states.dim():
+        relations = relations.unsqueeze(1)
+    summed = torch.zeros_like(states)
+    step = max(1, BLOCK // max(1, states[0].numel()))
+    for first in range(0, len(edges), step):
+        part = slice(first, first + step)
+        messages = states[edges.source[part]] * relations[edges.relation[part]]
+        summed = summed.index_add(0, edges.target[part], messages)
+    return summed
