@@ -8,6 +8,7 @@ import unicodedata
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\Wa-z_])|(?<=[。！？])|\n+")
 
 
 def storable(text: str) -> str:
@@ -54,6 +55,18 @@ def normal_form(name: str) -> str:
     ('time period', 'time period')
     """
     return " ".join(re.sub("[_-]", " ", name.casefold()).split())
+
+
+def sentences(text: str) -> list[str]:
+    """
+    >>> sentences("Orsby\\nIt lies on the Aune. Nora was born there.")
+    ['Orsby', 'It lies on the Aune.', 'Nora was born there.']
+    """
+    parts, start = [], 0
+    for end in _SENTENCE_ENDS.finditer(text):
+        parts.append(text[start : end.end()])
+        start = end.end()
+    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 
 def titled(title: str, text: str) -> str:

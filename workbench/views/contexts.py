@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
-from workbench.reading.compression.texts import sentences
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
+from workbench.text import sentences
 from workbench.views.base import CLIP, NAME, clean, details, esc, html, page, short, text
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
 

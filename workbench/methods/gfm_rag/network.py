@@ -130,6 +130,7 @@ def gathered(states: Tensor, relations: Tensor, edges: Edges) -> Tensor:
     step = max(1, BLOCK // max(1, states[0].numel()))
     for first in range(0, len(edges), step):
         part = slice(first, first + step)
-        messages = states[edges.source[part]] * relations[edges.relation[part]]
+        carried = relations.index_select(0, edges.relation[part])  # whose gradient is a scatter-add in a fixed order
+        messages = states.index_select(0, edges.source[part]) * carried
         summed = summed.index_add(0, edges.target[part], messages)
     return summed

@@ -24,7 +24,6 @@ _LONGEST_NAME = 8  # words
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"[^\s]+")
 _BRACKETS = re.compile(r"\s*\([^()]*\)\s*$")
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\Wa-z_])|(?<=[。！？])|\n+")
 
 
 def words(text: str) -> list[str]:
@@ -33,18 +32,6 @@ def words(text: str) -> list[str]:
     ['n', 'orvalle', '1919']
     """
     return _WORD.findall(text.casefold())
-
-
-def sentences(text: str) -> list[str]:
-    """
-    >>> sentences("Orsby\\nIt lies on the Aune. Nora was born there.")
-    ['Orsby', 'It lies on the Aune.', 'Nora was born there.']
-    """
-    parts, start = [], 0
-    for end in _SENTENCE_ENDS.finditer(text):
-        parts.append(text[start : end.end()])
-        start = end.end()
-    return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 
 def subject(text: str) -> str:
