@@ -163,8 +163,9 @@ class GFMRAG(Method):
         if checkpoint.plain(loaded.encoder) != checkpoint.plain(encoder) or loaded.network.shape.text != size:
             raise SettingError(
                 f"checkpoint={self.settings.checkpoint!r} was trained with the encoder {loaded.encoder!r} of "
-                f"{loaded.network.shape.text} dimensions, and this index has {encoder!r} of {size}; build an index with "
-                f"encoder={checkpoint.plain(loaded.encoder)!r}, or train a checkpoint for this one (workbench train gfm)"
+                f"{loaded.network.shape.text} dimensions, and this index has {encoder!r} of {size}; build an index "
+                f"with encoder={checkpoint.plain(loaded.encoder)!r}, or train a checkpoint for this one "
+                "(workbench train gfm)"
             )
         return loaded
 

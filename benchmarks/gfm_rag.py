@@ -1,0 +1,141 @@
+"""GFM-RAG: passages found by a checkpoint, by a walk from the same entities and by dense retrieval; its time and memory.
+
+    python benchmarks/gfm_rag.py quality SHARED [--indexes DIR] [--checkpoints NAME …] [--data NAME …] [--limit N]
+    python benchmarks/gfm_rag.py time SHARED [--indexes DIR] [--checkpoints NAME …] [--shape WIDTHxLAYERS]
+
+SHARED holds `datasets/`; DIR has an index per data set, whose missing layers rules build. `quality` prints Recall@5 over
+the questions with gold passages. `walk` is the same method with personalised PageRank over the graph of the index in
+place of the logits: same entities, same weights, same rankers. `time` prints, for 2wikimultihopqa-6119, the seconds of
+one question beside encoder and Steps, of 32 questions in one call, one by one, and one by one without what `Reach`
+saves, and the peak memory of the process; `--shape 512x6` takes random weights of the published size.
+"""
+
+import argparse
+import json
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import workbench as wb
+from workbench.graph.pagerank import Walk
+from workbench.measures.recall import recall
+from workbench.methods.gfm_rag import GFMRAG
+from workbench.methods.gfm_rag.network import Network, Shape
+from workbench.methods.gfm_rag.reach import Reach, Start
+
+DATA = ("hotpotqa-train-100", "musique-train-100", "2wikimultihopqa-6119")
+RANKERS = ("idf_topk", "idf_sigmoid", "simple", "idf")
+LARGEST = DATA[-1]
+BATCH = 32
+
+
+class PageRank(GFMRAG):
+    """The method with the probabilities of a walk from the start entities as its logits."""
+
+    damping = 0.5
+
+    def logits(self, questions, starts):
+        if not hasattr(self, "_walk"):
+            self._walk = Walk(self.index.graph.weights())
+        rows = []
+        for one in starts:
+            reset = np.zeros(self._walk.n)
+            for row, weight in one:
+                reset[row] = weight
+            rows.append(self._walk(reset, self.damping).p[: len(self._facts.phrases)])
+        return np.stack(rows).astype(np.float32)
+
+
+def quality(method, questions) -> float:
+    rankings = [[name for name, _ in method.retrieve(one.question, 5, trace="off").ranking] for one in questions]
+    return round(float(np.mean([recall(ids, one.support, k=5) for ids, one in zip(rankings, questions)])), 4)
+
+
+def compare(index, questions, checkpoints) -> dict[str, float]:
+    found = {"dense": quality(wb.method("dense", index), questions)}
+    for ranker in RANKERS:
+        for damping in (0.5, 0.85):
+            if ranker == "idf_sigmoid":
+                continue
+            walk = PageRank(index, checkpoint="untrained", ranker=ranker)
+            walk.damping = damping
+            found[f"walk, damping {damping}, {ranker}"] = quality(walk, questions)
+        for one in checkpoints:
+            found[f"{one}, {ranker}"] = quality(GFMRAG(index, checkpoint=one, ranker=ranker), questions)
+    return found
+
+
+def timed(call, repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return round(float(np.median(times)), 4)
+
+
+def seconds(method: GFMRAG, questions, network: Network | None) -> dict[str, float]:
+    begin = time.perf_counter()
+    reach = method.reach if network is None else Reach(network, torch.from_numpy(method.index.relations.features),
+                                                       method.reach.edges)  # fmt: skip
+    prepared = time.perf_counter() - begin
+    asked = [one.question for one in questions[:BATCH]]
+    starts = [Start(*zip(*method.link(one)[0])) for one in asked]
+    shape = reach.network.shape
+    vectors = torch.from_numpy(np.stack([method.index.encode_query(one) for one in asked]))
+    if network is not None:
+        vectors = torch.randn(len(asked), shape.text)
+    edges, relations = reach.edges, torch.from_numpy(method.index.relations.features)
+
+    def plainly(row: int) -> None:
+        start = torch.zeros(edges.nodes, 1)
+        start[list(starts[row].rows), 0] = torch.tensor(starts[row].weights)
+        with torch.inference_mode():
+            reach.network(vectors[row : row + 1], start, relations, edges)
+
+    rows = iter(range(BATCH))
+    found = {
+        "facts": len(method.index.facts.facts), "edges": len(edges), "shape": str(shape),
+        "once per index": round(prepared, 2),
+        "one question": timed(lambda: reach.logits(vectors[:1], starts[:1]), 1)
+        if network is not None else timed(lambda: (row := next(rows), reach.logits(vectors[row:row + 1], [starts[row]])), BATCH),
+        "32 in one call": timed(lambda: reach.logits(vectors, starts), 1 if network is not None else 3),
+    }  # fmt: skip
+    if network is None:
+        every = range(BATCH)
+        found["32 one by one"] = timed(lambda: [reach.logits(vectors[r : r + 1], [starts[r]]) for r in every], 3)
+        found["32 one by one, all nodes each"] = timed(lambda: [plainly(row) for row in every], 1)
+        method.retrieve(asked[0], 5)
+        whole = iter(asked)
+        found["whole question, encoder and rules included"] = timed(lambda: method.retrieve(next(whole), 5), BATCH)
+    found["peak GB"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)
+    return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("quality", "time"))
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("--indexes", type=Path, default=Path("indexes"))
+    parser.add_argument("--checkpoints", nargs="+", default=["mini"])
+    parser.add_argument("--data", nargs="+", default=DATA)
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--shape")
+    given = parser.parse_args()
+    for name in given.data if given.what == "quality" else (LARGEST,):
+        data = wb.load(given.shared / "datasets" / name)
+        engine = wb.engine("rules")
+        index = wb.Index.build(data, engine, given.indexes / name, layers=GFMRAG.layers, progress=False)
+        questions = [one for one in data.questions if one.support][: given.limit]
+        if given.what == "quality":
+            found = compare(index, questions, given.checkpoints)
+        else:
+            method, network = GFMRAG(index, checkpoint=given.checkpoints[0]), None
+            if given.shape:
+                width, layers = map(int, given.shape.split("x"))
+                network = Network(Shape(index.relations.vectors.shape[1], width, layers)).eval()
+            found = seconds(method, questions, network)
+        print(json.dumps({"data": name, "questions": len(questions), **found}), flush=True)
