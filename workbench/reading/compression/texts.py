@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from workbench.language import relations
 from workbench.records import Unit
-from workbench.text import split_title
+from workbench.text import sentences, split_title
 
 K1, B = 1.2, 0.75  # of BM25 (Robertson et al., 1994), as usual
 JOINERS = relations.words("of the and de da di la le van von der den du al bin for to")
