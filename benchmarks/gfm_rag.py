@@ -4,8 +4,8 @@
     python benchmarks/gfm_rag.py time SHARED [--indexes DIR] [--checkpoints NAME …] [--shape WIDTHxLAYERS]
 
 SHARED holds `datasets/`; DIR has an index per data set, whose missing layers rules build. `quality` prints Recall@5
-over the questions with gold passages. `walk` is the same method with personalised PageRank over the graph of the index in
-place of the logits: same entities, same weights, same rankers. `time` prints, for 2wikimultihopqa-6119, the seconds of
+over the questions with gold passages. `walk` is the same method with personalised PageRank over the graph of the index
+in place of the logits: same entities, same weights, same rankers. `time` prints, for 2wikimultihopqa-6119, the seconds of
 one question beside encoder and Steps, of 32 questions in one call, one by one, and one by one without what `Reach`
 saves, and the peak memory of the process; `--shape 512x6` takes random weights of the published size.
 """
@@ -68,51 +68,48 @@ def compare(index, questions, checkpoints) -> dict[str, float]:
     return found
 
 
-def timed(call, repeats: int) -> float:
+def median(call, over) -> float:
     times = []
-    for _ in range(repeats):
+    for one in over:
         begin = time.perf_counter()
-        call()
+        call(one)
         times.append(time.perf_counter() - begin)
     return round(float(np.median(times)), 4)
 
 
-def seconds(method: GFMRAG, questions, network: Network | None) -> dict[str, float]:
+def seconds(method: GFMRAG, questions, shape: Shape | None) -> dict[str, float]:
+    """Of the method's own network, or, once, of one with random weights and the `shape`."""
+    edges, relations = method.reach.edges, torch.from_numpy(method.index.relations.features)
+    network = method.checkpoint.network if shape is None else Network(shape).eval()
     begin = time.perf_counter()
-    reach = method.reach if network is None else Reach(network, torch.from_numpy(method.index.relations.features),
-                                                       method.reach.edges)  # fmt: skip
-    prepared = time.perf_counter() - begin
+    reach = Reach(network, relations, edges)
     asked = [one.question for one in questions[:BATCH]]
+    found = {
+        "facts": len(method.index.facts.facts), "edges": len(edges), "shape": str(network.shape),
+        "once per index": round(time.perf_counter() - begin, 2),
+    }  # fmt: skip
     starts = [Start(*zip(*method.link(one)[0])) for one in asked]
-    shape = reach.network.shape
     vectors = torch.from_numpy(np.stack([method.index.encode_query(one) for one in asked]))
-    if network is not None:
-        vectors = torch.randn(len(asked), shape.text)
-    edges, relations = reach.edges, torch.from_numpy(method.index.relations.features)
 
-    def plainly(row: int) -> None:
+    def one(row: int) -> None:
+        reach.logits(vectors[row : row + 1], starts[row : row + 1])
+
+    def plain(row: int) -> None:
         start = torch.zeros(edges.nodes, 1)
         start[list(starts[row].rows), 0] = torch.tensor(starts[row].weights)
         with torch.inference_mode():
-            reach.network(vectors[row : row + 1], start, relations, edges)
+            network(vectors[row : row + 1], start, relations, edges)
 
-    rows = iter(range(BATCH))
-    found = {
-        "facts": len(method.index.facts.facts), "edges": len(edges), "shape": str(shape),
-        "once per index": round(prepared, 2),
-        "one question": timed(lambda: reach.logits(vectors[:1], starts[:1]), 1)
-        if network is not None else timed(lambda: (row := next(rows), reach.logits(vectors[row:row + 1], [starts[row]])), BATCH),
-        "32 in one call": timed(lambda: reach.logits(vectors, starts), 1 if network is not None else 3),
-    }  # fmt: skip
-    if network is None:
-        every = range(BATCH)
-        found["32 one by one"] = timed(lambda: [reach.logits(vectors[r : r + 1], [starts[r]]) for r in every], 3)
-        found["32 one by one, all nodes each"] = timed(lambda: [plainly(row) for row in every], 1)
+    few = 3 if shape else BATCH
+    found["one question"] = median(one, range(few))
+    found["one question, all nodes"] = median(plain, range(few))
+    if shape is None:
         method.retrieve(asked[0], 5)
-        whole = iter(asked)
-        found["whole question, encoder and rules included"] = timed(lambda: method.retrieve(next(whole), 5), BATCH)
-    found["peak GB"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)
-    return found
+        found[f"{BATCH} in one call"] = median(lambda _: reach.logits(vectors, starts), range(3))
+        found[f"{BATCH} one by one"] = median(lambda _: [one(row) for row in range(BATCH)], range(3))
+        found[f"{BATCH} one by one, all nodes"] = median(lambda _: [plain(row) for row in range(BATCH)], range(1))
+        found["whole question, with encoder and rules"] = median(lambda row: method.retrieve(asked[row], 5), range(few))
+    return found | {"peak GB": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)}
 
 
 if __name__ == "__main__":
@@ -133,9 +130,7 @@ if __name__ == "__main__":
         if given.what == "quality":
             found = compare(index, questions, given.checkpoints)
         else:
-            method, network = GFMRAG(index, checkpoint=given.checkpoints[0]), None
-            if given.shape:
-                width, layers = map(int, given.shape.split("x"))
-                network = Network(Shape(index.relations.vectors.shape[1], width, layers)).eval()
-            found = seconds(method, questions, network)
+            size = map(int, given.shape.split("x")) if given.shape else ()
+            shape = Shape(index.relations.vectors.shape[1], *size) if given.shape else None
+            found = seconds(GFMRAG(index, checkpoint=given.checkpoints[0]), questions, shape)
         print(json.dumps({"data": name, "questions": len(questions), **found}), flush=True)
