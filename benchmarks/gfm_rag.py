@@ -5,9 +5,9 @@
 
 SHARED holds `datasets/`; DIR has an index per data set, whose missing layers rules build. `quality` prints Recall@5
 over the questions with gold passages. `walk` is the same method with personalised PageRank over the graph of the index
-in place of the logits: same entities, same weights, same rankers. `time` prints, for 2wikimultihopqa-6119, the seconds of
-one question beside encoder and Steps, of 32 questions in one call, one by one, and one by one without what `Reach`
-saves, and the peak memory of the process; `--shape 512x6` takes random weights of the published size.
+in place of the logits: same entities, same weights, same rankers. `time` prints, for 2wikimultihopqa-6119, the
+seconds of one question beside encoder and Steps, of 32 in one call, of 32 one by one, and without what `Reach` saves,
+and the peak memory of the process; `--shape 512x6` takes random weights of the published size.
 """
 
 import argparse
