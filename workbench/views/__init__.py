@@ -26,6 +26,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     steering,
     tables,
     trace,
+    training,
     tree,
 )
 from workbench.views.base import html, text

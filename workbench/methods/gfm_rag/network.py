@@ -13,13 +13,14 @@ plain scatter-add over edges, in blocks: no compiled operator, and no memory for
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-BLOCK = 1 << 23  # numbers of the messages that exist at once: 32 MB
+BLOCK = 1 << 18  # numbers of the messages that exist at once: 1 MB, which a cache holds
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,7 @@ class Layer(nn.Module):
         self.relation_projection = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
 
     def forward(self, states: Tensor, start: Tensor, relations: Tensor, edges: Edges) -> Tensor:
-        """New states (nodes, batch, width) from the old ones, the `start` states h₀ and the relations, (2R, width) or
-        one for each of the batch, (2R, batch, width)."""
+        """New states (nodes, batch, width) from the old ones, the `start` states h₀ and the relations (2R, width)."""
         messages = gathered(states, self.relation_projection(relations), edges) + start
         return states + self.update(self.linear(torch.cat([states, messages], dim=-1)))
 
@@ -123,14 +123,44 @@ class Network(nn.Module):
 
 
 def gathered(states: Tensor, relations: Tensor, edges: Edges) -> Tensor:
-    """Σ over edges (u, ρ, v) of h[u] ⊙ r[ρ], for each v; (nodes, …, width)."""
-    if relations.dim() < states.dim():
-        relations = relations.unsqueeze(1)
-    summed = torch.zeros_like(states)
-    step = max(1, BLOCK // max(1, states[0].numel()))
-    for first in range(0, len(edges), step):
-        part = slice(first, first + step)
-        carried = relations.index_select(0, edges.relation[part])  # whose gradient is a scatter-add in a fixed order
-        messages = states.index_select(0, edges.source[part]) * carried
-        summed = summed.index_add(0, edges.target[part], messages)
-    return summed
+    """Σ over edges (u, ρ, v) of h[u] ⊙ r[ρ], for each v: (nodes, batch, width) from states of that shape and relations
+    (2R, width); without the batch where the states have none."""
+    if states.dim() == 2:
+        return gathered(states.unsqueeze(1), relations, edges).squeeze(1)
+    return _Gathered.apply(states, relations, edges)
+
+
+class _Gathered(torch.autograd.Function):
+    """Block by block in both directions, so that messages stay in the cache and none is kept for the gradient."""
+
+    @staticmethod
+    def forward(ctx, states: Tensor, relations: Tensor, edges: Edges) -> Tensor:
+        ctx.save_for_backward(states, relations)
+        ctx.edges = edges
+        summed = torch.zeros_like(states, memory_format=torch.contiguous_format)
+        for source, relation, target in _blocks(edges, states):
+            _add(summed, target, states.index_select(0, source) * relations.index_select(0, relation).unsqueeze(1))
+        return summed
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        states, relations = ctx.saved_tensors
+        to_states = torch.zeros_like(states, memory_format=torch.contiguous_format)
+        to_relations = torch.zeros_like(relations)
+        for source, relation, target in _blocks(ctx.edges, states):
+            arrived = gradient.index_select(0, target)
+            _add(to_states, source, arrived * relations.index_select(0, relation).unsqueeze(1))
+            _add(to_relations, relation, (arrived * states.index_select(0, source)).sum(1))
+        return to_states, to_relations, None
+
+
+def _blocks(edges: Edges, states: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    step = max(1, BLOCK // max(1, states[0].numel())) if len(states) else 1
+    parts = (edges.source, edges.relation, edges.target)
+    return zip(*(torch.split(part, step) for part in parts)) if len(edges) else iter(())
+
+
+def _add(total: Tensor, rows: Tensor, values: Tensor) -> None:
+    """total[rows] += values; scatter_add over whole rows is several times faster than index_add on a CPU."""
+    flat = values.reshape(len(rows), -1)
+    total.view(len(total), -1).scatter_add_(0, rows.unsqueeze(1).expand_as(flat), flat)

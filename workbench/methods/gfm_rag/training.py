@@ -7,7 +7,6 @@ stopped training goes on where its last check was saved."""
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,15 +27,16 @@ from workbench.index.store import key_of
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods.gfm_rag import checkpoint
 from workbench.methods.gfm_rag.graph import edges_of
+from workbench.methods.gfm_rag.history import HISTORY, Checked, Trained
 from workbench.methods.gfm_rag.losses import COMPLETION, balanced_bce, retrieval_loss
 from workbench.methods.gfm_rag.network import Edges, Network, Shape
 from workbench.methods.gfm_rag.samples import KINDS, Sample, supported, synthetic
-from workbench.records import Question, Record
+from workbench.records import Question
 from workbench.settings import Natural, NonNegative, Positive, Share, validated
 
 LAYERS = ("passages", "facts", "synonyms", "relations")
 STAGES = ("completion", "made", "supported")
-STATE, HISTORY = "training.pt", "history.json"
+STATE = "training.pt"
 HELD_OUT = 10  # one of so many samples is for validation
 VALIDATED = 192  # at most so many of them in a check
 
@@ -76,37 +76,6 @@ class Source(NamedTuple):
     questions: tuple[Question, ...] = ()
 
 
-class Checked(NamedTuple):
-    """A validation: mean `loss` of the steps since the last one; `mrr` of the held-out samples: the mean over their
-    positives of 1 / rank among the phrases that are none."""
-
-    stage: str
-    step: int
-    loss: float
-    mrr: float
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Trained(Record):
-    """A finished training: its folder, which is a checkpoint, and its course. `untrained`: MRR before the first step of
-    each stage that has held-out samples."""
-
-    folder: Path
-    parameters: int
-    history: tuple[Checked, ...]
-    untrained: dict[str, float]
-    skipped: int
-
-    def __repr__(self) -> str:
-        last = {one.stage: one for one in self.history}
-        best = {stage: max(one.mrr for one in self.history if one.stage == stage) for stage in last}
-        course = "; ".join(
-            f"{stage}: {last[stage].step:,} steps, MRR {self.untrained[stage]:.3f} → {best[stage]:.3f}"
-            for stage in last
-        )
-        return f"Trained({self.folder}, {self.parameters:,} parameters; {course or 'no step'})"
-
-
 def train(
     sources: Sequence[Source | Index],
     out: str | Path,
@@ -144,13 +113,13 @@ def train(
     if course.best is None:
         raise DataError("nothing to train on: no stage has a step and a sample; give more steps, or larger indexes")
     network.load_state_dict(course.best)
-    history = [one._asdict() for one in course.history]
-    checkpoint.replaced(out / HISTORY, (json.dumps(history, indent=1) + "\n").encode())
     trained = {"settings": asdict(settings), "sources": [_described(one) for one in sources], "key": key}
     checkpoint.write(out, network, encoder, training=trained)
-    (out / STATE).unlink(missing_ok=True)
     skipped = sum(graph.skipped for graph in graphs)
-    return Trained(out, network.parameters_in_all, tuple(course.history), course.untrained, skipped)
+    done = Trained(out, network.parameters_in_all, skipped, tuple(course.history))
+    checkpoint.replaced(out / HISTORY, done.content())
+    (out / STATE).unlink(missing_ok=True)
+    return done
 
 
 @dataclass
@@ -166,7 +135,6 @@ class _Course:
     best_mrr: float = -1.0
     waited: int = 0
     history: list[Checked] = field(default_factory=list)
-    untrained: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def open(cls, file: Path, key: str) -> _Course:
@@ -212,7 +180,7 @@ def _stage(
         if course.best is not None:
             network.load_state_dict(course.best)
         course.stage, course.step, course.waited, course.best_mrr = number, 0, 0, -1.0
-        course.untrained[stage] = batches.mrr(network)
+        course.history.append(Checked(stage, 0, None, batches.mrr(network)))
     losses: list[float] = []
     with tqdm(total=steps, desc=stage, unit="step", initial=course.step, disable=not progress) as bar:
         while course.step < steps and course.waited < settings.patience:
@@ -402,10 +370,5 @@ def _reproducible(device: str) -> Iterator[torch.device]:
     if there and device != "cpu":
         yield torch.device("cuda")
         return
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)
-    try:
-        with threads.lent(1):
-            yield torch.device("cpu")
-    finally:
-        torch.use_deterministic_algorithms(before)
+    with threads.lent(1):
+        yield torch.device("cpu")
