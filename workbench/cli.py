@@ -553,6 +553,40 @@ def doctor(
     return Said(rows, [_table(rows, lead=3)], code=0 if found.good else 1)
 
 
+@verb
+def train(
+    what: Annotated[str, typer.Argument(help="gfm: a checkpoint of GFM-RAG", metavar="gfm")],
+    indexes: Annotated[list[Path], typer.Argument(help="folders of indexes, of one encoder", metavar="INDEX…")],
+    to: Annotated[Path, typer.Option("--out", "-o", help="folder of the checkpoint; the same command goes on there")],
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option("--questions", "-q", help="a questions.jsonl with support in one of the indexes; repeatable"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value: made=4000, width=64, layers=6, kinds=path+bridge")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto (a GPU where there is one), cpu or cuda")] = "auto",
+    model: opt.Model = _MODEL,
+) -> Said:
+    """Train a model on the graphs of indexes: on questions made of them, and on questions with gold passages."""
+    import workbench as wb
+    from workbench.methods.gfm_rag import training
+
+    if what != "gfm":
+        raise SettingError(f"{what!r} cannot be trained; what can is: gfm")
+    chosen = _pairs("--set", settings)
+    if isinstance(kinds := chosen.get("kinds"), str):
+        chosen["kinds"] = tuple(kinds.split("+"))
+    asked = [one for file in questions or () for one in _questions(file)]
+    sources = [training.Source.of(wb.Index.open(folder), asked) for folder in indexes]
+    done = training.train(sources, to, engine=_engine(model), device=device, **chosen)
+    stages = {name: [check._asdict() for check in checks] for name, checks in done.stages.items()}
+    picture = done.picture.save(to / "training.png")
+    used = f"--method 'gfm_rag[checkpoint={escape(str(to))}]' asks it; the course: {escape(str(picture))}"
+    return Said({"folder": str(to), "parameters": done.parameters, "skipped": done.skipped, "stages": stages},
+                [done, used])  # fmt: skip
+
+
 _recording: ContextVar[tuple[str, Path] | None] = ContextVar("recording", default=None)  # (record or replay, FILE)
 
 

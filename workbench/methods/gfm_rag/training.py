@@ -8,7 +8,7 @@ stopped training goes on where its last check was saved."""
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -74,6 +74,12 @@ class Source(NamedTuple):
 
     index: Index
     questions: tuple[Question, ...] = ()
+
+    @classmethod
+    def of(cls, index: Index, questions: Iterable[Question]) -> Source:
+        """With those of the questions whose gold passages are all in the index."""
+        known = index.passages.row
+        return cls(index, tuple(one for one in questions if one.support and all(map(known.__contains__, one.support))))
 
 
 def train(
