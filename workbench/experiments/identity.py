@@ -44,6 +44,7 @@ def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identi
         "encoder": method.index.manifest["encoder"]["name"],
         "layers": _layers(method.index, method.reads),
         "prompts": prompts,
+        **({"weights": method.weights} if method.weights else {}),
     }
     return _identity(description, dict(sorted({**(asking or {}), **units}.items())))
 

@@ -25,7 +25,9 @@ from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval, paired_test
 from workbench.experiments.verdict import Verdict
+from workbench.methods import METHODS
 from workbench.records import Record
+from workbench.settings import defaults
 from workbench.spec import parse_spec
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
@@ -297,9 +299,10 @@ def _place(terms: Mapping[str, Any], described: Mapping[str, Any]) -> Place | No
     """The row of a method, without its data."""
     name, settings = described["label"].partition("[")[0], described["settings"]
     backbones = {one["name"]: one for one in terms.get("backbones", ())}
-    if name in backbones:
-        return Place(backbones[name]["called"], "Original", "", {}, backbones[name]["written"])
-    backbone = backbones.get(str(settings.get("backbone")).partition("[")[0])
+    if known := backbones.get(name):
+        return Place(known["called"], "Original", "", {}, known["written"], why=_weights(known, settings))
+    inner = parse_spec(str(settings.get("backbone")))
+    backbone = backbones.get(inner[0])
     if backbones and not backbone:
         return None
     backbone = backbone or {"called": "", "written": ()}
@@ -309,8 +312,17 @@ def _place(terms: Mapping[str, Any], described: Mapping[str, Any]) -> Place | No
             written = (*backbone["written"], *known.get("written", ()))
             asked = terms.get("settings", {}).get(name, {}) | known.get("asked", {})
             encoder = known.get("encoder", terms.get("encoder"))
-            return Place(backbone["called"], known["called"], "", asked, written, encoder=encoder)
+            why = _weights(backbone, inner[1])
+            return Place(backbone["called"], known["called"], "", asked, written, why=why, encoder=encoder)
     return None
+
+
+def _weights(known: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why a method that runs on weights is another one: they are not the published ones."""
+    if (published := known.get("checkpoint")) is None:
+        return ()
+    ours = settings.get("checkpoint", defaults(METHODS[known["name"]])["checkpoint"])
+    return () if str(ours).partition("@")[0] == published else (f"another checkpoint: {ours}, there {published}",)
 
 
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:

@@ -56,6 +56,11 @@ class Method(Record):
         """The layers that its results depend on: those that it needs, and optional ones that it reads if they exist."""
         return tuple(self.layers)
 
+    @property
+    def weights(self) -> str:
+        """The SHA-256 of the trained weights that its results depend on; empty for a method without."""
+        return ""
+
     def prepare(self) -> None:
         """Compute once what every question needs."""
 

@@ -75,7 +75,6 @@ class GFMRAG(Method):
 
     @property
     def weights(self) -> str:
-        """The SHA-256 of the weights, which determine its results as much as its settings do."""
         return self.checkpoint.sha256
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:

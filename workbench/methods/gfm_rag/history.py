@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from workbench.errors import DataError
 from workbench.records import Record
-
-if TYPE_CHECKING:
-    from workbench.views.figures import Picture
 
 HISTORY = "history.json"
 
@@ -64,8 +61,8 @@ class Trained(Record):
         }
 
     @property
-    def picture(self) -> Picture:
-        """Loss and MRR over the steps of all stages."""
+    def picture(self):
+        """Loss and MRR over the steps of all stages, as a `Picture`."""
         from workbench.views.training import picture
 
         return picture(self)

@@ -87,6 +87,10 @@ class Iterative(Method):
     def reads(self) -> tuple[str, ...]:
         return self.backbone.reads
 
+    @property
+    def weights(self) -> str:
+        return self.backbone.weights
+
     def given(self, thoughts: Sequence[Thought]) -> Iterative:
         """This method with given thoughts for its first rounds; the engine writes the later ones."""
         other = copy.copy(self)
