@@ -41,7 +41,9 @@ EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a 
 }
 LAZY = {  # imports inside functions that point upwards
     ("data", "exchange"): "a data set may be the index of another program",
-    **dict.fromkeys((("records", "views"), ("llm", "views"), ("experiments", "views")), "what is shown, a view shows"),
+    **dict.fromkeys(
+        ((part, "views") for part in ("records", "llm", "methods", "experiments")), "what is shown, a view shows"
+    ),
 }
 
 

@@ -1,0 +1,69 @@
+"""`Reach` gives the logits of the network's own forward pass, and what a question changes."""
+
+import numpy as np
+import pytest
+import torch
+from test_gfm_rag_network import random_edges
+
+from workbench.methods.gfm_rag import reach as module
+from workbench.methods.gfm_rag.network import Network, Shape
+from workbench.methods.gfm_rag.reach import Reach, Start
+
+STARTS = [Start([0, 3], [0.5, 1.0]), Start((), ()), Start([7], [0.1]), Start([39], [1.0])]
+
+
+def made(seed: int, nodes: int = 40, facts: int = 60):
+    torch.manual_seed(seed)
+    edges = random_edges(np.random.default_rng(seed), nodes - 1, facts, 3)  # the last node is alone
+    edges = type(edges)(edges.source, edges.relation, edges.target, nodes)
+    return Network(Shape(5, 8, 3)).eval(), torch.randn(6, 5), edges
+
+
+def plainly(model, questions, starts, relations, edges) -> torch.Tensor:
+    start = torch.zeros(edges.nodes, len(starts))
+    for column, one in enumerate(starts):
+        for row, weight in zip(one.rows, one.weights):
+            start[row, column] = weight
+    with torch.no_grad():
+        return model(questions, start, relations, edges).T
+
+
+@pytest.mark.parametrize("sparse", [0.0, 0.1, 2.0], ids=["all edges", "some", "one by one"])
+@pytest.mark.parametrize("at_once", [1, 1 << 24], ids=["a question at a time", "together"])
+def test_logits_are_those_of_the_forward_pass(monkeypatch, sparse, at_once):
+    monkeypatch.setattr(module, "SPARSE", sparse)
+    monkeypatch.setattr(module, "AT_ONCE", at_once)
+    for seed in range(20):
+        model, relations, edges = made(seed)
+        questions = torch.randn(len(STARTS), 5)
+        found = Reach(model, relations, edges).logits(questions, STARTS)
+        torch.testing.assert_close(found, plainly(model, questions, STARTS, relations, edges), rtol=1e-4, atol=1e-5)
+
+
+def test_no_question_and_no_edge_are_no_fault():
+    model, relations, edges = made(0, facts=0)
+    reach, question = Reach(model, relations, edges), torch.randn(1, 5)
+    assert reach.logits(torch.zeros(0, 5), []).shape == (0, 40)
+    torch.testing.assert_close(
+        reach.logits(question, STARTS[:1]), plainly(model, question, STARTS[:1], relations, edges), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_layers_are_the_differences_that_the_question_makes():
+    model, relations, edges = made(3)
+    question, start = torch.randn(5), STARTS[0]
+    layers = Reach(model, relations, edges).layers(question, start)
+    assert len(layers) == 4
+    assert layers[0].rows.tolist() == [0, 3]
+    with torch.no_grad():
+        query, vectors = model.question_mlp(question[None]), model.rel_mlp(relations)
+        weight = torch.zeros(40, 1)
+        weight[[0, 3], 0] = torch.tensor([0.5, 1.0])
+        states = boundary = weight.unsqueeze(-1) * query
+        base = nothing = torch.zeros_like(states)
+        for layer, reached in zip(model.entity_model.layers, layers[1:]):
+            states, base = layer(states, boundary, vectors, edges), layer(base, nothing, vectors, edges)
+            expected = (states - base)[:, 0]
+            torch.testing.assert_close(reached.changes, expected[reached.rows], rtol=1e-4, atol=1e-5)
+            others = np.setdiff1d(np.arange(40), reached.rows.numpy())
+            assert expected[others].abs().max() < 1e-6 if len(others) else True
