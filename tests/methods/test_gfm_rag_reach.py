@@ -52,7 +52,9 @@ def test_no_question_and_no_edge_are_no_fault():
 def test_layers_are_the_differences_that_the_question_makes():
     model, relations, edges = made(3)
     question, start = torch.randn(5), STARTS[0]
-    layers = Reach(model, relations, edges).layers(question, start)
+    layers, logits = Reach(model, relations, edges).traced(question, start)
+    expected = plainly(model, question[None], [start], relations, edges)[0]
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-5)
     assert len(layers) == 4
     assert layers[0].rows.tolist() == [0, 3]
     with torch.no_grad():
@@ -67,3 +69,21 @@ def test_layers_are_the_differences_that_the_question_makes():
             torch.testing.assert_close(reached.changes, expected[reached.rows], rtol=1e-4, atol=1e-5)
             others = np.setdiff1d(np.arange(40), reached.rows.numpy())
             assert expected[others].abs().max() < 1e-6 if len(others) else True
+
+
+def test_the_strongest_message_is_the_largest_of_those_that_arrive():
+    model, relations, edges = made(4)
+    question, start = torch.randn(5), STARTS[0]
+    reach = Reach(model, relations, edges)
+    layers, _ = reach.traced(question, start)
+    rows = layers[2].rows.tolist()
+    with torch.no_grad():
+        vectors = model.entity_model.layers[1].relation_projection(model.rel_mlp(relations))
+    full = torch.zeros(40, 8)
+    full[layers[1].rows] = layers[1].changes
+    for row, message in zip(rows, reach.strongest(layers[1], 1, rows)):
+        arriving = [at for at in range(len(edges)) if edges.target[at] == row and full[edges.source[at]].any()]
+        norms = [float((full[edges.source[at]] * vectors[edges.relation[at]]).norm()) for at in arriving]
+        assert (message is None) == (not norms)
+        assert message is None or message.norm == pytest.approx(max(norms), rel=1e-5)
+    assert any(reach.strongest(layers[1], 1, rows))

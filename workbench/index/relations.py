@@ -6,6 +6,7 @@ messages knows an entity by its place in the graph alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +20,11 @@ from workbench.settings import validated
 
 SYNONYM = "equivalent"
 INVERSE = "inverse_"  # the prefix of release 1.0; published weights know an inverse relation by the vector of this name
+
+
+def relation_name(names: Sequence[str], row: int) -> str:
+    """Of a relation, or of the inverse that stands len(names) further on."""
+    return names[row] if row < len(names) else INVERSE + names[row - len(names)]
 
 
 @validated

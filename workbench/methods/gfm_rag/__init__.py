@@ -20,8 +20,9 @@ import numpy as np
 
 from workbench.errors import SettingError
 from workbench.graph.linking import Link, near
+from workbench.index.relations import relation_name
 from workbench.methods.base import Method
-from workbench.methods.gfm_rag.events import LinkedEntities, RankedDocuments, RankedEntities
+from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
 from workbench.methods.gfm_rag.ranking import Ranked, Ranker, rank
 from workbench.ranking.similarity import minmax, top
 from workbench.records import Entity, Evidence, Scored, ranked
@@ -30,7 +31,7 @@ from workbench.steps import named_entities
 from workbench.text import storable
 from workbench.trace import Trace
 
-TRACED = 20  # entities and documents that the trace lists
+TRACED, LIT = 20, 30  # entities and documents that the trace lists; entities of each layer
 TIE_RULE = "sum of σ(logit) / documents over all entities of the document, then its place in the corpus"
 UNTRAINED = "untrained"
 
@@ -107,8 +108,9 @@ class GFMRAG(Method):
         self, question: str, starts: Sequence[tuple[int, float]], trace: Trace | None = None
     ) -> np.ndarray:
         """The logit of each phrase, float32 (n_e,)."""
-        with RankedEntities.open(trace or Trace("off")) as write:
-            (logits,) = self.logits([question], [starts])
+        trace = trace or Trace("off")
+        with RankedEntities.open(trace) as write:
+            logits = self._passed(question, starts, trace) if trace else self.logits([question], [starts])[0]
             best = top(logits, TRACED)
             write(
                 checkpoint=self.checkpoint.name,
@@ -117,14 +119,44 @@ class GFMRAG(Method):
             )
         return logits
 
+    def _passed(self, question: str, starts: Sequence[tuple[int, float]], trace: Trace) -> np.ndarray:
+        """The logits, with an event for each layer."""
+        layers, logits = self.reach.traced(*self._asked([question], [starts])[0])
+        phrases, names = self._facts.phrases, self.index.relations.names
+        for number, (rows, changes) in enumerate(layers):
+            with PassedLayer.open(trace, layer=number) as write:
+                norms = changes.norm(dim=1).numpy()
+                best = [int(at) for at in top(norms, LIT)]
+                ends = [int(rows[at]) for at in best]
+                messages = self.reach.strongest(layers[number - 1], number - 1, ends) if number else ()
+                write(
+                    reached=len(rows),
+                    messages=tuple(
+                        (phrases[one.source], relation_name(names, one.relation), phrases[end], one.norm)
+                        for one, end in zip(messages, ends)
+                        if one
+                    ),
+                    entities=tuple((phrases[end], float(norms[at])) for at, end in zip(best, ends)),
+                )
+        return logits.numpy()
+
     def logits(self, questions: Sequence[str], starts: Sequence[Sequence[tuple[int, float]]]) -> np.ndarray:
         """Of several questions at once, each with its start phrases and their weights: float32 (questions, n_e)."""
         import torch
 
+        vectors, starts = zip(*self._asked(questions, starts))
+        return self.reach.logits(torch.stack(vectors), starts).numpy()
+
+    def _asked(self, questions: Sequence[str], starts: Sequence[Sequence[tuple[int, float]]]):
+        """(vector, start) of each question, as `Reach` takes them."""
+        import torch
+
         from workbench.methods.gfm_rag.reach import Start
 
-        vectors = torch.from_numpy(np.stack([self.index.encode_query(question) for question in questions]))
-        return self.reach.logits(vectors, [Start(*zip(*one)) if one else Start((), ()) for one in starts]).numpy()
+        return [
+            (torch.tensor(self.index.encode_query(question)), Start(*zip(*one)) if one else Start((), ()))
+            for question, one in zip(questions, starts)
+        ]
 
     def rank_documents(self, logits: np.ndarray, trace: Trace | None = None) -> Ranked:
         with RankedDocuments.open(trace or Trace("off")) as write:

@@ -20,6 +20,21 @@ class LinkedEntities(TraceEvent):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class PassedLayer(TraceEvent):
+    """What the question changed after a layer of messages, 0 for its start: how many entities it `reached`, those whose
+    state it changed most (Euclidean norm of the change), and the message that brought most to each of these, as
+    (source, relation, entity, norm); the name of an inverse relation begins with `inverse_`."""
+
+    step, scores = "pass layer", "entities"
+    inputs = ("layer",)
+
+    layer: int
+    reached: int = 0
+    messages: tuple[tuple[str, str, str, float], ...] = ()
+    entities: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class RankedEntities(TraceEvent):
     """The best entities with their logits, and of how many."""
 

@@ -39,6 +39,14 @@ class Reached(NamedTuple):
     changes: Tensor
 
 
+class Message(NamedTuple):
+    """A message by the rows of its source and relation, and the norm of what the question changed in it."""
+
+    source: int
+    relation: int
+    norm: float
+
+
 class _Changed(NamedTuple):
     """Differences to the base states, (keys, width). Key = node · batch + question, ascending."""
 
@@ -83,17 +91,40 @@ class Reach:
         ]
         return torch.cat(parts) if parts else torch.zeros(0, self.edges.nodes)
 
-    def layers(self, question: Tensor, start: Start) -> list[Reached]:
-        """What a question (text,) changes: at its entities, then after each layer."""
-        with torch.inference_mode():
-            query = self.network.question_mlp(question[None])
-            return [Reached(*changed) for changed in self._passed(query, [start])]
+    @torch.inference_mode()
+    def traced(self, question: Tensor, start: Start) -> tuple[list[Reached], Tensor]:
+        """What a question (text,) changes, at its entities and after each layer; and its logits, (nodes,)."""
+        query = self.network.question_mlp(question[None])
+        passed = list(self._passed(query, [start]))
+        return [Reached(*changed) for changed in passed], self._headed(query, passed[-1])[0]
+
+    @torch.inference_mode()
+    def strongest(self, before: Reached, layer: int, rows: Sequence[int]) -> list[Message | None]:
+        """The message of a layer, from 0 on, that brought most of the change to each of the rows; `before` is what the
+        question had changed before the layer. None where no message did."""
+        found: list[Message | None] = []
+        ends = torch.tensor(list(rows), dtype=torch.int64)
+        begins = torch.searchsorted(self.edges.target, ends).tolist()
+        stops = torch.searchsorted(self.edges.target, ends, right=True).tolist()
+        for begin, stop in zip(begins, stops):
+            source, relation = self.edges.source[begin:stop], self.edges.relation[begin:stop]
+            changed = torch.isin(source, before.rows)
+            source, relation = source[changed], relation[changed]
+            changes = before.changes[torch.searchsorted(before.rows, source)]
+            norms = (changes * self._relations[layer][relation]).norm(dim=1)
+            best = int(norms.argmax()) if len(norms) else -1
+            found.append(Message(int(source[best]), int(relation[best]), float(norms[best])) if best >= 0 else None)
+        return found
 
     @torch.inference_mode()
     def _logits(self, questions: Tensor, starts: Sequence[Start]) -> Tensor:
-        query, second = self.network.question_mlp(questions), self.network.entity_model.mlp[2]
-        *_, (keys, values) = self._passed(query, starts)
-        asked, batch = query @ self._of_query, len(starts)
+        query = self.network.question_mlp(questions)
+        *_, last = self._passed(query, starts)
+        return self._headed(query, last)
+
+    def _headed(self, query: Tensor, changed: _Changed) -> Tensor:
+        second, (keys, values) = self.network.entity_model.mlp[2], changed
+        asked, batch = query @ self._of_query, len(query)
         rows, of = keys // batch, keys % batch
         changed = torch.relu(self._head[rows] + values @ self._of_state + asked[of]) @ second.weight[0]
         if len(keys) == batch * self.edges.nodes:
