@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from workbench.methods.base import Method
 from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
 from workbench.methods.gfm_rag.ranking import Ranked, Ranker, rank
 from workbench.ranking.similarity import minmax, top
-from workbench.records import Entity, Evidence, Scored, ranked
+from workbench.records import Entity, Evidence, Path, Scored, ranked
 from workbench.settings import Natural, Positive, validated
 from workbench.steps import named_entities
 from workbench.text import storable
@@ -172,6 +173,42 @@ class GFMRAG(Method):
                     documents=tuple((self._id(row), float(score)) for row, score in zip(rows, found.scores)),
                 )
         return found
+
+    def explain(self, question: str, entity: str | None = None, k: int = 5) -> tuple[Scored[Path], ...]:
+        """The k paths that carried most of the logit of an entity of the graph, by default the best one that is no
+        start: from a start entity, with the passages that state its facts (`interpretation`). Raises SettingError for
+        an entity that the graph does not have."""
+        import torch
+
+        from workbench.methods.gfm_rag.interpretation import best_paths, edge_gradients
+
+        if entity is not None and entity not in self._facts.phrase_row:
+            close = ", ".join(repr(self._facts.phrases[link.phrase]) for link in near(self.index, entity, 3))
+            raise SettingError(f"the graph has no entity {entity!r}; close to it: {close or 'none'}")
+        starts, _ = self.link(question)
+        if not starts:
+            return ()
+        if entity is None:
+            logits, first = self.pass_messages(question, starts), {row for row, _ in starts}
+            target = next((int(row) for row in top(logits, len(starts) + 1) if row not in first), starts[0][0])
+        else:
+            target = self._facts.phrase_row[entity]
+        ((vector, start),) = self._asked([question], [starts])
+        relations = torch.from_numpy(self.index.relations.features)
+        network, edges = self.checkpoint.network, self.reach.edges
+        gradients = edge_gradients(network, vector, start, relations, edges, target)
+        found = best_paths(gradients, edges, start.rows, target, k)
+        return tuple(Scored(self._path(steps), weight) for steps, weight in found)
+
+    def _path(self, steps: Sequence[int]) -> Path:
+        edges, phrases, names = self.reach.edges, self._facts.phrases, self.index.relations.names
+        rows = [int(edges.source[steps[0]]), *(int(edges.target[step]) for step in steps)]
+        stated: dict[str, None] = {}
+        for one, other in pairwise(rows):
+            for fact in self._facts.between(one, other):
+                stated.update((self._id(row), None) for row in self._facts.stating(fact))
+        relations = tuple(relation_name(names, int(edges.relation[step])) for step in steps)
+        return Path(tuple(phrases[row] for row in rows), relations, tuple(stated))
 
     @cached_property
     def reach(self):

@@ -46,6 +46,8 @@ class Settings:
     """`width`, `layers`: of the network. `completion`, `made`, `supported`: steps of the stages, of `batch` questions
     each. `kinds`: of made questions; `samples` of each kind and index. `mixed`: share of the steps of the last stage
     that train on made questions, so that it forgets nothing. `rate` falls to its tenth over the second half of a stage.
+    `noise`: length of the random vector that each step adds to the unit vectors of relations and questions, and
+    `dropped` the share of edges that it leaves out, so that a few graphs are not learnt by heart.
     `check`: steps between two validations; a stage ends where `patience` of them brought nothing better. `clip`: of the
     gradient's norm."""
 
@@ -58,6 +60,8 @@ class Settings:
     kinds: tuple[str, ...] = KINDS
     samples: Positive = 1500
     mixed: Share = 0.5
+    noise: NonNegative = 0.5
+    dropped: Share = 0.3
     rate: NonNegative = 5e-3
     clip: NonNegative = 1.0
     check: Positive = 100
@@ -281,7 +285,14 @@ class _Batches:
         if stage == "completion":
             return _completion(network, graph, rng.integers(len(graph.edges), size=self.settings.batch))
         questions, start, positive = graph.batch(stage, rng.choice(graph.trained_on(stage), self.settings.batch))
-        return retrieval_loss(network(questions, start, graph.relations, graph.edges), positive)
+        random = np.random.default_rng(rng.integers(1 << 62))
+        questions, relations = (self._noisy(one, random) for one in (questions, graph.relations))
+        dropped = torch.from_numpy(random.random(len(graph.edges)) < self.settings.dropped).to(start.device)
+        return retrieval_loss(network(questions, start, relations, graph.edges.without(dropped)), positive)
+
+    def _noisy(self, vectors: Tensor, rng: np.random.Generator) -> Tensor:
+        noise = rng.standard_normal(vectors.shape, dtype=np.float32) * (self.settings.noise / vectors.shape[1] ** 0.5)
+        return vectors + torch.from_numpy(noise).to(vectors.device)
 
     @torch.no_grad()
     def mrr(self, network: Network) -> float:

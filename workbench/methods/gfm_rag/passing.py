@@ -1,0 +1,80 @@
+"""How a question's messages passed, read from its trace: what lit up layer by layer, and what documents got of it.
+
+Nothing is recomputed, so a saved trace suffices, without index or checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.errors import SettingError
+from workbench.methods.events import read_as_written, root_of
+from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
+from workbench.records import Evidence, Record
+from workbench.trace import Trace
+
+METHOD = "gfm_rag"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Passing(Record):
+    """What the trace of GFM-RAG tells of a question.
+
+    linked     its entities, the phrases they are linked to, and the start weights
+    layers     what the question changed: at the start, then after each layer
+    entities   with their logits, best first, and `documents` with what each entity gave them; empty where the ranking
+               is the dense one, which `fallback` says
+    ranking    the passages as they are handed on
+    gold       ids of passages to mark, given by the caller; the method does not see them
+    """
+
+    question: str
+    method: str
+    linked: LinkedEntities
+    layers: tuple[PassedLayer, ...] = ()
+    entities: RankedEntities | None = None
+    documents: RankedDocuments | None = None
+    ranking: tuple[tuple[str, float], ...] = ()
+    gold: tuple[str, ...] = ()
+    fallback: str | None = None
+    failure: str | None = None
+
+    def given(self, document: str) -> list[tuple[str, float]]:
+        """(entity, share of the sum) of a document, largest first."""
+        given = self.documents.given if self.documents else ()
+        return [(entity, share) for name, entity, share in given if name == document]
+
+    def first_lit(self) -> dict[str, int]:
+        """Entity → the first layer among whose strongest it is."""
+        first: dict[str, int] = {}
+        for layer in self.layers:
+            for entity, _ in layer.entities:
+                first.setdefault(entity, layer.layer)
+        return first
+
+
+def passing(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Passing:
+    """The passing of messages in a trace, in memory or opened from a file.
+
+    Raises DataError for the trace of another method, or with events that GFM-RAG does not write."""
+    if isinstance(trace, Evidence):
+        if trace.trace is None:
+            raise SettingError(f"the evidence of {trace.method} has no trace; retrieve with trace='full'")
+        trace = trace.trace
+    root = root_of(trace, LinkedEntities.step, "linked entities", "take the trace of gfm_rag")
+    with read_as_written(root.step, METHOD):
+        parts = trace.children(root.id)
+        ranked = next((event for event in parts if event.step == RankedEntities.step), None)
+        layers = trace.children(ranked.id) if ranked else ()
+        return Passing(
+            root.inputs["question"],
+            root.step,
+            LinkedEntities.find(parts) or LinkedEntities(),
+            tuple(PassedLayer.read(event) for event in layers if event.step == PassedLayer.step),
+            RankedEntities.find(parts),
+            RankedDocuments.find(parts),
+            root.scores,
+            tuple(gold),
+            root.outputs.get("fallback"),
+            root.failure,
+        )
