@@ -36,7 +36,7 @@ _DEFINED_IN = {
 }
 _MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, "ablate", "explore", "methods", "replay", "steer", "trace_dots", "tree"])
+__all__ = sorted([*_MODULE_OF, "ablate", "explore", "messages", "methods", "replay", "steer", "trace_dots", "tree"])
 
 
 def __getattr__(name):
@@ -67,6 +67,13 @@ def explore(index, start=None, *, theme="light", **settings):
     from workbench.views.explorer import Explorer
 
     return Explorer(index, start, theme=theme, **settings)
+
+
+def messages(source, questions=(), **settings):
+    """Widgets to watch GFM-RAG pass messages, live or saved; see :class:`workbench.views.passing_widget.Messages`."""
+    from workbench.views.passing_widget import Messages
+
+    return Messages(source, questions, **settings)
 
 
 def replay(source, questions=(), **settings):

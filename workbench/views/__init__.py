@@ -17,6 +17,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     index,
     map_page,
     node_details,
+    passing,
     profiles,
     proofs,
     records,

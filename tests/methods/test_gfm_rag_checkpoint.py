@@ -1,0 +1,213 @@
+"""Checkpoints in the published form: loaded exactly, and refused where they are not what they say."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from workbench.errors import DataError
+from workbench.methods.gfm_rag import checkpoint
+from workbench.methods.gfm_rag.network import Edges, Network, Shape
+
+SMALL = Shape(12, 8, 2)
+
+
+def published(folder, shape=SMALL, form="1.0", seed=0, **others):
+    """A folder as its authors write one: seeded numbers, the optimiser's state beside the model's."""
+    rng = np.random.default_rng(seed)
+    with torch.device("meta"):
+        shapes = {name: tuple(value.shape) for name, value in Network(shape).state_dict().items()}
+    state = {
+        name: torch.from_numpy((rng.standard_normal(size) / np.sqrt(size[-1])).astype(np.float32))
+        for name, size in shapes.items()
+    }
+    entity = {
+        "class": "gfmrag.models.QueryNBFNet", "input_dim": shape.width, "hidden_dims": [shape.width] * shape.layers,
+        "message_func": "distmult", "aggregate_func": "sum", "short_cut": True, "layer_norm": True,
+    }  # fmt: skip
+    model = {"class": "gfmrag.models.GNNRetriever", "entity_model": entity}
+    model["rel_emb_dim" if form == "1.0" else "feat_dim"] = shape.text
+    encoder = {"text_emb_model_name": "sentence-transformers/all-mpnet-base-v2", "normalize": False, "batch_size": 32}
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {"text_emb_model_config": encoder, "model_config": model}
+    (folder / "config.json").write_text(json.dumps(config))
+    torch.save({"model": state, "optimizer": {"state": {}, "param_groups": []}, **others}, folder / "model.pth")
+    return {name: value.double().numpy() for name, value in state.items()}
+
+
+def independently(own, question, start, relations, triples, layers) -> np.ndarray:
+    """Section 3.2 of the paper in numpy, edge by edge, from a state dict."""
+
+    def linear(name, value):
+        return value @ own[f"{name}.weight"].T + own[f"{name}.bias"]
+
+    query, vectors = linear("question_mlp", question), linear("rel_mlp", relations)
+    states = boundary = start[:, None] * query
+    for at in range(layers):
+        name = f"entity_model.layers.{at}"
+        projected = linear(
+            f"{name}.relation_projection.2", np.maximum(linear(f"{name}.relation_projection.0", vectors), 0)
+        )
+        message = boundary.copy()
+        for head, relation, tail in triples:
+            message[tail] += states[head] * projected[relation]
+            message[head] += states[tail] * projected[relation + len(relations) // 2]
+        new = linear(f"{name}.linear", np.concatenate([states, message], axis=1))
+        new = (new - new.mean(1, keepdims=True)) / np.sqrt(new.var(1, keepdims=True) + 1e-5)
+        states = states + np.maximum(new * own[f"{name}.layer_norm.weight"] + own[f"{name}.layer_norm.bias"], 0)
+    both = np.concatenate([states, np.broadcast_to(query, states.shape)], axis=1)
+    return linear("entity_model.mlp.2", np.maximum(linear("entity_model.mlp.0", both), 0))[:, 0]
+
+
+@pytest.mark.parametrize("form", ["1.0", "2.x"])
+@pytest.mark.parametrize("shape", [SMALL, Shape(768, 512, 6)], ids=["small", "published"])
+def test_a_published_checkpoint_gives_the_scores_of_an_independent_implementation(tmp_path, shape, form):
+    own = published(tmp_path, shape, form)
+    loaded = checkpoint.read(tmp_path)
+    assert loaded.network.shape == shape and loaded.encoder == "sentence-transformers/all-mpnet-base-v2"
+    rng = np.random.default_rng(1)
+    triples = np.array([[0, 0, 1], [1, 1, 2], [3, 0, 2], [2, 2, 4], [4, 4 - 2, 4]])
+    question, relations = rng.standard_normal(shape.text), rng.standard_normal((6, shape.text)) / np.sqrt(shape.text)
+    start = np.array([0.5, 0, 0, 1, 0, 0])
+    expected = independently(own, question, start, relations, triples, shape.layers)
+    edges = Edges.of(triples[:, 0], triples[:, 1], triples[:, 2], 6, 3)
+    with torch.no_grad():
+        found = loaded.network(
+            torch.from_numpy(question[None]).float(), torch.from_numpy(start[:, None]).float(),
+            torch.from_numpy(relations).float(), edges,
+        )[:, 0].numpy()  # fmt: skip
+    assert np.abs(found - expected).max() < 1e-4 * max(1, np.abs(expected).max())
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    made = checkpoint.untrained(SMALL, seed=3)
+    checkpoint.write(tmp_path / "new", made.network, "minilm", training={"seed": 3})
+    loaded = checkpoint.read(tmp_path / "new", "mine")
+    assert loaded.name == "mine" and loaded.encoder == "minilm" and loaded.config["training"] == {"seed": 3}
+    for name, value in loaded.network.state_dict().items():
+        assert torch.equal(value, made.network.state_dict()[name])
+    assert "2 layers of 8" in repr(loaded)
+
+
+def test_the_same_weights_have_the_same_hash_and_others_another(tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        checkpoint.write(tmp_path / name, checkpoint.untrained(SMALL, seed).network, "minilm")
+    hashes = [checkpoint.read(tmp_path / name).sha256 for name in "abc"]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+class Code:
+    """What a hostile pickle does when it is loaded."""
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return (open, (str(self.marker), "w"))
+
+
+def state_of(folder) -> dict:
+    return torch.load(folder / "model.pth", weights_only=True)["model"]
+
+
+def resave(folder, **changed):
+    state = state_of(folder)
+    for name, value in changed.items():
+        name = name.replace("__", ".")
+        if value is None:
+            del state[name]
+        else:
+            state[name] = value
+    torch.save({"model": state}, folder / "model.pth")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"rel_mlp__bias": None}, r"lacks rel_mlp\.bias"),
+        ({"rel_mlp__extra": torch.zeros(2)}, r"has rel_mlp\.extra, which a network of 2 layers"),
+        ({"rel_mlp__weight": torch.zeros(8, 13)}, r"rel_mlp\.weight has the shape \(8, 13\).*\(8, 12\)"),
+        ({"rel_mlp__bias": torch.full((8,), float("nan"))}, "not finite"),
+        ({"rel_mlp__bias": torch.zeros(8, dtype=torch.int64)}, "no dense tensor of floating-point"),
+        ({"rel_mlp__bias": "text"}, "no dense tensor of floating-point"),
+    ],
+)
+def test_other_tensors_are_refused(tmp_path, changed, said):
+    published(tmp_path)
+    resave(tmp_path, **changed)
+    with pytest.raises(DataError, match=said):
+        checkpoint.read(tmp_path)
+
+
+def test_code_is_refused_and_not_run(tmp_path):
+    published(tmp_path)
+    marker = tmp_path / "ran"
+    torch.save({"model": state_of(tmp_path), "more": Code(marker)}, tmp_path / "model.pth")
+    with pytest.raises(DataError, match="it could run code"):
+        checkpoint.read(tmp_path)
+    (tmp_path / "model.pth").write_bytes(pickle.dumps(Code(marker)))
+    with pytest.raises(DataError):
+        checkpoint.read(tmp_path)
+    assert not marker.exists()
+
+
+def test_damaged_files_are_refused(tmp_path):
+    published(tmp_path)
+    whole = (tmp_path / "model.pth").read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"", b"hello"):
+        (tmp_path / "model.pth").write_bytes(damaged)
+        with pytest.raises(DataError, match=r"model\.pth"):
+            checkpoint.read(tmp_path)
+    torch.save({"state": {}}, tmp_path / "model.pth")
+    with pytest.raises(DataError, match="no state dict under the key 'model'"):
+        checkpoint.read(tmp_path)
+    (tmp_path / "model.pth").unlink()
+    with pytest.raises(DataError, match="is missing"):
+        checkpoint.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("no json", "no JSON"),
+        ("[1]", "a JSON object is expected"),
+        ('{"model_config": 3}', r"no model_config\.entity_model"),
+        ('{"model_config": {"entity_model": {"input_dim": 8, "hidden_dims": [8]}}}', "is None"),
+        (
+            '{"model_config": {"rel_emb_dim": 12, "entity_model": {"input_dim": -1, "hidden_dims": [8]}}}',
+            "whole numbers",
+        ),
+        (
+            '{"model_config": {"rel_emb_dim": 12, "entity_model": {"input_dim": 8, "hidden_dims": [8, 9]}}}',
+            "hidden_dims",
+        ),
+        (
+            '{"model_config": {"rel_emb_dim": 12, "entity_model": '
+            '{"input_dim": 8, "hidden_dims": [8], "message_func": "rotate"}}}',
+            "message_func is 'rotate'",
+        ),
+    ],
+)
+def test_a_config_that_is_none_is_refused(tmp_path, config, said):
+    published(tmp_path)
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(DataError, match=said):
+        checkpoint.read(tmp_path)
+
+
+def test_a_write_that_is_killed_leaves_the_old_file(tmp_path, monkeypatch):
+    checkpoint.write(tmp_path, checkpoint.untrained(SMALL, 0).network, "minilm")
+    before = checkpoint.read(tmp_path).sha256
+
+    def killed(value, file):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.write(tmp_path, checkpoint.untrained(SMALL, 1).network, "minilm")
+    monkeypatch.undo()
+    assert checkpoint.read(tmp_path).sha256 == before
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["config.json", "model.pth"]

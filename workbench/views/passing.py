@@ -1,0 +1,197 @@
+"""The views of passing messages: what lit up at each layer, as columns from the question's entities outward; documents
+with what each entity gave them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from workbench.index.relations import INVERSE
+from workbench.methods.gfm_rag.passing import Passing
+from workbench.records import Path, Scored
+from workbench.text import counted
+from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
+
+START = NodeStyle("entity of the question", BLUE, "triangle")
+LIT = NodeStyle("changed in this layer", SKY)
+DARK = NodeStyle("not yet reached", GREY, "hexagon")
+DOCUMENT = NodeStyle("document", ORANGE, "square")
+GOLD = NodeStyle("gold document", VERMILION, "star")
+NOW = EdgeStyle("strongest message of this layer", BLUE, "━▸", 2.5, False, 1.8, "solid", 0.9)
+BEFORE = EdgeStyle("of an earlier layer", GREY, "─▸", 1.0, (4, 5), 0.7, (0, (3, 3)), 0.4)
+GIVES = EdgeStyle("gives to the document", GREEN, "━━", 2.0, False, 1.4, "solid", 0.8)
+
+COLUMN, DOCUMENTS, SHARES = 14, 8, 5  # entities of a column; documents; entities that a document lists
+_APART, _BELOW = 240, 46  # pixels between columns and rows
+LAST = "documents"
+
+
+@text.register
+def _(shown: Passing) -> str:
+    lines = [f"Passing of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
+    lines += [f"  ! {clean(note, 300)}" for note in _notes(shown)]
+    for layer in shown.layers:
+        lit = ", ".join(clean(name, 40) for name, _ in layer.entities[:5])
+        where = "starts" if layer.layer == 0 else f"layer {layer.layer}"
+        lines.append(f"  {where}: {counted(layer.reached, 'entity', 'entities')}: {lit}")
+    for name, score in shown.ranking[:5]:
+        given = ", ".join(f"{clean(entity, 40)} {share:.0%}" for entity, share in shown.given(name)[:3])
+        lines.append(f"  {score:.4f}  {clean(name, 60)}{f': {given}' if given else ''}")
+    return "\n".join(lines)
+
+
+@html.register
+def _(shown: Passing) -> str:
+    return page(heading(shown), layers_part(shown), documents_part(shown))
+
+
+def stages(shown: Passing) -> list[str]:
+    """The steps of the picture: the starts, the layers, the documents."""
+    return [
+        *(f"layer {one.layer}" if one.layer else "start" for one in shown.layers),
+        *([LAST] if shown.layers else ()),
+    ]
+
+
+def heading(shown: Passing) -> str:
+    notes = "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in _notes(shown))
+    links = ", ".join(f"{clean(name, 60)} → {clean(phrase, 60)} ({cosine:.2f})" for name, phrase, cosine in
+                      shown.linked.linked)  # fmt: skip
+    return (
+        f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{notes}"
+        f"<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
+    )
+
+
+def layers_part(shown: Passing) -> str:
+    """A table of each layer: the strongest entities, and through which message each lit up."""
+    parts = []
+    for layer in shown.layers:
+        by = {end: (source, relation) for source, relation, end, _ in layer.messages}
+        rows = [(clean(name, 80), norm, _message(*by[name]) if name in by else "–") for name, norm in layer.entities]
+        said = counted(layer.reached, "entity", "entities")
+        parts.append(
+            details(
+                f"{'start' if layer.layer == 0 else f'layer {layer.layer}'}: {said} changed",
+                table(["entity", "change", "strongest message"], rows[:COLUMN]),
+            )
+        )
+    return "".join(parts)
+
+
+def documents_part(shown: Passing) -> str:
+    """The ranking, with the share that each entity has in a document's score."""
+    rows = []
+    for place, (name, score) in enumerate(shown.ranking[:COLUMN], 1):
+        given = shown.given(name)
+        said = ", ".join(f"{clean(entity, 60)} {share:.0%}" for entity, share in given[:SHARES])
+        mark = "gold" if name in shown.gold else ""
+        rows.append((place, clean(name, 80), mark, score, said or "no ranked entity: by the cosine"))
+    if not rows:
+        return "<p class='q'>no document is ranked</p>"
+    ties = shown.documents.ties if shown.documents else 0
+    rule = f"<p class='q'>{esc(f'{ties:,} scores are equal; then: {shown.documents.tie_rule}')}</p>" if ties else ""
+    return table(["", "document", "", "score", "given by"], rows) + rule
+
+
+def paths_part(entity: str, paths: Iterable[Scored[Path]]) -> str:
+    """The paths that carried most to an entity."""
+    rows = [(weight, _path(path), clean(", ".join(path.passages), 200)) for path, weight in paths]
+    if not rows:
+        return f"<p class='q'>no path of a start leads to {esc(entity, 80)}</p>"
+    return f"<p><b>paths to {esc(entity, 80)}</b></p>" + table(["mean gradient", "path", "stated in"], rows)
+
+
+def passing_drawing(shown: Passing, stage: int) -> Drawing:
+    """The picture of a stage; columns and places are the same in all of them. A click reports the position of an entity
+    in `places(shown)`, or a number behind them for a document."""
+    named, columns = places(shown), _columns(shown)
+    at = {name: number for number, name in enumerate(named)}
+    last = stage >= len(shown.layers)
+    now = shown.layers[-1 if last else stage] if shown.layers else None
+    norms = dict(now.entities) if now else {}
+    most = max(norms.values(), default=1.0) or 1.0
+    starts, first = {name for name, _ in shown.linked.starts}, shown.first_lit()
+    nodes = []
+    for name in named:
+        x, y = columns[name]
+        lit = last or first[name] <= stage
+        style = START if name in starts else LIT if lit else DARK
+        size = 8 + 16 * norms.get(name, 0.0) / most if lit else 6
+        told = f"\nchange {norms[name]:.4g}" if name in norms else ""
+        tooltip = f"{clean(name, 300)}\n{style.name}{told}"
+        nodes.append(DrawnNode(at[name], name, style, x, y, short(name, 26), tooltip, size=size, points=size / 2 + 2))
+    edges = list(_messages(shown, stage, at))
+    documents = [name for name, _ in shown.ranking[:DOCUMENTS]] if last else []
+    right = max((x for x, _ in columns.values()), default=0) + _APART
+    for place, name in enumerate(documents):
+        style = GOLD if name in shown.gold else DOCUMENT
+        y = (place - (len(documents) - 1) / 2) * _BELOW * 1.4
+        tooltip = f"{clean(name, 300)}\nrank {place + 1}"
+        nodes.append(DrawnNode(len(nodes), name, style, right, y, short(name, 26), tooltip, size=14, points=8))
+        for entity, share in shown.given(name):
+            if entity in at:
+                told = f"{clean(entity, 80)} gives {share:.0%}"
+                edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
+    used = {node.style for node in nodes}
+    kinds = tuple(style for style in (START, LIT, DARK, DOCUMENT, GOLD) if style in used)
+    drawn = {edge.style for edge in edges}
+    lines = tuple(style for style in (NOW, BEFORE, GIVES) if style in drawn)
+    title = f"{stages(shown)[min(stage, len(shown.layers))] if shown.layers else 'nothing passed'}: {shown.question}"
+    hidden = now.reached - len(norms) if now else 0
+    return Drawing(title, tuple(nodes), tuple(edges), kinds, lines, left_out=hidden, inches=(10.4, 6.4),
+                   empty="no message passed: the ranking is the dense one")  # fmt: skip
+
+
+def places(shown: Passing) -> list[str]:
+    """The entities of the picture, in the order of their numbers."""
+    return list(_columns(shown))
+
+
+def _columns(shown: Passing) -> dict[str, tuple[float, float]]:
+    """Entity → its place: a column for the layer at which it first is among the strongest."""
+    first = shown.first_lit()
+    best = {name for name, _ in shown.entities.entities} if shown.entities else set()
+    by_layer: dict[int, list[str]] = defaultdict(list)
+    for layer in shown.layers:
+        names = [name for name, _ in layer.entities if first[name] == layer.layer]
+        names.sort(key=lambda name: name not in best)  # stable: what ranks in the end comes before what only lit up
+        by_layer[layer.layer] = names[:COLUMN]
+    found = {}
+    for layer, names in by_layer.items():
+        for place, name in enumerate(names):
+            offset = 0.5 * (place % 2)  # labels of neighbours do not overlap
+            found[name] = ((layer + 0.25 * offset) * _APART, (place - (len(names) - 1) / 2) * _BELOW)
+    return found
+
+
+def _messages(shown: Passing, stage: int, at: dict[str, int]) -> Iterable[DrawnEdge]:
+    drawn = set()
+    for layer in reversed(shown.layers[: stage + 1]):
+        for source, relation, end, norm in layer.messages:
+            if source in at and end in at and (source, end) not in drawn:
+                drawn.add((source, end))
+                style = NOW if layer.layer == stage else BEFORE
+                told = f"{_message(source, relation)} → {clean(end, 80)}\nlayer {layer.layer}, change {norm:.4g}"
+                label = short(_relation(relation), 24) if style is NOW and source != end else ""
+                yield DrawnEdge(at[source], at[end], style, told, label, "to", curve=0.08)
+
+
+def _message(source: str, relation: str) -> str:
+    return f"{clean(source, 80)} {_relation(relation)}"
+
+
+def _relation(name: str) -> str:
+    """An inverse relation reads from its target: ← in front."""
+    return f"← {clean(name.removeprefix(INVERSE), 60)}" if name.startswith(INVERSE) else f"→ {clean(name, 60)}"
+
+
+def _path(path: Path) -> str:
+    steps = (f" {_relation(relation)} {clean(node, 60)}" for relation, node in zip(path.relations, path.nodes[1:]))
+    return clean(path.nodes[0], 60) + "".join(steps)
+
+
+def _notes(shown: Passing) -> list[str]:
+    return [note for note in (shown.fallback, shown.failure) if note]
