@@ -106,7 +106,7 @@ def test_every_message_of_the_trace_is_an_edge_of_the_graph(gfm):
 
 def test_a_saved_trace_shows_the_same(gfm, tmp_path):
     evidence = gfm.retrieve(QUESTION)
-    saved = wb.Trace.load(evidence.trace.save(tmp_path / "trace.jsonl"))
+    saved = wb.Trace.open(evidence.trace.save(tmp_path / "trace.jsonl"))
     assert passing(saved) == passing(evidence)
 
 
