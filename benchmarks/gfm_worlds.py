@@ -47,12 +47,12 @@ TRADES = (
     "singer",
 )
 ADJECTIVES = (
-    "Silent", "Broken", "Golden", "Distant", "Hollow", "Crimson", "Last", "Burning", "Hidden", "Paper", "Iron", "Winter",
-    "Second", "Glass", "Bitter", "Northern", "Endless", "Blue", "Sleeping", "Stolen",
+    "Silent", "Broken", "Golden", "Distant", "Hollow", "Crimson", "Last", "Burning", "Hidden", "Paper", "Iron",
+    "Winter", "Second", "Glass", "Bitter", "Northern", "Endless", "Blue", "Sleeping", "Stolen",
 )  # fmt: skip
 NOUNS = (
-    "Harbour", "Garden", "Letter", "Mountain", "Mirror", "Orchard", "Kingdom", "Window", "Stranger", "Lantern", "Bridge",
-    "Summer", "Horse", "Crown", "Voyage", "Door", "Island", "Shadow", "Promise", "Clock",
+    "Harbour", "Garden", "Letter", "Mountain", "Mirror", "Orchard", "Kingdom", "Window", "Stranger", "Lantern",
+    "Bridge", "Summer", "Horse", "Crown", "Voyage", "Door", "Island", "Shadow", "Promise", "Clock",
 )  # fmt: skip
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

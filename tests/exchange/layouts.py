@@ -208,7 +208,13 @@ def gfmrag1(folder: Path) -> Path:
         stage / "document2entities.json",
         {"Orsby": ["orsby", "nora whitlock", "river aldra"], "River Aldra": ["river aldra", "lake mira"], "Fog": []},
     )
-    write(stage / "test.json", [{"id": "q1", "question": "Where?"}])
+    asked = {
+        "id": "q1", "question": "Which lake does the river at Orsby flow into?", "answer": "Lake Mira",
+        "question_entities": ["orsby"], "supporting_facts": ["Orsby", "River Aldra"],
+        "supporting_entities": ["orsby", "river aldra", "lake mira"],
+    }  # fmt: skip
+    write(stage / "test.json", [asked])
+    write(stage / "train.json", [asked, {**asked, "id": "q2"}])
     return folder
 
 
@@ -233,6 +239,11 @@ def gfmrag2(folder: Path, own_texts: bool = False) -> Path:
         "lake mira,is_mentioned_in,Doc River Aldra,{}\norsby,equivalent,nora whitlock,{}\n"
         "Doc Orsby,next,Doc Fog,{}\n",
     )
+    asked = {
+        "question": "Who founded it?", "answer": ["Nora Whitlock", "N. Whitlock"], "start_nodes": {"entity": ["orsby"]},
+        "target_nodes": {"entity": ["nora whitlock"]}, "supporting_documents": ["Doc Orsby"],
+    }  # fmt: skip
+    write(stage / "train.json", [asked])
     if not own_texts:
         write(folder / "raw" / "documents.json", {f"Doc {title}": text for title, text in TEXTS.items()})
     return folder

@@ -63,6 +63,18 @@ def openie(*docs) -> bytes:
         (layouts.lightrag, GRAPH, LOOSE.encode(), r"edge 1: there is no node 'b'"),
         (layouts.gfmrag1, STAGE + "document2entities.json", b'{"Elsewhere": ["x"]}', r"names the passage 'Elsewhere'"),
         (layouts.gfmrag1, STAGE + "document2entities.json", b'{"Orsby": 3}', r"'Orsby': 3 should be a list"),
+        (layouts.gfmrag1, STAGE + "test.json", b"{}", r"should be a list"),
+        (layouts.gfmrag1, STAGE + "test.json", b"[3]", r"question 1: 3 should be an object"),
+        (layouts.gfmrag1, STAGE + "test.json", b'[{"id": 1}]', r"question 1: 'question' is missing"),
+        (layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "answer": {}}]', r"'answer': .* should be a list"),
+        (
+            layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "supporting_facts": ["Nowhere"]}]',
+            r"question 1 names the passage 'Nowhere', which is not there",
+        ),
+        (
+            layouts.gfmrag1, STAGE + "test.json", b'[{"id": 1, "question": "x"}, {"id": 1, "question": "y"}]',
+            r"question 2: the question id '1' occurs twice",
+        ),
         (layouts.gfmrag1, STAGE + "kg.txt", b"\xff", r"kg.txt is not UTF-8"),
         (layouts.gfmrag1, "raw/dataset_corpus.json", b'{"Orsby": ["x"]}', r"'Orsby': \['x'\] should be a string"),
         (layouts.gfmrag2, NODES, b"", r"nodes.csv is empty; its first line should name.*type, attributes"),

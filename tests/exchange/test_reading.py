@@ -344,7 +344,16 @@ def test_gfmrag_1(tmp_path):
         "1 synonym edge, found anew by the index",
         "1 line of kg.txt that has not three parts",
         "1 relation that no passage states",
-        "1 question in test.json: put them into a questions.jsonl",
+        "2 questions in train.json, for training",
+    )
+    assert data.questions == (
+        Question(
+            "q1",
+            "Which lake does the river at Orsby flow into?",
+            ("Lake Mira",),
+            support=("Orsby", "River Aldra"),
+            start=("orsby",),
+        ),
     )
     assert exchange.read(tmp_path / "processed" / "stage1").passages == data.passages
 
@@ -365,6 +374,15 @@ def test_gfmrag_2(tmp_path, own_texts):
     assert data.left_out == (
         "1 synonym edge, found anew by the index", "1 edge between documents", "1 attribute 'born' of nodes or edges",
     )  # fmt: skip
+    assert data.questions == (
+        Question(
+            "train-1",
+            "Who founded it?",
+            ("Nora Whitlock", "N. Whitlock"),
+            support=("Doc Orsby",),
+            start=("orsby",),
+        ),
+    )
 
 
 def test_gfmrag_nodes_may_go_by_a_uid(tmp_path):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.data.folder import Dataset, Extraction
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError
-from workbench.records import Passage
+from workbench.records import Passage, Question
 from workbench.text import counted, storable
 
 NAME_LIMIT = 10_000  # characters; a longer string is a text and not a name
@@ -30,6 +31,7 @@ class Gathering:
         self._entities: dict[str, dict[str, None]] = defaultdict(dict)  # passage id -> names, in order
         self._triples: dict[str, dict[tuple[str, str, str], None]] = defaultdict(dict)
         self._profiles: dict[EntityProfile | RelationProfile, None] = {}
+        self._questions: dict[str, Question] = {}
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def passage(self, where: str, passage_id: str, title: str, text: str) -> None:
@@ -80,6 +82,12 @@ class Gathering:
         """A separate profile, whose names and passages are already checked."""
         self._profiles[profile] = None
 
+    def question(self, where: str, question: Question) -> None:
+        """A question, whose gold passages have to be there."""
+        if question.id in self._questions:
+            raise DataError(f"{where}: the question id {question.id[:200]!r} occurs twice; ids must be unique")
+        self._questions[question.id] = replace(question, support=self._known(where, question.support))
+
     def leave_out(self, one: str, many: str = "", count: int = 1) -> None:
         """Record something that an index cannot hold; equal descriptions are counted together."""
         if count:
@@ -93,6 +101,7 @@ class Gathering:
         return Dataset(
             name,
             tuple(self.passages.values()),
+            tuple(self._questions.values()),
             extractions=tuple(
                 Extraction(
                     passage_id, tuple(self._entities[passage_id]), tuple(self._triples[passage_id]), self.made_by

@@ -3,7 +3,8 @@
 Supported: 1.0 (`processed/stage1/kg.txt` with head,relation,tail per line and `document2entities.json`, texts in
 `raw/dataset_corpus.json`) and 2.x (`processed/stage1/nodes.csv`, `relations.csv`, `edges.csv`, texts in
 `raw/documents.json` or in the `content` of document nodes). The path is the folder of a data set or its `stage1`;
-`documents` names the file of texts if it is elsewhere.
+`documents` names the file of texts if it is elsewhere. The processed questions are those of `test.json`, or, where
+there is none, of `train.json`, with the entities that they were linked to.
 
 Neither version records which document states a triple. A triple counts for every document whose entities include both
 of its ends: the document that states it is among them, because the entities of a document are the ends of its triples.
@@ -21,6 +22,7 @@ from workbench.data.folder import Dataset
 from workbench.errors import DataError
 from workbench.exchange.files import (
     checked,
+    field,
     listed,
     literal,
     nearest,
@@ -32,7 +34,8 @@ from workbench.exchange.files import (
     word,
 )
 from workbench.exchange.gather import Gathering
-from workbench.text import counted
+from workbench.records import Question
+from workbench.text import counted, storable
 
 LOOKED_FOR = "a graph of gfm-rag (nodes.csv, relations.csv and edges.csv, or kg.txt and document2entities.json)"
 TABLES = ("nodes.csv", "relations.csv", "edges.csv")
@@ -56,11 +59,37 @@ def read(path: Path, name: str, documents: str | Path | None = None, strict: boo
     newer = (folder / "nodes.csv").is_file()
     found = Gathering(f"gfm-rag {'edges.csv' if newer else 'kg.txt'}", strict)
     (_read_tables if newer else _read_lines)(folder, file, texts, found)
-    for file in (folder / "train.json", folder / "test.json"):
-        if file.is_file():
-            rows = len(read_json(file, list))
-            found.notes.append(f"{counted(rows, 'question')} in {file.name}: put them into a questions.jsonl")
+    tests, samples = folder / "test.json", folder / "train.json"
+    if tests.is_file() and samples.is_file():
+        found.notes.append(f"{counted(len(read_json(samples, list)), 'question')} in {samples.name}, for training")
+    if (asked := tests if tests.is_file() else samples).is_file():
+        _read_questions(asked, found)
     return found.dataset(name, path)
+
+
+def _read_questions(file: Path, found: Gathering) -> None:
+    """The fields of 1.0 (`question_entities`, `supporting_facts`) or of 2.x (`start_nodes`, `supporting_documents`).
+    The entities of the gold documents follow from the graph and are not kept."""
+    for place, row in enumerate(read_json(file, list), 1):
+        where = f"{file}, question {place}"
+        row = checked(row, dict, where)
+        text, answers = field(row, "question", str, where), row.get("answer")
+        starts = row.get("question_entities")
+        if starts is None:
+            starts = checked(row.get("start_nodes") or {}, dict, f"{where}: 'start_nodes'").get("entity")
+        gold = row.get("supporting_documents", row.get("supporting_facts"))
+        answers = [answers] if isinstance(answers, str | int | float) else answers
+        aliases = listed(row.get("answer_aliases"), f"{where}: 'answer_aliases'")
+        found.question(where, Question(
+            word(row.get("id")) or f"{file.stem}-{place}", storable(text),
+            tuple(dict.fromkeys((*_words(answers, f"{where}: 'answer'"), *aliases))),
+            support=_words(gold, f"{where}: the gold documents"), start=_words(starts, f"{where}: the entities"),
+        ))  # fmt: skip
+
+
+def _words(value: Any, where: str) -> tuple[str, ...]:
+    """A list of words; None for an empty one."""
+    return listed(checked(value if value is not None else [], list, where), where)
 
 
 def _texts(folder: Path) -> Path | None:
