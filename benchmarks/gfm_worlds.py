@@ -93,10 +93,40 @@ def _article(made: World, name: str) -> str:
     kind, rng = made.kind[name], made.rng
     facts = list(made.facts[name].items())
     rng.shuffle(facts)
-    said = [rng.choice(FACTS[kind][relation]["told"]).format(s=name, o=thing) for relation, (_, thing) in facts]
+    said = [
+        rng.choice(FACTS[kind][relation]["told"]).format(s=name, o=_called(made, thing))
+        for relation, (_, thing) in facts
+    ]
     trade = rng.choice(TRADES)
     opening = f"{name} was {'an' if trade[0] in 'aeiou' else 'a'} {trade}." if kind == "person" else ""
     return " ".join(filter(None, [opening, *said])) or f"{name} is little known."
+
+
+def _called(made: World, thing: str) -> str:
+    """How an article calls another one's subject: as often as not by a variant of its name, so that a chain crosses
+    synonyms."""
+    rng, kind = made.rng, made.kind.get(thing)
+    if kind is None or rng.random() < 0.55:
+        return thing
+    first, _, rest = thing.partition(" ")
+    return rng.choice(
+        {
+            "person": [f"{first} {rng.choice('ABDEFHJKLMNRST')}. {rest}", f"{rng.choice(('Sir', 'Dr'))} {thing}"],
+            "city": [f"the city of {thing}", f"{thing} City", f"Old {thing}"],
+            "country": [f"the Republic of {thing}", f"the Kingdom of {thing}"],
+            "river": [f"the {thing}", f"the {rest} River"],
+            "company": [f"{thing} Ltd", f"the {thing}", f"{thing} of {rng.choice(made.names['city'])}"],
+            "film": [f"the film {thing}", f'"{thing}"'],
+            "novel": [f"the novel {thing}", f'"{thing}"'],
+            "song": [f"the song {thing}"],
+            "band": [thing.removeprefix("The "), f"the group {thing.removeprefix('The ')}"],
+            "university": [f"the {thing}", f"{thing.removeprefix('University of ')} University"],
+            "ship": [f"the {thing}"],
+            "team": [f"{thing} FC"],
+            "battle": [f"the {thing}"],
+            "award": [f"the {thing}", f"{thing} for Merit"],
+        }[kind]
+    )
 
 
 def _questions(made: World, seed: int, count: int) -> list[Question]:

@@ -193,6 +193,20 @@ def _models(_: Path) -> Iterator[Finding]:
         yield Finding("model local:smollm2", f"{file.name}, {_size(file.stat().st_size)}", optional=True)
     except EngineRefused:
         yield Finding("model local:smollm2", "not installed", True, local.INSTALL_SMALL, optional=True)
+    yield from _try("checkpoints of gfm_rag", _checkpoints)
+
+
+def _checkpoints() -> Iterator[Finding]:
+    """The bundled one, and the published one in the cache of the hub; neither is loaded."""
+    from workbench.methods.gfm_rag import checkpoint, hub
+
+    for name, folder in hub.BUNDLED.items():
+        shape = checkpoint.shape_of(checkpoint.read_config(folder / checkpoint.CONFIG), folder)
+        there, lacking = (folder / checkpoint.WEIGHTS).is_file(), f"{checkpoint.WEIGHTS} is missing"
+        yield _check(f"checkpoint {name} of gfm_rag", there, str(shape), _INSTALL, lacking)
+    commits, fetch = hub.cached(), f"hf download {hub.PUBLISHED} {checkpoint.CONFIG} {checkpoint.WEIGHTS}"
+    found = f"in the cache of the hub at {', '.join(commits)}"
+    yield _check(f"checkpoint {hub.PUBLISHED}", commits, found, fetch, "not on this machine", optional=True)
 
 
 def _device() -> str:

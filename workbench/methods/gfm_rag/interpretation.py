@@ -1,5 +1,4 @@
-"""The paths that carried most of an entity's score (GFM-RAG, section 4.6 and appendix; NBFNet, section on
-interpretation).
+"""The paths that carried most of an entity's score (the path interpretations of GFM-RAG and NBFNet).
 
 The logit of an entity is a function of how much each edge of each layer counts. Its gradient with respect to these
 weights, all 1, says what an edge carried. A path of ℓ edges takes its first edge from the first layer, its second from

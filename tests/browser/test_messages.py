@@ -1,0 +1,57 @@
+"""The widget of passing messages in a real browser: stages by slider, a click on an entity, both themes, attacks."""
+
+from __future__ import annotations
+
+import pytest
+from lab import WHERE, becomes
+from playwright.sync_api import Locator, expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SHOWN = """
+import workbench as wb
+from workbench.records import Question
+from workbench.testing import small_index
+ASKED = (Question("q1", "Who designed the bridge over the river at Vennick?", support=("aldermark",)),
+         Question("q2", "<script>window.pwned = 1</script> in Vennick?"))
+shown = wb.messages(small_index(), ASKED, method="gfm_rag[checkpoint=untrained]")
+shown
+"""
+
+
+def nodes(widget: Locator) -> dict[str, str]:
+    """Name → what the tooltip of a node says."""
+    frame = widget.locator("iframe:visible").first.content_frame
+    frame.locator("canvas").wait_for()
+    return frame.locator("body").evaluate(
+        "() => Object.fromEntries(nodes.get().map(({tooltip}) => tooltip.split('\\n').slice(0, 2)))"
+    )
+
+
+def test_messages_pass_layer_by_layer(lab, page):
+    lab.write("messages.ipynb", SHOWN)
+    notebook = lab.open(page, "messages.ipynb")
+    notebook.run_all()
+    widget = notebook.panel.locator(".hopscope-messages")
+    expect(widget).to_be_visible(timeout=120_000)
+    stage = widget.get_by_role("slider").first
+    assert becomes(
+        widget, nodes, lambda found: found.get("aldermark") == "gold document" or "document" in found.values()
+    )
+    stage.press("Home")
+    start = becomes(widget, nodes, lambda found: "document" not in found.values())
+    assert start["vennick"] == "entity of the question"
+    assert set(start.values()) == {"entity of the question", "not yet reached"}
+    stage.press("ArrowRight")
+    first = becomes(widget, nodes, lambda found: "changed in this layer" in found.values())
+    assert first["lucan morravel"] == "changed in this layer"
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"messages_{theme}", widget)
+    place = widget.locator("iframe:visible").first.content_frame.locator("body").evaluate(WHERE, "lucan morravel")
+    widget.locator("iframe:visible").first.content_frame.locator("canvas").click(position=place)
+    expect(widget.get_by_text("paths to lucan morravel")).to_be_visible()
+    widget.get_by_role("combobox").first.fill("q2: <script>window.pwned = 1</script> in Vennick?")
+    widget.get_by_role("combobox").first.press("Enter")
+    expect(widget.get_by_text("window.pwned = 1").first).to_be_visible()
+    assert page.evaluate("window.pwned === undefined")
