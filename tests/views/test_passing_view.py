@@ -1,4 +1,4 @@
-"""The picture of passing messages and its widget, without a browser; hostile names; no step of it recomputes anything."""
+"""The picture of passing messages and its widget, without a browser; hostile names; traces without an index."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_columns_go_from_the_question_outward_and_stay():
     styles = [{node.name: node.style for node in picture.nodes} for picture in pictures]
     assert styles[0] == {"a": START, "b": DARK, "c": DARK}
     assert styles[1] == {"a": START, "b": LIT, "c": DARK}
-    assert styles[3] == {"a": START, "b": LIT, "c": LIT, "d1": styles[3]["d1"], "d2": GOLD, **{}}
+    assert styles[3] == {"a": START, "b": LIT, "c": LIT, "d1": styles[3]["d1"], "d2": GOLD}
     assert [len(picture.edges) for picture in pictures] == [0, 1, 2, 2 + 3]
     assert pictures[2].left_out == 37 and "← a" in pictures[1].edges[0].label
 
