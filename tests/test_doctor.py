@@ -106,6 +106,21 @@ def test_local_models_are_optional(monkeypatch):
     assert [(f.good, f.mark) for f in findings] == [(True, "optional")] * 2 and all(f.remedy for f in findings)
 
 
+def test_checkpoints_are_looked_for_and_not_loaded(monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    bundled, published = doctor._checkpoints()
+    assert bundled.good and "over texts of 384" in bundled.found
+    assert published.mark == "optional" and published.remedy.startswith("hf download rmanluo/GFM-RAG-8M config.json")
+    place = tmp_path / "models--rmanluo--GFM-RAG-8M" / "snapshots" / ("c" * 40)
+    place.mkdir(parents=True)
+    for name in ("config.json", "model.pth"):
+        (place / name).write_bytes(b"{}")
+    assert "c" * 40 in list(doctor._checkpoints())[1].found
+    monkeypatch.setattr("workbench.methods.gfm_rag.hub.BUNDLED", {"mini": tmp_path})
+    finding = only("checkpoints of gfm_rag", doctor._models)
+    assert not finding.good and "config.json is missing" in finding.found
+
+
 # -- endpoint ---------------------------------------------------------------------------------------------------------
 
 

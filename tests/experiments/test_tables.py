@@ -22,6 +22,7 @@ from workbench.experiments.tables import (
     REPRODUCED,
     Cell,
     Tables,
+    _place,
     compare,
     tables,
 )
@@ -58,6 +59,23 @@ def changed(run, change) -> Path:
 
 def cells(found, **wanted):
     return [cell for cell in found.cells if all(getattr(cell, name) == value for name, value in wanted.items())]
+
+
+def gfm_place(label: str, **settings):
+    described = {"label": label, "settings": settings, "encoder": "all-mpnet-base-v2"}
+    return _place(paper("bdtr").terms, described)
+
+
+def test_gfm_rag_has_its_rows_and_asks_for_the_published_weights():
+    static, published = gfm_place("gfm_rag", checkpoint="mini"), f"rmanluo/GFM-RAG-8M@{'a' * 40}"
+    assert static[:2] == ("GFM-RAG", "Original")
+    assert static.why == ("another checkpoint: mini, there rmanluo/GFM-RAG-8M",)
+    assert gfm_place("gfm_rag", checkpoint=published).why == ()
+    over = {"iterations": 2, "bgec": True}
+    for backbone, why in (("gfm_rag", static.why), (f"gfm_rag[checkpoint={published}]", ())):
+        place = gfm_place(f"bdtr[backbone={backbone}]", backbone=backbone, **over)
+        assert (*place[:2], place.why) == ("GFM-RAG", "BDTR", why)
+    assert gfm_place("hipporag2").why == ()
 
 
 # -- what is printed --------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import torch
 
 import workbench as wb
 from workbench.errors import DataError, SettingError
+from workbench.experiments.identity import of_method
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
 from workbench.methods.gfm_rag import checkpoint, losses, training
@@ -37,7 +38,7 @@ def questions() -> tuple[Question, ...]:
 def test_made_questions_are_about_phrases_of_the_graph(kind):
     index = small_index()
     made = synthetic(index, kind, 80, seed=1)
-    assert len(made) > 20 and made == synthetic(index, kind, 80, seed=1) != synthetic(index, kind, 80, seed=2)
+    assert len(made) > 10 and made == synthetic(index, kind, 80, seed=1) != synthetic(index, kind, 80, seed=2)
     for one in made:
         assert one.text and one.starts and one.positives
         assert {*one.starts, *one.positives} <= set(range(len(index.facts.phrases)))
@@ -180,6 +181,19 @@ def test_the_course_is_kept_beside_the_checkpoint(trained):
 def test_a_trained_checkpoint_is_asked(trained):
     asked = wb.method(f"gfm_rag[checkpoint={trained.folder}]", Index.open(small_index().folder))
     assert asked.retrieve("Who designed the bridge over the river at Vennick?", k=3).passages
+
+
+def test_other_weights_under_the_same_name_are_another_method(trained, tmp_path):
+    folder = tmp_path / "mine"
+
+    def key(seed: int, spec: str) -> str:
+        checkpoint.write(folder, checkpoint.untrained(training.Shape(256, 8, 2), seed).network, "hash")
+        return of_method(wb.method(spec.format(folder), small_index())).key
+
+    for spec in ("gfm_rag[checkpoint={}]", "bdtr[backbone=gfm_rag[checkpoint={}]]"):
+        assert key(0, spec) == key(0, spec) != key(1, spec)
+    described = of_method(wb.method("dense", small_index())).description
+    assert "weights" not in described, "keys of methods without weights stay as they are"
 
 
 @pytest.mark.slow

@@ -17,7 +17,18 @@ from workbench.testing import small_index
 from workbench.views import html, text
 from workbench.views.drawing import drawing_page
 from workbench.views.figures import drawing_figure
-from workbench.views.passing import DARK, GOLD, LIT, START, documents_part, passing_drawing, paths_part, places, stages
+from workbench.views.passing import (
+    DARK,
+    DOCUMENT,
+    GOLD,
+    LIT,
+    START,
+    documents_part,
+    passing_drawing,
+    paths_part,
+    places,
+    stages,
+)
 
 SPEC = "gfm_rag[checkpoint=untrained]"
 QUESTION = "Who designed the bridge over the river at Vennick?"
@@ -40,7 +51,7 @@ def planted(name: str = "a") -> Passing:
         RankedDocuments(ranker="idf_topk", ties=2, tie_rule=name,
                         given=(("d1", "c", 1.0), ("d2", name, 0.5), ("d2", "b", 0.5)),
                         documents=(("d1", 1.0), ("d2", 0.0))),
-        (("d1", 1.0), ("d2", 0.0), (name, -0.5)),
+        (("d1", 1.0), ("d2", 0.0), (f"d3 {name}", -0.5)),
         gold=("d2",),
     )  # fmt: skip
 
@@ -58,7 +69,7 @@ def test_columns_go_from_the_question_outward_and_stay():
     styles = [{node.name: node.style for node in picture.nodes} for picture in pictures]
     assert styles[0] == {"a": START, "b": DARK, "c": DARK}
     assert styles[1] == {"a": START, "b": LIT, "c": DARK}
-    assert styles[3] == {"a": START, "b": LIT, "c": LIT, "d1": styles[3]["d1"], "d2": GOLD}
+    assert styles[3] == {"a": START, "b": LIT, "c": LIT, "d1": DOCUMENT, "d2": GOLD, "d3 a": DOCUMENT}
     assert [len(picture.edges) for picture in pictures] == [0, 1, 2, 2 + 3]
     assert pictures[2].left_out == 37 and "← a" in pictures[1].edges[0].label
 
@@ -132,11 +143,11 @@ def test_a_fault_of_a_control_is_said_and_changes_nothing():
 
 def test_a_run_lists_its_gfm_rag_methods_only(tmp_path):
     methods = [wb.method(SPEC, small_index()), wb.method("dense", small_index())]
-    run = wb.evaluate(ASKED, methods, folder=tmp_path / "run", progress=False)
+    run = wb.evaluate(ASKED, methods, out=tmp_path / "run", progress=False)
     shown = wb.messages(run)
     assert shown._session.methods == [SPEC] and shown.shown.layers
     assert re.search("layer 1", shown.static_html())
-    only = wb.evaluate(ASKED, methods[1], folder=tmp_path / "dense", progress=False)
+    only = wb.evaluate(ASKED, [methods[1]], out=tmp_path / "dense", progress=False)
     with pytest.raises(SettingError, match="has no gfm_rag"):
         wb.messages(only)
 
