@@ -24,7 +24,18 @@ RECIPES = {  # name -> (seeds of worlds, settings)
     "sentences": ((), {**TEXT, "kinds": ("path", "sentence")}),
     "bridges": ((), {**TEXT, "kinds": ("sentence", "bridge")}),
     "bridges-exact": ((), {**TEXT, "kinds": ("sentence", "bridge"), "noise": 0.0, "dropped": 0.0}),
-    "mini": (WORLDS, {"completion": 0, "made": 800, "supported": 1200, "rate": 3e-3, "kinds": ("sentence", "bridge")}),
+    "mini": (
+        WORLDS,
+        {
+            "completion": 100,
+            "made": 800,
+            "supported": 2000,
+            "rate": 3e-3,
+            "mixed": 0.3,
+            "noise": 0.3,
+            "dropped": 0.2,
+        },  # fmt: skip
+    ),
 }
 
 

@@ -1,12 +1,15 @@
 """Samples, losses and training of GFM-RAG: what is trained on, that it learns, repeats and goes on after a kill."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 import workbench as wb
+from workbench.cli import app
 from workbench.errors import DataError, SettingError
 from workbench.experiments.identity import of_method
 from workbench.index import Index
@@ -194,6 +197,22 @@ def test_other_weights_under_the_same_name_are_another_method(trained, tmp_path)
         assert key(0, spec) == key(0, spec) != key(1, spec)
     described = of_method(wb.method("dense", small_index())).description
     assert "weights" not in described, "keys of methods without weights stay as they are"
+
+
+def test_the_command_line_trains(trained, tmp_path):
+    few = [f"--set={name}={value}" for name, value in FEW.items() if name != "progress"]
+    asked = [str(Path(wb.load("meridian").folder) / "questions.jsonl")]
+    command = ["train", "gfm", str(small_index().folder), "--out", str(tmp_path / "mine"), "-q", *asked, *few]
+    done = CliRunner().invoke(app, [*command, "--json"])
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert said["parameters"] == trained.parameters and set(said["stages"]) == {"completion", "made", "supported"}
+    assert checkpoint.read(tmp_path / "mine").sha256 == checkpoint.read(trained.folder).sha256, "as the function does"
+    assert (tmp_path / "mine" / "training.png").exists()
+    kinds = CliRunner().invoke(app, ["train", "gfm", str(small_index().folder), "-o", str(tmp_path), "--set=kinds=a+b"])
+    assert kinds.exit_code == 1 and "kinds='a' is unknown" in " ".join(kinds.output.split())
+    other = CliRunner().invoke(app, ["train", "bert", str(small_index().folder), "-o", str(tmp_path)])
+    assert other.exit_code == 1 and "what can is: gfm" in " ".join(other.output.split())
 
 
 @pytest.mark.slow
