@@ -18,24 +18,12 @@ from workbench.methods.gfm_rag import GFMRAG
 from workbench.methods.gfm_rag.training import Source, train
 
 WORLDS = (1, 2, 3, 4)
-TEXT = {"completion": 0, "supported": 0, "made": 800}
 RECIPES = {  # name -> (seeds of worlds, settings)
-    "paths": ((), {**TEXT, "kinds": ("path",)}),
-    "sentences": ((), {**TEXT, "kinds": ("path", "sentence")}),
-    "bridges": ((), {**TEXT, "kinds": ("sentence", "bridge")}),
-    "bridges-exact": ((), {**TEXT, "kinds": ("sentence", "bridge"), "noise": 0.0, "dropped": 0.0}),
-    "mini": (
-        WORLDS,
-        {
-            "completion": 100,
-            "made": 800,
-            "supported": 2000,
-            "rate": 3e-3,
-            "mixed": 0.3,
-            "noise": 0.3,
-            "dropped": 0.2,
-        },  # fmt: skip
-    ),
+    "paths": ((), {"supported": 0, "kinds": ("path",)}),
+    "sentences": ((), {"supported": 0, "kinds": ("path", "sentence")}),
+    "bridges": ((), {"supported": 0}),
+    "worlds": (WORLDS, {"supported": 0}),
+    "mini": (WORLDS, {}),
 }
 
 

@@ -53,16 +53,16 @@ class Settings:
 
     width: Positive = 48
     layers: Positive = 4
-    completion: Natural = 200
-    made: Natural = 2400
-    supported: Natural = 1200
+    completion: Natural = 100
+    made: Natural = 800
+    supported: Natural = 2000
     batch: Positive = 16
     kinds: tuple[str, ...] = KINDS
     samples: Positive = 1500
-    mixed: Share = 0.5
-    noise: NonNegative = 0.5
-    dropped: Share = 0.3
-    rate: NonNegative = 5e-3
+    mixed: Share = 0.3
+    noise: NonNegative = 0.3
+    dropped: Share = 0.2
+    rate: NonNegative = 3e-3
     clip: NonNegative = 1.0
     check: Positive = 100
     patience: Positive = 12
