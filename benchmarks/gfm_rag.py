@@ -11,6 +11,7 @@ and the peak memory of the process; `--shape 512x6` takes random weights of the 
 """
 
 import argparse
+import itertools
 import json
 import resource
 import time
@@ -27,7 +28,6 @@ from workbench.methods.gfm_rag.network import Network, Shape
 from workbench.methods.gfm_rag.reach import Reach, Start
 
 DATA = ("hotpotqa-train-100", "musique-train-100", "2wikimultihopqa-6119")
-RANKERS = ("idf_topk", "idf_sigmoid", "simple", "idf")
 LARGEST = DATA[-1]
 BATCH = 32
 
@@ -56,15 +56,12 @@ def quality(method, questions) -> float:
 
 def compare(index, questions, checkpoints) -> dict[str, float]:
     found = {"dense": quality(wb.method("dense", index), questions)}
-    for ranker in RANKERS:
-        for damping in (0.5, 0.85):
-            if ranker == "idf_sigmoid":
-                continue
-            walk = PageRank(index, checkpoint="untrained", ranker=ranker)
-            walk.damping = damping
-            found[f"walk, damping {damping}, {ranker}"] = quality(walk, questions)
-        for one in checkpoints:
-            found[f"{one}, {ranker}"] = quality(GFMRAG(index, checkpoint=one, ranker=ranker), questions)
+    for ranker, damping in itertools.product(("idf_topk", "simple", "idf"), (0.5, 0.85)):
+        walk = PageRank(index, checkpoint="untrained", ranker=ranker)
+        walk.damping = damping
+        found[f"walk, damping {damping}, {ranker}"] = quality(walk, questions)
+    for one, ranker in itertools.product(checkpoints, ("idf_topk", "idf_sigmoid")):
+        found[f"{Path(one).name}, {ranker}"] = quality(GFMRAG(index, checkpoint=one, ranker=ranker), questions)
     return found
 
 

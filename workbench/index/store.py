@@ -104,11 +104,11 @@ class Store:
                     shutil.rmtree(folder)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file in one step; a crash or a full disk leaves the old one."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file in one step; a crash or a full disk leaves the old one. Text is written as UTF-8."""
     temporary = path.with_name(path.name + ".tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
         _flush(temporary)
         os.replace(temporary, path)
     finally:

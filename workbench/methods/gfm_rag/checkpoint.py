@@ -7,10 +7,9 @@ loaded with `weights_only=True`, so a file with code in it is refused, and every
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import os
 import pickle
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import torch
 from torch import Tensor
 
 from workbench.errors import DataError
+from workbench.index.store import write_atomically
 from workbench.methods.gfm_rag.network import Network, Shape
 from workbench.records import Record
 from workbench.text import counted
@@ -83,27 +83,15 @@ def write(folder: Path, network: Network, encoder: str, **others: Any) -> Path:
     }  # fmt: skip
     state = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
     save(folder / WEIGHTS, {"model": state})
-    replaced(folder / CONFIG, (json.dumps(config, indent=2) + "\n").encode())
+    write_atomically(folder / CONFIG, json.dumps(config, indent=2) + "\n")
     return folder
 
 
 def save(file: Path, value: Any) -> None:
     """`torch.save` into a file that appears whole or not at all."""
-    with tempfile.NamedTemporaryFile(dir=file.parent, prefix=f"{file.name}.", suffix=".part", delete=False) as part:
-        try:
-            torch.save(value, part)
-            part.flush()
-            os.fsync(part.fileno())
-        except BaseException:
-            Path(part.name).unlink(missing_ok=True)
-            raise
-    os.replace(part.name, file)
-
-
-def replaced(file: Path, content: bytes) -> None:
-    part = file.with_name(f"{file.name}.part")
-    part.write_bytes(content)
-    os.replace(part, file)
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    write_atomically(file, buffer.getvalue())
 
 
 def read_config(file: Path) -> dict[str, Any]:

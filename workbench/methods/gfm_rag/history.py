@@ -46,11 +46,11 @@ class Trained(Record):
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{file} is no course of a training ({type(error).__name__}: {error})") from None
 
-    def content(self) -> bytes:
+    def content(self) -> str:
         """What `open` reads back."""
         history = [one._asdict() for one in self.history]
         stored = {"parameters": self.parameters, "skipped": self.skipped, "history": history}
-        return (json.dumps(stored, indent=1) + "\n").encode()
+        return json.dumps(stored, indent=1) + "\n"
 
     @property
     def stages(self) -> dict[str, tuple[Checked, ...]]:

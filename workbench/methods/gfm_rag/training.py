@@ -23,7 +23,7 @@ from tqdm.auto import tqdm
 from workbench import threads
 from workbench.errors import DataError, SettingError
 from workbench.index import Index
-from workbench.index.store import key_of
+from workbench.index.store import key_of, write_atomically
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods.gfm_rag import checkpoint
 from workbench.methods.gfm_rag.graph import edges_of
@@ -127,7 +127,7 @@ def train(
     checkpoint.write(out, network, encoder, training=trained)
     skipped = sum(graph.skipped for graph in graphs)
     done = Trained(out, network.parameters_in_all, skipped, tuple(course.history))
-    checkpoint.replaced(out / HISTORY, done.content())
+    write_atomically(out / HISTORY, done.content())
     (out / STATE).unlink(missing_ok=True)
     return done
 
