@@ -23,8 +23,8 @@ NOW = EdgeStyle("strongest message of this layer", BLUE, "━▸", 2.5, False, 1
 BEFORE = EdgeStyle("of an earlier layer", GREY, "─▸", 1.0, (4, 5), 0.7, (0, (3, 3)), 0.4)
 GIVES = EdgeStyle("gives to the document", GREEN, "━━", 2.0, False, 1.4, "solid", 0.8)
 
-COLUMN, DOCUMENTS, SHARES = 14, 8, 5  # entities of a column; documents; entities that a document lists
-_APART, _BELOW = 240, 46  # pixels between columns and rows
+COLUMN, DOCUMENTS, SHARES = 12, 8, 5  # entities of a column; documents; entities that a document lists
+_APART, _BELOW = 165, 56  # pixels between columns and rows
 LAST = "documents"
 
 
@@ -122,15 +122,17 @@ def passing_drawing(shown: Passing, stage: int) -> Drawing:
         size = 8 + 16 * norms.get(name, 0.0) / most if lit else 6
         told = f"\nchange {norms[name]:.4g}" if name in norms else ""
         tooltip = f"{clean(name, 300)}\n{style.name}{told}"
-        nodes.append(DrawnNode(at[name], name, style, x, y, short(name, 26), tooltip, size=size, points=size / 2 + 2))
+        nodes.append(
+            DrawnNode(at[name], name, style, x, y, short(name, 26), tooltip, size=size, points=size / 2 + 2, font=17)
+        )
     edges = list(_messages(shown, stage, at))
     documents = [name for name, _ in shown.ranking[:DOCUMENTS]] if last else []
     right = max((x for x, _ in columns.values()), default=0) + _APART
     for place, name in enumerate(documents):
         style = GOLD if name in shown.gold else DOCUMENT
-        y = (place - (len(documents) - 1) / 2) * _BELOW * 1.4
-        tooltip = f"{clean(name, 300)}\nrank {place + 1}"
-        nodes.append(DrawnNode(len(nodes), name, style, right, y, short(name, 26), tooltip, size=14, points=8))
+        y = (place - (len(documents) - 1) / 2) * _BELOW * 1.2
+        tooltip = f"{clean(name, 300)}\n{style.name}, rank {place + 1}"
+        nodes.append(DrawnNode(len(nodes), name, style, right, y, short(name, 26), tooltip, size=14, points=8, font=17))
         for entity, share in shown.given(name):
             if entity in at:
                 told = f"{clean(entity, 80)} gives {share:.0%}"
@@ -163,7 +165,7 @@ def _columns(shown: Passing) -> dict[str, tuple[float, float]]:
     for layer, names in by_layer.items():
         for place, name in enumerate(names):
             offset = 0.5 * (place % 2)  # labels of neighbours do not overlap
-            found[name] = ((layer + 0.25 * offset) * _APART, (place - (len(names) - 1) / 2) * _BELOW)
+            found[name] = ((layer + 0.5 * offset) * _APART, (place - (len(names) - 1) / 2) * _BELOW)
     return found
 
 

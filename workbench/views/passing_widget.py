@@ -30,7 +30,7 @@ from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.widget import Widget, beside, question_box, row, side, texts
 
 K = 10  # passages ranked
-HEIGHT = 560
+HEIGHT = 480
 PATHS = 5
 
 
@@ -115,19 +115,20 @@ class Messages(Widget):
         )
         self._play = widgets.Play(interval=1200, min=0, max=0, layout={"width": "auto"})
         self._head, self._legend, self._documents, self._paths, self._layers = texts(5)
-        self._canvas = Canvas(self.theme, HEIGHT, flex="2 1 520px", min_width="0")
+        self._canvas = Canvas(self.theme, HEIGHT)
         self._on(self._asked, self.ask)
         self._on(self._method, lambda name: self.ask(question_label(self._question), name))
         self._on(self._stage, self.stage)
         self._on(self._play, self.stage)
         self._on_click(self._canvas, self._click)
         self._stack(
-            row(self._asked, self._method),
+            self._asked,
+            row(self._method, self._stage, self._play),
             self._message,
             self._head,
-            row(self._stage, self._play),
-            beside(self._canvas, side(self._paths, self._documents, height=HEIGHT)),
+            self._canvas,
             self._legend,
+            beside(side(self._documents, height=HEIGHT), side(self._paths, height=HEIGHT)),
             self._layers,
         )
 
