@@ -22,7 +22,7 @@ from workbench import threads
 from workbench.methods.gfm_rag.network import Edges, Network, gathered
 
 SPARSE = 0.1  # share of all edges up to which the edges of the changed nodes are followed one by one
-AT_ONCE = 1 << 24  # numbers in the states of the questions that are scored together: 64 MB
+ROWS = 4096  # nodes that are updated at once: their states stay in the cache
 
 
 class Start(NamedTuple):
@@ -47,13 +47,6 @@ class Message(NamedTuple):
     norm: float
 
 
-class _Changed(NamedTuple):
-    """Differences to the base states, (keys, width). Key = node · batch + question, ascending."""
-
-    keys: Tensor
-    values: Tensor
-
-
 class Reach:
     """A network over the graph of one index. `relations`: (2R, text), float32."""
 
@@ -68,35 +61,36 @@ class Reach:
         with torch.inference_mode():
             projected = network.rel_mlp(relations)
             self._relations = [layer.relation_projection(projected) for layer in self._layers]
-            self._states, self._summed = [torch.zeros(edges.nodes, width)], []
+            states, self._summed, self._updates = torch.zeros(edges.nodes, width), [], []
             for layer, vectors in zip(self._layers, self._relations):
-                states = self._states[-1]
                 messages = gathered(states, vectors, edges)
                 self._summed.append(layer.linear(torch.cat([states, messages], dim=-1)))
-                self._states.append(states + layer.update(self._summed[-1]))
+                self._updates.append(layer.update(self._summed[-1]))
+                states = states + self._updates[-1]
             first = network.entity_model.mlp[0]
             self._of_state, self._of_query = first.weight[:, :width].T, first.weight[:, width:].T
-            self._head = self._states[-1] @ self._of_state + first.bias
+            self._head = states @ self._of_state + first.bias
 
     @property
     def _layers(self):
         return self.network.entity_model.layers
 
     def logits(self, questions: Tensor, starts: Sequence[Start]) -> Tensor:
-        """Of questions (batch, text) with their start entities: float32 (batch, nodes)."""
-        size = max(1, AT_ONCE // max(1, self.edges.nodes * self.network.shape.width))
-        parts = [
-            self._logits(questions[first : first + size], starts[first : first + size])
-            for first in range(0, len(starts), size)
-        ]
-        return torch.cat(parts) if parts else torch.zeros(0, self.edges.nodes)
+        """Of questions (batch, text) with their start entities: float32 (batch, nodes). One question after the other is
+        faster than several at once, whose states no cache holds."""
+        found = torch.zeros(len(starts), self.edges.nodes)
+        with torch.inference_mode():
+            for row, (query, start) in enumerate(zip(self.network.question_mlp(questions), starts)):
+                *_, last = self._passed(query, start)
+                found[row] = self._headed(query, last)
+        return found
 
     @torch.inference_mode()
     def traced(self, question: Tensor, start: Start) -> tuple[list[Reached], Tensor]:
         """What a question (text,) changes, at its entities and after each layer; and its logits, (nodes,)."""
-        query = self.network.question_mlp(question[None])
-        passed = list(self._passed(query, [start]))
-        return [Reached(*changed) for changed in passed], self._headed(query, passed[-1])[0]
+        (query,) = self.network.question_mlp(question[None])
+        layers = list(self._passed(query, start))
+        return layers, self._headed(query, layers[-1])
 
     @torch.inference_mode()
     def strongest(self, before: Reached, layer: int, rows: Sequence[int]) -> list[Message | None]:
@@ -116,64 +110,53 @@ class Reach:
             found.append(Message(int(source[best]), int(relation[best]), float(norms[best])) if best >= 0 else None)
         return found
 
-    @torch.inference_mode()
-    def _logits(self, questions: Tensor, starts: Sequence[Start]) -> Tensor:
-        query = self.network.question_mlp(questions)
-        *_, last = self._passed(query, starts)
-        return self._headed(query, last)
-
-    def _headed(self, query: Tensor, changed: _Changed) -> Tensor:
-        second, (keys, values) = self.network.entity_model.mlp[2], changed
-        asked, batch = query @ self._of_query, len(query)
-        rows, of = keys // batch, keys % batch
-        changed = torch.relu(self._head[rows] + values @ self._of_state + asked[of]) @ second.weight[0]
-        if len(keys) == batch * self.edges.nodes:
-            return (changed + second.bias).view(-1, batch).T
-        logits = torch.stack([torch.relu(self._head + one) @ second.weight[0] for one in asked])
-        logits[of, rows] = changed
-        return logits + second.bias
-
-    def _passed(self, query: Tensor, starts: Sequence[Start]) -> Iterator[_Changed]:
-        changed = start = self._start(query, starts)
+    def _passed(self, query: Tensor, start: Start) -> Iterator[Reached]:
+        weights = dict(sorted(zip(start.rows, start.weights)))
+        rows = torch.tensor([int(row) for row in weights], dtype=torch.int64)
+        changed = begin = Reached(rows, torch.tensor(list(weights.values()), dtype=query.dtype)[:, None] * query)
         yield changed
         for at, layer in enumerate(self._layers):
-            keys, messages = self._messages(changed, self._relations[at], len(starts))
-            messages[torch.searchsorted(keys, start.keys)] += start.values
-            before = torch.zeros_like(messages)
-            before[torch.searchsorted(keys, changed.keys)] = changed.values
-            rows = keys // len(starts)
-            weight = layer.linear.weight
-            width = before.shape[1]
-            summed = self._summed[at][rows] + before @ weight[:, :width].T + messages @ weight[:, width:].T
-            states = self._states[at][rows] + before + layer.update(summed)
-            changed = _Changed(keys, states - self._states[at + 1][rows])
+            rows, messages = self._messages(changed, self._relations[at])
+            messages[torch.searchsorted(rows, begin.rows)] += begin.changes
+            changes = torch.zeros_like(messages)
+            changes[torch.searchsorted(rows, changed.rows)] = changed.changes
+            of_state, of_message = layer.linear.weight.T.split(query.shape[0])
+            for part, own in self._parts(rows):
+                summed = torch.addmm(self._summed[at][own], changes[part], of_state)
+                summed.addmm_(messages[part], of_message)
+                changes[part] += layer.update(summed).sub_(self._updates[at][own])
+            changed = Reached(rows, changes)
             yield changed
 
-    def _start(self, query: Tensor, starts: Sequence[Start]) -> _Changed:
-        batch = len(starts)
-        weights = {
-            int(row) * batch + at: float(weight)
-            for at, start in enumerate(starts)
-            for row, weight in zip(start.rows, start.weights)
-        }
-        keys = torch.tensor(sorted(weights), dtype=torch.int64)
-        values = torch.tensor([weights[key] for key in keys.tolist()], dtype=query.dtype)
-        return _Changed(keys, values[:, None] * query[keys % batch])
+    def _headed(self, query: Tensor, changed: Reached) -> Tensor:
+        """The logits of all nodes: those that the question changed, after those that it did not."""
+        last, asked = self.network.entity_model.mlp[2], query @ self._of_query
+        logits = torch.empty(self.edges.nodes)
+        if len(changed.rows) < self.edges.nodes:
+            for part, own in self._parts(torch.arange(self.edges.nodes)):
+                logits[part] = torch.relu_(self._head[own] + asked) @ last.weight[0]
+        for part, own in self._parts(changed.rows):
+            hidden = torch.addmm(self._head[own], changed.changes[part], self._of_state).add_(asked)
+            logits[own] = hidden.relu_() @ last.weight[0]
+        return logits + last.bias
 
-    def _messages(self, changed: _Changed, relations: Tensor, batch: int) -> tuple[Tensor, Tensor]:
-        """The keys that the changed nodes reach, with those of the nodes themselves, and the messages to each."""
-        rows, of = changed.keys // batch, changed.keys % batch
-        degrees = self._degree[rows]
-        if degrees.sum() > SPARSE * batch * len(self.edges):
-            nodes, width = self.edges.nodes, changed.values.shape[1]
-            full = torch.zeros(nodes * batch, width)
-            full[changed.keys] = changed.values
-            messages = gathered(full.view(nodes, batch, width), relations, self.edges)
-            return torch.arange(nodes * batch), messages.view(-1, width)
+    def _parts(self, rows: Tensor) -> Iterator[tuple[slice, slice | Tensor]]:
+        """Parts of ascending rows: where they are among these, and among all nodes, which is the same if all are."""
+        everything = len(rows) == self.edges.nodes
+        for first in range(0, len(rows), ROWS):
+            part = slice(first, first + ROWS)
+            yield part, part if everything else rows[part]
+
+    def _messages(self, changed: Reached, relations: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows that the changed nodes reach, with those of the nodes themselves, and the messages to each."""
+        degrees, width = self._degree[changed.rows], changed.changes.shape[1]
+        if degrees.sum() > SPARSE * len(self.edges):
+            full = torch.zeros(self.edges.nodes, width)
+            full[changed.rows] = changed.changes
+            return torch.arange(self.edges.nodes), gathered(full, relations, self.edges)
         place = torch.arange(int(degrees.sum())) - torch.repeat_interleave(torch.cumsum(degrees, 0) - degrees, degrees)
-        edge = torch.repeat_interleave(self._begin[rows], degrees) + place
-        ends = self._target[edge] * batch + torch.repeat_interleave(of, degrees)
-        keys = torch.unique(torch.cat([changed.keys, ends]))
-        carried = torch.repeat_interleave(changed.values, degrees, dim=0) * relations[self._relation[edge]]
-        messages = torch.zeros(len(keys), changed.values.shape[1])
-        return keys, messages.index_add(0, torch.searchsorted(keys, ends), carried)
+        edge = torch.repeat_interleave(self._begin[changed.rows], degrees) + place
+        ends = self._target[edge]
+        rows = torch.unique(torch.cat([changed.rows, ends]))
+        carried = torch.repeat_interleave(changed.changes, degrees, dim=0) * relations[self._relation[edge]]
+        return rows, torch.zeros(len(rows), width).index_add(0, torch.searchsorted(rows, ends), carried)
