@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from workbench.errors import DataError
-from workbench.methods.gfm_rag import checkpoint
+from workbench.methods.gfm_rag import checkpoint, hub
+from workbench.methods.gfm_rag.history import Trained
 from workbench.methods.gfm_rag.network import Edges, Network, Shape
 
 SMALL = Shape(12, 8, 2)
@@ -211,3 +212,16 @@ def test_a_write_that_is_killed_leaves_the_old_file(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert checkpoint.read(tmp_path).sha256 == before
     assert sorted(one.name for one in tmp_path.iterdir()) == ["config.json", "model.pth"]
+
+
+def test_the_bundled_checkpoint_is_small_and_what_its_card_says():
+    folder = hub.locate("mini")
+    loaded, card = checkpoint.read(folder, "mini"), (folder / "README.md").read_text(encoding="utf-8")
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 8 << 20
+    assert f"`{loaded.sha256}`" in card and f"{loaded.network.parameters_in_all:,} parameters" in card
+    assert loaded.encoder == "minilm" and str(loaded.network.shape) in card
+    course = Trained.open(folder)
+    assert course.parameters == loaded.network.parameters_in_all
+    settings = loaded.config["training"]["settings"]
+    for stage, checks in course.stages.items():
+        assert checks[-1].step == settings[stage] and f"{settings[stage]:,}" in card
