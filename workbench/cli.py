@@ -582,7 +582,7 @@ def train(
     done = training.train(sources, to, engine=_engine(model), device=device, **chosen)
     stages = {name: [check._asdict() for check in checks] for name, checks in done.stages.items()}
     picture = done.picture.save(to / "training.png")
-    used = f"--method 'gfm_rag[checkpoint={escape(str(to))}]' asks it; the course: {escape(str(picture))}"
+    used = escape(f"--method 'gfm_rag[checkpoint={to}]' asks it; the course: {picture}")
     return Said({"folder": str(to), "parameters": done.parameters, "skipped": done.skipped, "stages": stages},
                 [done, used])  # fmt: skip
 

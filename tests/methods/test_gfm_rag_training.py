@@ -209,6 +209,8 @@ def test_the_command_line_trains(trained, tmp_path):
     assert said["parameters"] == trained.parameters and set(said["stages"]) == {"completion", "made", "supported"}
     assert checkpoint.read(tmp_path / "mine").sha256 == checkpoint.read(trained.folder).sha256, "as the function does"
     assert (tmp_path / "mine" / "training.png").exists()
+    again = CliRunner().invoke(app, command)
+    assert f"gfm_rag[checkpoint={tmp_path / 'mine'}]" in again.output.replace("\n", "")
     kinds = CliRunner().invoke(app, ["train", "gfm", str(small_index().folder), "-o", str(tmp_path), "--set=kinds=a+b"])
     assert kinds.exit_code == 1 and "kinds='a' is unknown" in " ".join(kinds.output.split())
     other = CliRunner().invoke(app, ["train", "bert", str(small_index().folder), "-o", str(tmp_path)])
