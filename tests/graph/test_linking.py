@@ -3,7 +3,7 @@
 import pytest
 from small import index_of
 
-from workbench.graph.linking import Link, linked, near
+from workbench.graph.linking import Link, late, linked, near
 
 
 @pytest.fixture
@@ -39,5 +39,23 @@ def test_what_is_no_name_does_no_harm(index, name):
     assert len(near(index, name)) == 1
 
 
+def test_late_interaction_takes_the_phrase_whose_words_match_best(index):
+    """Each word of "aldra old river" stands in "old river aldra", in another order: 1 each. Of "river aldra" two do."""
+    (link,) = late(index, "Aldra, old river")
+    assert link.phrase == index.facts.phrase_row["old river aldra"]
+    assert link.cosine == pytest.approx(1, abs=1e-5)
+    (other,) = late(index, "river mouth", among=1)
+    mouth, river, aldra = index.encode(["mouth", "river", "aldra"])
+    assert other.phrase == index.facts.phrase_row["river aldra"]
+    assert other.cosine == pytest.approx((1 + max(mouth @ river, mouth @ aldra)) / 2, abs=1e-5)
+    assert late(index, "RIVER  Aldra!")[0].phrase == index.facts.phrase_row["river aldra"]
+
+
+@pytest.mark.parametrize("name", ["", "…", "\ud800", "<b>\x00"])
+def test_late_interaction_survives_what_is_no_name(index, name):
+    assert len(late(index, name)) == 1
+
+
 def test_a_graph_without_phrases_links_nothing(tmp_path):
-    assert linked(index_of(tmp_path, {"p": []}), ["A"], 0.0) == []
+    empty = index_of(tmp_path, {"p": []})
+    assert linked(empty, ["A"], 0.0) == [] and late(empty, "A") == []

@@ -14,7 +14,7 @@ VARIANTS = [
     "pathrag[profile=paper]", "dotrag[profile=paper]", "dotrag[relation_boost=false,path_len_max=2]",
     "ket_rag[profile=released]", "ket_rag[profile=thesis]", "ket_rag[strategy=text,theta=0.25]",
     "ket_rag[strategy=skeleton]", "youtu[profile=released]", "youtu[agent=false,type_filter=hard]",
-    "gfm_rag[checkpoint=untrained,ranker=simple,fill=false]",
+    "gfm_rag[checkpoint=untrained,ranker=simple,fill=false,linking=late]",
     "gfm_rag[checkpoint=untrained,ranker=idf_sigmoid,pairs=all]",
 ]  # fmt: skip
 WITH_A_MODEL = (

@@ -33,6 +33,21 @@ def near(index: Index, name: str, k: int = 1) -> list[Link]:
     return ([Link(name, same, 1.0)] if same is not None else []) + close[: k - (same is not None)]
 
 
+def late(index: Index, name: str, among: int = 10) -> list[Link]:
+    """The phrase whose words match those of a name best, `among` the closest ones; none of an index without phrases.
+
+    Late interaction as in ColBERT, with vectors of words by the index's encoder: the mean over the words of the name of
+    the highest cosine with a word of the phrase. Equal ones are ordered as in `near`."""
+    close = near(index, name, among)
+    words = PHRASE_RULES[index.facts.metadata["settings"]["normalise"]](name).split()
+    if not close or not words:
+        return close[:1]
+    asked = index.encode(words)
+    scores = [float((asked @ index.encode(index.facts.phrases[one.phrase].split()).T).max(1).mean()) for one in close]
+    best = max(range(len(close)), key=lambda at: (scores[at], -at))
+    return [close[best]._replace(cosine=scores[best])]
+
+
 def linked(index: Index, names: Iterable[str], least: float) -> list[Link]:
     """The best phrase of each name if its cosine is at least `least`; each phrase once."""
     found = (link for name in names for link in near(index, name))

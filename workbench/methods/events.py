@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from workbench.errors import DataError
-from workbench.records import Record
+from workbench.errors import DataError, SettingError
+from workbench.records import Evidence, Record
 from workbench.trace import Event, Span, Trace
 
 T = TypeVar("T")
@@ -76,6 +76,15 @@ def read_record(kind: type[T], stored: Mapping[str, Any]) -> T:
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def trace_of(made: Trace | Evidence) -> Trace:
+    """The trace itself, or that of evidence. Raises SettingError for evidence without one."""
+    if isinstance(made, Trace):
+        return made
+    if made.trace is None:
+        raise SettingError(f"the evidence of {made.method} has no trace; retrieve with trace='full'")
+    return made.trace
 
 
 def root_of(trace: Trace, step: str, parts: str, take: str) -> Event:

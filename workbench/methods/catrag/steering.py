@@ -11,7 +11,7 @@ from typing import NamedTuple
 from workbench.errors import SettingError
 from workbench.methods.catrag.events import Anchors, EditedEdges, RatedNeighbours
 from workbench.methods.catrag.rating import tier
-from workbench.methods.events import read_as_written, root_of
+from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.records import Evidence, Record
 from workbench.spec import parse_spec
 from workbench.steps import named_entities
@@ -120,18 +120,10 @@ def steering(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Steering:
     """The steering of a trace, in memory or opened from a file.
 
     Raises DataError for the trace of another method, or with events that CatRAG does not write."""
-    trace = _trace_of(trace)
+    trace = trace_of(trace)
     root = _fallen_back(trace) or root_of(trace, EditedEdges.step, "edited edges", "take the trace of catrag")
     with read_as_written(root.step, METHOD):
         return _steering(trace, root, tuple(gold))
-
-
-def _trace_of(made: Trace | Evidence) -> Trace:
-    if isinstance(made, Trace):
-        return made
-    if made.trace is None:
-        raise SettingError(f"the evidence of {made.method} has no trace; retrieve with trace='full'")
-    return made.trace
 
 
 def _fallen_back(trace: Trace) -> Event | None:

@@ -35,7 +35,7 @@ from workbench.methods.dotrag.events import (
     Selection,
     Verdicts,
 )
-from workbench.methods.events import read_as_written, root_of
+from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
 
@@ -254,9 +254,7 @@ def dots(source: Trace | Evidence, gold: Sequence[str] = ()) -> Dots:
     nodes to mark.
 
     Raises SettingError for evidence without a trace, and DataError for a trace that DotRAG did not write."""
-    trace = source.trace if isinstance(source, Evidence) else source
-    if trace is None:
-        raise SettingError(f"the evidence of {source.method} has no trace; retrieve with trace='full'")
+    trace = trace_of(source)
     root = root_of(trace, Selection.step, "DOTs", "take the trace of dotrag")
     with read_as_written(root.step, "dotrag"):
         return _dots(trace, root, tuple(gold))

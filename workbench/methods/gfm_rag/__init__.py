@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from workbench.errors import SettingError
-from workbench.graph.linking import Link, near
+from workbench.graph.linking import Link, late, near
 from workbench.index.relations import relation_name
 from workbench.methods.base import Method
 from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
@@ -55,6 +55,8 @@ class GFMRAG(Method):
         ranker        how entities become documents; `idf_sigmoid` is not in the released code
         top_entities  entities that count in the rankers `idf_topk`, `idf_sigmoid` (20 in the code) and `topk` (10)
         pairs         `last`: one relation for an ordered pair of phrases, as in the code; `all`: every one
+        linking       of a named entity: `vector`, the phrase with the closest vector, or `late`, the one whose words
+                      match best, as ColBERT does in release 1.0 (both with the index's encoder)
         start_weight  w_e: `idf`, 1 / number of documents of the entity, or `one`
         fill          whether the dense ranking follows, below, the documents that no ranked entity is in"""
 
@@ -62,6 +64,7 @@ class GFMRAG(Method):
         ranker: Ranker = "idf_topk"
         top_entities: Positive = 20
         pairs: Literal["last", "all"] = "last"
+        linking: Literal["vector", "late"] = "vector"
         start_weight: Literal["idf", "one"] = "idf"
         fill: bool = True
         seed: Natural = 0
@@ -241,8 +244,9 @@ class GFMRAG(Method):
         """Phrase row → the first of the names that it is the closest phrase of. A name without a letter or digit has
         none."""
         linked: dict[int, Link] = {}
+        link_of = late if self.settings.linking == "late" else near
         for name in names:
-            for link in near(self.index, name) if any(map(str.isalnum, name)) else ():
+            for link in link_of(self.index, name) if any(map(str.isalnum, name)) else ():
                 linked.setdefault(link.phrase, link)
         return linked
 

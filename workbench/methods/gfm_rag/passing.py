@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from workbench.errors import SettingError
-from workbench.methods.events import read_as_written, root_of
+from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
 from workbench.records import Evidence, Record
 from workbench.trace import Trace
@@ -57,10 +56,7 @@ def passing(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Passing:
     """The passing of messages in a trace, in memory or opened from a file.
 
     Raises DataError for the trace of another method, or with events that GFM-RAG does not write."""
-    if isinstance(trace, Evidence):
-        if trace.trace is None:
-            raise SettingError(f"the evidence of {trace.method} has no trace; retrieve with trace='full'")
-        trace = trace.trace
+    trace = trace_of(trace)
     root = root_of(trace, LinkedEntities.step, "linked entities", "take the trace of gfm_rag")
     with read_as_written(root.step, METHOD):
         parts = trace.children(root.id)

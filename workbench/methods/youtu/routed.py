@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workbench.errors import SettingError
-from workbench.methods.events import read_as_written, root_of
+from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.methods.youtu.events import Decomposition, Facts, Fusion, Initial, Ranking, Round, Route, Scores, Search
 from workbench.records import Evidence, Record
 from workbench.trace import Event, Trace
@@ -105,10 +104,7 @@ def routed(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Routes:
     """The routes of a trace, in memory or opened from a file.
 
     Raises DataError for the trace of another method, or with events that Youtu-GraphRAG does not write."""
-    if isinstance(trace, Evidence):
-        if trace.trace is None:
-            raise SettingError(f"the evidence of {trace.method} has no trace; retrieve with trace='full'")
-        trace = trace.trace
+    trace = trace_of(trace)
     root = root_of(trace, Decomposition.step, "decomposition", "take the trace of youtu")
     with read_as_written(root.step, METHOD):
         return _routes(trace, root, tuple(gold))
