@@ -134,7 +134,8 @@ def train(
 
 @dataclass
 class _Course:
-    """How far a training is. `done`: stage and steps that are finished; `best`: the best state of this stage so far."""
+    """How far a training is: the number of its stage, the steps in it; `state` and `optimizer` at the last check, None
+    between stages; `best`: the best state so far; `waited`: checks of the stage since then."""
 
     key: str
     stage: int = 0
