@@ -210,7 +210,7 @@ def gfmrag1(folder: Path) -> Path:
     )
     asked = {
         "id": "q1", "question": "Which lake does the river at Orsby flow into?", "answer": "Lake Mira",
-        "question_entities": ["orsby"], "supporting_facts": ["Orsby", "River Aldra"],
+        "type": "bridge", "question_entities": ["orsby", "river"], "supporting_facts": ["Orsby", "River Aldra"],
         "supporting_entities": ["orsby", "river aldra", "lake mira"],
     }  # fmt: skip
     write(stage / "test.json", [asked])
@@ -240,8 +240,9 @@ def gfmrag2(folder: Path, own_texts: bool = False) -> Path:
         "Doc Orsby,next,Doc Fog,{}\n",
     )
     asked = {
-        "question": "Who founded it?", "answer": ["Nora Whitlock", "N. Whitlock"], "start_nodes": {"entity": ["orsby"]},
-        "target_nodes": {"entity": ["nora whitlock"]}, "supporting_documents": ["Doc Orsby"],
+        "question": "Who founded it?", "answer": "Nora Whitlock", "answer_aliases": ["N. Whitlock", "Whitlock, Nora"],
+        "start_nodes": {"entity": ["orsby"], "document": ["Doc Fog"]},
+        "target_nodes": {"entity": "nora whitlock", "document": ["Doc Orsby"]}, "supporting_documents": ["Doc Orsby"],
     }  # fmt: skip
     write(stage / "train.json", [asked])
     if not own_texts:

@@ -66,7 +66,28 @@ def openie(*docs) -> bytes:
         (layouts.gfmrag1, STAGE + "test.json", b"{}", r"should be a list"),
         (layouts.gfmrag1, STAGE + "test.json", b"[3]", r"question 1: 3 should be an object"),
         (layouts.gfmrag1, STAGE + "test.json", b'[{"id": 1}]', r"question 1: 'question' is missing"),
+        (layouts.gfmrag1, STAGE + "test.json", b"version https://git-lfs", r"test.json is not JSON.*copy it again"),
+        (layouts.gfmrag1, STAGE + "train.json", b"{", r"train.json is not JSON.*copy it again"),
+        (layouts.gfmrag1, STAGE + "test.json", b'[{"question": 1}]', r"'question': 1 should be a string"),
+        (layouts.gfmrag1, STAGE + "test.json", b'[{"id": [], "question": ""}]', r"'id': \[\] should be a string"),
         (layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "answer": {}}]', r"'answer': .* should be a list"),
+        (layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "answer": true}]', r"\[True\] should be a list"),
+        (
+            layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "supporting_facts": [["Orsby", 0]]}]',
+            r"'supporting_facts': \[\['Orsby', 0\]\] should be a list of strings",
+        ),
+        (
+            layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "question_entities": "orsby"}]',
+            r"'question_entities': 'orsby' should be a list",
+        ),
+        (
+            layouts.gfmrag2, STAGE + "train.json", b'[{"question": "x", "start_nodes": ["orsby"]}]',
+            r"'start_nodes': \['orsby'\] should be an object",
+        ),
+        (
+            layouts.gfmrag2, STAGE + "train.json", b'[{"question": "x", "start_nodes": {"entity": [{}]}}]',
+            r"'start_nodes': 'entity': \[{}\] should be a list of strings",
+        ),
         (
             layouts.gfmrag1, STAGE + "test.json", b'[{"question": "x", "supporting_facts": ["Nowhere"]}]',
             r"question 1 names the passage 'Nowhere', which is not there",

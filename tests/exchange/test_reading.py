@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import layouts
 import pytest
@@ -344,18 +345,19 @@ def test_gfmrag_1(tmp_path):
         "1 synonym edge, found anew by the index",
         "1 line of kg.txt that has not three parts",
         "1 relation that no passage states",
-        "2 questions in train.json, for training",
+        "1 start of a question that is no entity",
+        "1 list of target entities of a question",
+        "2 questions in train.json, read with split='train'",
     )
-    assert data.questions == (
-        Question(
-            "q1",
-            "Which lake does the river at Orsby flow into?",
-            ("Lake Mira",),
-            support=("Orsby", "River Aldra"),
-            start=("orsby",),
-        ),
-    )
-    assert exchange.read(tmp_path / "processed" / "stage1").passages == data.passages
+    asked = Question(
+        "q1", "Which lake does the river at Orsby flow into?", ("Lake Mira",), "bridge",
+        support=("Orsby", "River Aldra"), start=("orsby",),
+    )  # fmt: skip
+    assert data.questions == (asked,)
+    training = exchange.read(tmp_path / "processed" / "stage1", split="train")
+    assert training.passages == data.passages
+    assert training.questions == (asked, replace(asked, id="q2"))
+    assert "1 question in test.json, read with split='test'" in training.left_out
 
 
 @pytest.mark.parametrize("own_texts", [False, True])
@@ -372,17 +374,40 @@ def test_gfmrag_2(tmp_path, own_texts):
     )
     assert data.profiles.relations == (RelationProfile("nora whitlock", "orsby", "", (), 2.0, ("Doc Orsby",)),)
     assert data.left_out == (
-        "1 synonym edge, found anew by the index", "1 edge between documents", "1 attribute 'born' of nodes or edges",
+        "1 synonym edge, found anew by the index", "1 edge between documents",
+        "1 start of a question that is no entity", "1 list of target entities of a question",
+        "1 attribute 'born' of nodes or edges",
     )  # fmt: skip
-    assert data.questions == (
-        Question(
-            "train-1",
-            "Who founded it?",
-            ("Nora Whitlock", "N. Whitlock"),
-            support=("Doc Orsby",),
-            start=("orsby",),
-        ),
-    )
+    answers = ("Nora Whitlock", "N. Whitlock", "Whitlock, Nora")
+    asked = Question("train-1", "Who founded it?", answers, support=("Doc Orsby",), start=("orsby",))
+    assert data.questions == (asked,)
+    samples = tmp_path / "processed" / "stage1" / "train.json"
+    (sample,) = json.loads(samples.read_text(encoding="utf-8"))
+    del sample["supporting_documents"]
+    write(samples, [sample])
+    assert exchange.read(tmp_path).questions == (asked,), "gold is what the targets name"
+
+
+def test_gfmrag_gold_that_is_not_there_is_left_out_if_asked(tmp_path):
+    stage = layouts.gfmrag1(tmp_path) / "processed" / "stage1"
+    write(stage / "test.json", [{"id": 1, "question": "Where?", "supporting_facts": ["Fog", "Mist"]}])
+    data = exchange.read(tmp_path, strict=False)
+    assert data.questions == (Question("1", "Where?", support=("Fog",)),)
+    assert "1 name of a passage that is not there" in data.left_out
+
+
+def test_gfmrag_splits(tmp_path):
+    stage = layouts.gfmrag1(tmp_path) / "processed" / "stage1"
+    with pytest.raises(SettingError, match=r"split='dev' is unknown; choose one of test, train"):
+        exchange.read(tmp_path, split="dev")
+    (stage / "test.json").unlink()
+    assert [one.id for one in exchange.read(tmp_path).questions] == ["q1", "q2"]
+    with pytest.raises(DataError, match=r"has no test.json but train.json; read it without split='test'"):
+        exchange.read(tmp_path, split="test")
+    (stage / "train.json").unlink()
+    assert exchange.read(tmp_path).questions == ()
+    with pytest.raises(DataError, match=r"has no train.json but no questions at all"):
+        exchange.read(tmp_path, split="train")
 
 
 def test_gfmrag_nodes_may_go_by_a_uid(tmp_path):
@@ -392,7 +417,10 @@ def test_gfmrag_nodes_may_go_by_a_uid(tmp_path):
     )
     write(tmp_path / "relations.csv", "uid,name,attributes\n5,is near,\n")
     write(tmp_path / "edges.csv", "source,relation,target,attributes\n8,5,8,\n8,1,7,\n")
+    sample = {"id": 3, "question": "What?", "start_nodes": {"entity": ["8"]}, "target_nodes": {"document": [7]}}
+    write(tmp_path / "test.json", [sample])
     data = exchange.read(tmp_path)
+    assert data.questions == (Question("3", "What?", support=("7",), start=("orsby",)),)
     assert data.passages == (Passage("7", "Orsby", "A town."),)
     assert triples(data) == {"7": (("orsby", "is near", "orsby"),)}
 

@@ -52,11 +52,12 @@ def recognise(path: str | Path) -> str | None:
 
 
 def read(path: str | Path, kind: str | None = None, *, name: str | None = None, **options: Any) -> Dataset:
-    """The data set at a path: passages, their extractions, and profiles of entities and relations.
+    """The data set at a path: passages, extractions, profiles of entities and relations, and questions if it has any.
 
     `kind` is one of `FORMATS`, recognised by default; `name` is that of the folder by default. Options: `strict=False`
     drops ids of missing passages instead of refusing them; `documents` (gfmrag) and `chunks` (youtu) name the file of
-    texts. Raises :class:`DataError` if a file is missing or damaged.
+    texts; `split="train"` (gfmrag) reads the questions for training. Raises :class:`DataError` if a file is missing or
+    damaged.
     """
     path = Path(path).expanduser()
     if kind is not None and kind not in FORMATS:

@@ -3,8 +3,8 @@
 Supported: 1.0 (`processed/stage1/kg.txt` with head,relation,tail per line and `document2entities.json`, texts in
 `raw/dataset_corpus.json`) and 2.x (`processed/stage1/nodes.csv`, `relations.csv`, `edges.csv`, texts in
 `raw/documents.json` or in the `content` of document nodes). The path is the folder of a data set or its `stage1`;
-`documents` names the file of texts if it is elsewhere. The processed questions are those of `test.json`, or, where
-there is none, of `train.json`, with the entities that they were linked to.
+`documents` names the file of texts if it is elsewhere. The questions are those of `test.json` beside the graph;
+`train.json` is read if it is the only one, or with `split="train"`.
 
 Neither version records which document states a triple. A triple counts for every document whose entities include both
 of its ends: the document that states it is among them, because the entities of a document are the ends of its triples.
@@ -15,11 +15,12 @@ which the index computes itself. Phrases are already normalised; their original 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from workbench.data.folder import Dataset
-from workbench.errors import DataError
+from workbench.errors import DataError, SettingError
 from workbench.exchange.files import (
     checked,
     field,
@@ -40,6 +41,7 @@ from workbench.text import counted, storable
 LOOKED_FOR = "a graph of gfm-rag (nodes.csv, relations.csv and edges.csv, or kg.txt and document2entities.json)"
 TABLES = ("nodes.csv", "relations.csv", "edges.csv")
 LINES = ("kg.txt", "document2entities.json")
+SPLITS = ("test", "train")
 SYNONYM = "equivalent"
 _TEXTS = ("documents.json", "dataset_corpus.json")
 _SYNONYM_EDGES = "synonym edge, found anew by the index", "synonym edges, found anew by the index"
@@ -52,44 +54,85 @@ def find(path: Path) -> list[Path]:
     return nearest(path, fits, "processed/stage1")
 
 
-def read(path: Path, name: str, documents: str | Path | None = None, strict: bool = True) -> Dataset:
+def read(
+    path: Path,
+    name: str,
+    documents: str | Path | None = None,
+    split: Literal["test", "train"] | None = None,
+    strict: bool = True,
+) -> Dataset:
+    if split not in (None, *SPLITS):
+        raise SettingError(f"split={split!r} is unknown; choose one of {', '.join(SPLITS)}")
     folder = only(find(path), LOOKED_FOR, path)
     file = Path(documents).expanduser() if documents else _texts(folder)
     texts = read_json(file, dict) if file else {}
     newer = (folder / "nodes.csv").is_file()
     found = Gathering(f"gfm-rag {'edges.csv' if newer else 'kg.txt'}", strict)
-    (_read_tables if newer else _read_lines)(folder, file, texts, found)
-    tests, samples = folder / "test.json", folder / "train.json"
-    if tests.is_file() and samples.is_file():
-        found.notes.append(f"{counted(len(read_json(samples, list)), 'question')} in {samples.name}, for training")
-    if (asked := tests if tests.is_file() else samples).is_file():
-        _read_questions(asked, found)
+    names = (_read_tables if newer else _read_lines)(folder, file, texts, found)
+    _read_samples(folder, split, names, found)
     return found.dataset(name, path)
 
 
-def _read_questions(file: Path, found: Gathering) -> None:
-    """The fields of 1.0 (`question_entities`, `supporting_facts`) or of 2.x (`start_nodes`, `supporting_documents`).
-    The entities of the gold documents follow from the graph and are not kept."""
-    for place, row in enumerate(read_json(file, list), 1):
-        where = f"{file}, question {place}"
-        row = checked(row, dict, where)
-        text, answers = field(row, "question", str, where), row.get("answer")
-        starts = row.get("question_entities")
-        if starts is None:
-            starts = checked(row.get("start_nodes") or {}, dict, f"{where}: 'start_nodes'").get("entity")
-        gold = row.get("supporting_documents", row.get("supporting_facts"))
-        answers = [answers] if isinstance(answers, str | int | float) else answers
-        aliases = listed(row.get("answer_aliases"), f"{where}: 'answer_aliases'")
-        found.question(where, Question(
-            word(row.get("id")) or f"{file.stem}-{place}", storable(text),
-            tuple(dict.fromkeys((*_words(answers, f"{where}: 'answer'"), *aliases))),
-            support=_words(gold, f"{where}: the gold documents"), start=_words(starts, f"{where}: the entities"),
-        ))  # fmt: skip
+def _read_samples(folder: Path, split: str | None, names: dict[str, str], found: Gathering) -> None:
+    files = {part: file for part in SPLITS if (file := folder / f"{part}.json").is_file()}
+    if split and split not in files:
+        others = " and ".join(file.name for file in files.values()) or "no questions at all"
+        raise DataError(f"{folder} has no {split}.json but {others}; read it without split={split!r}")
+    for part, file in files.items():
+        samples = read_json(file, list)
+        if part != (split or next(iter(files))):
+            found.notes.append(f"{counted(len(samples), 'question')} in {file.name}, read with split={part!r}")
+            continue
+        for place, sample in enumerate(samples, 1):
+            where = f"{file}, question {place}"
+            _read_sample(where, f"{part}-{place}", checked(sample, dict, where), names, found)
 
 
-def _words(value: Any, where: str) -> tuple[str, ...]:
-    """A list of words; None for an empty one."""
-    return listed(checked(value if value is not None else [], list, where), where)
+def _read_sample(where: str, default: str, sample: dict, names: dict[str, str], found: Gathering) -> None:
+    """A question of 1.0 (`question_entities`, `supporting_facts`) or of 2.x (`start_nodes` by type;
+    `supporting_documents`, otherwise the documents of `target_nodes`)."""
+    question, key = field(sample, "question", str, where), word(sample.get("id"))
+    if key is None:
+        checked(sample["id"], str, f"{where}: 'id'")
+    if isinstance(answer := sample.get("answer"), str | int | float):
+        sample = {**sample, "answer": [answer]}
+    answers = _words(sample, "answer", where) + _words(sample, "answer_aliases", where)
+    linked = _linked(sample, where)
+    start = [names[one] for one in linked if one in names]  # gfm-rag passes over the others as well
+    others = len(linked) - len(start)
+    found.leave_out("start of a question that is no entity", "starts of questions that are no entities", others)
+    targets = checked(sample.get("target_nodes") or {}, dict, f"{where}: 'target_nodes'")
+    if sample.get("supporting_entities") or targets.keys() - {"document"}:
+        found.leave_out("list of target entities of a question", "lists of target entities of questions")
+    gold = next((name for name in ("supporting_documents", "supporting_facts") if name in sample), None)
+    support = _words(sample, gold, where) if gold else _words(targets, "document", f"{where}: 'target_nodes'")
+    found.question(
+        where,
+        Question(
+            key or default,
+            storable(question),
+            tuple(dict.fromkeys(answers)),
+            type=word(sample.get("type")) or None,
+            support=tuple(support),
+            start=tuple(start),
+        ),
+    )
+
+
+def _linked(sample: dict, where: str) -> dict[str, None]:
+    """What the linker found for the question."""
+    starts = checked(sample.get("start_nodes") or {}, dict, f"{where}: 'start_nodes'")
+    lists = [_words(starts, kind, f"{where}: 'start_nodes'") for kind in starts]
+    return dict.fromkeys(chain(_words(sample, "question_entities", where), *lists))
+
+
+def _words(row: dict, name: str, where: str) -> list[str]:
+    """The words of a list, as they are; none if the list is missing."""
+    where, words = f"{where}: {name!r}", row.get(name)
+    if words is None:
+        return []
+    listed(checked(words, list, where), where)
+    return [text for one in words if (text := word(one)) and text.strip()]
 
 
 def _texts(folder: Path) -> Path | None:
@@ -97,7 +140,8 @@ def _texts(folder: Path) -> Path | None:
     return next((file for file in places if file.is_file()), None)
 
 
-def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) -> None:
+def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) -> dict[str, str]:
+    """Returns the names of the entities, by what the questions call them."""
     if file is None:
         raise DataError(
             f"{folder} has no texts: none of {', '.join(_TEXTS)} lies there or in ../../raw; "
@@ -107,10 +151,12 @@ def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) 
         where = f"{file}, {title[:200]!r}"
         found.passage(where, title, title, checked(text, str, where))
     mentions, listing, lines = _Mentions(), folder / "document2entities.json", folder / "kg.txt"
+    names: set[str] = set()
     for title, entities in read_json(listing, dict).items():
         where = f"{listing}, {title[:200]!r}"
         for entity in listed(entities, where):
             mentions.add(entity, title)
+            names.add(entity)
             found.entity(where, entity, [title])
     for place, line in enumerate(read_text(lines).split("\n"), 1):
         parts = [part.strip() for part in line.split(",")]
@@ -120,7 +166,9 @@ def _read_lines(folder: Path, file: Path | None, texts: dict, found: Gathering) 
         elif parts[1] == SYNONYM:
             found.leave_out(*_SYNONYM_EDGES)
         else:
+            names.update((parts[0], parts[2]))
             found.relation(f"{lines}, line {place}", *parts, mentions.of_both(parts[0], parts[2]))
+    return {name: name for name in names}
 
 
 class _Node(NamedTuple):
@@ -130,7 +178,8 @@ class _Node(NamedTuple):
     attributes: dict[str, Any]
 
 
-def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering) -> None:
+def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering) -> dict[str, str]:
+    """Returns the names of the entities, by what the questions call them."""
     nodes = _nodes(folder)
     for key, node in nodes.items():
         if node.kind == "document":
@@ -156,6 +205,7 @@ def _read_tables(folder: Path, file: Path | None, texts: dict, found: Gathering)
         other.update(map(str, attributes))
     for attribute, count in sorted(other.items()):
         found.notes.append(f"{counted(count, 'attribute')} {attribute[:60]!r} of nodes or edges")
+    return {key: node.name for key, node in nodes.items() if node.kind != "document"}
 
 
 def _nodes(folder: Path) -> dict[str, _Node]:
