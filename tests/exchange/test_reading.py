@@ -65,6 +65,16 @@ def test_questions_beside_an_index_are_read(tmp_path):
         wb.load(path)
 
 
+def test_questions_beside_those_of_an_index_are_others(tmp_path):
+    path = layouts.gfmrag1(tmp_path / "tales")
+    write(path / "questions.jsonl", json.dumps({"id": "mine", "question": "Who founded Orsby?"}))
+    assert [one.id for one in wb.load(path).questions] == ["q1", "mine"]
+    assert [one.id for one in wb.load(path, split="train").questions] == ["q1", "q2", "mine"]
+    write(path / "questions.jsonl", json.dumps({"id": "q1", "question": "Who founded Orsby?"}))
+    with pytest.raises(DataError, match=r"questions.jsonl, line 1: .*'q1' stands already in the questions of tales"):
+        wb.load(path)
+
+
 @pytest.mark.parametrize(("kind", "version"), ALL)
 def test_reading_twice_gives_the_same_bytes(kind, version, tmp_path):
     path = layouts.LAYOUTS[kind][version](tmp_path / "tales")

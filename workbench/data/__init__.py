@@ -96,7 +96,8 @@ def datasets() -> Catalogue:
 
 def _with_questions(data: Dataset, folder: Path) -> Dataset:
     """Data of another layout with the `questions*.jsonl` that a user added to the folder."""
-    added = questions_in(folder, {passage.id for passage in data.passages})
+    own = dict.fromkeys((question.id for question in data.questions), f"the questions of {data.name}")
+    added = questions_in(folder, {passage.id for passage in data.passages}, seen=own)
     return replace(data, questions=data.questions + added) if added else data
 
 

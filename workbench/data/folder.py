@@ -138,10 +138,14 @@ def question_files(folder: Path) -> list[Path]:
 
 
 def questions_in(
-    folder: Path, known: set[str], answer_set: bool = False, skipped: Mapping[str, str] | None = None
+    folder: Path,
+    known: set[str],
+    answer_set: bool = False,
+    skipped: Mapping[str, str] | None = None,
+    seen: dict[str, str] | None = None,
 ) -> tuple[Question, ...]:
     """The questions of all these files, with ids unique across them; the arguments are those of `read_questions`."""
-    seen: dict[str, str] = {}
+    seen = {} if seen is None else seen
     files = question_files(folder)
     return tuple(one for path in files for one in read_questions(path, known, seen, answer_set, skipped))
 
