@@ -393,8 +393,7 @@ def test_gfmrag_2(tmp_path, own_texts):
     assert data.questions == (asked,)
     samples = tmp_path / "processed" / "stage1" / "train.json"
     (sample,) = json.loads(samples.read_text(encoding="utf-8"))
-    del sample["supporting_documents"]
-    write(samples, [sample])
+    write(samples, [{**sample, "supporting_documents": None}])
     assert exchange.read(tmp_path).questions == (asked,), "gold is what the targets name"
 
 

@@ -104,7 +104,8 @@ def _read_sample(where: str, default: str, sample: dict, names: dict[str, str], 
     targets = checked(sample.get("target_nodes") or {}, dict, f"{where}: 'target_nodes'")
     if sample.get("supporting_entities") or targets.keys() - {"document"}:
         found.leave_out("list of target entities of a question", "lists of target entities of questions")
-    gold = next((name for name in ("supporting_documents", "supporting_facts") if name in sample), None)
+    stated = (name for name in ("supporting_documents", "supporting_facts") if sample.get(name) is not None)
+    gold = next(stated, None)
     support = _words(sample, gold, where) if gold else _words(targets, "document", f"{where}: 'target_nodes'")
     found.question(
         where,
@@ -114,7 +115,7 @@ def _read_sample(where: str, default: str, sample: dict, names: dict[str, str], 
             tuple(dict.fromkeys(answers)),
             type=word(sample.get("type")) or None,
             support=tuple(support),
-            start=tuple(start),
+            start=tuple(dict.fromkeys(start)),  # two nodes may share a name
         ),
     )
 
