@@ -80,7 +80,7 @@ def verb(function: Callable | None = None, *, json: bool = True, **settings: Any
                 _tell(said, as_json)
         except (WorkbenchError, OSError) as error:  # a full disk, a locked folder
             more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
-            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}")
+            err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}", soft_wrap=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             err.print("stopped; what is done is kept, and the same command goes on from there")

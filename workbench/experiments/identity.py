@@ -44,7 +44,7 @@ def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identi
         "encoder": method.index.manifest["encoder"]["name"],
         "layers": _layers(method.index, method.reads),
         "prompts": prompts,
-        **({"weights": method.weights} if method.weights else {}),
+        **({"weights": method.weights_hash} if method.weights_hash else {}),
     }
     return _identity(description, dict(sorted({**(asking or {}), **units}.items())))
 

@@ -57,7 +57,7 @@ class Method(Record):
         return tuple(self.layers)
 
     @property
-    def weights(self) -> str:
+    def weights_hash(self) -> str:
         """The SHA-256 of the trained weights that its results depend on; empty for a method without."""
         return ""
 

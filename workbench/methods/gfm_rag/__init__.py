@@ -79,7 +79,7 @@ class GFMRAG(Method):
         self.checkpoint: checkpoint.Checkpoint = self._loaded()
 
     @property
-    def weights(self) -> str:
+    def weights_hash(self) -> str:
         return self.checkpoint.sha256
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:

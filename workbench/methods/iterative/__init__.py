@@ -88,8 +88,8 @@ class Iterative(Method):
         return self.backbone.reads
 
     @property
-    def weights(self) -> str:
-        return self.backbone.weights
+    def weights_hash(self) -> str:
+        return self.backbone.weights_hash
 
     def given(self, thoughts: Sequence[Thought]) -> Iterative:
         """This method with given thoughts for its first rounds; the engine writes the later ones."""
