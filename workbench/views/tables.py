@@ -72,7 +72,7 @@ def _cell_text(cell: Cell) -> str:
     published = f"{cell.published:.{3 if cell.measure == 'em' else 4}f}"
     if cell.ours is None:
         return published
-    return f"{published} | {cell.ours:.4f} ±{cell.tolerance:.3f} {MARKS[cell.verdict]}"
+    return f"{published} | {cell.ours:.4f} [{cell.low:.3f}, {cell.high:.3f}] {MARKS[cell.verdict]}"
 
 
 def _reasons(tables: Tables) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,6 +48,15 @@ class Paper:
     def scores(self) -> pd.DataFrame:
         """Measurable scores; the rest of `printed` is computed from them or depends on the machine."""
         return self.printed[self.printed["kind"] == "score"]
+
+    @cached_property
+    def rounding(self) -> dict[tuple[str, str], float]:
+        """(table, measure) → half a unit of the last printed digit: a number stands for all that round to it."""
+        digits: dict[tuple[str, str], int] = {}
+        for row in self.scores.itertuples():
+            key, printed = (row.table, row.measure), len(f"{row.value!r}".partition(".")[2])
+            digits[key] = max(printed, digits.get(key, 0))
+        return {key: 0.5 * 10**-many for key, many in digits.items()}
 
     @property
     def values(self) -> dict[Key, float]:

@@ -1,0 +1,116 @@
+"""A number counts as reproduced only if every condition of the source holds: each is changed alone, in every table of
+every source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import unchanged
+
+from workbench.experiments import tables as tables_
+from workbench.experiments.published import paper, papers
+from workbench.experiments.tables import NOT_COMPARABLE, REPRODUCED, compare
+from workbench.spec import parse_spec, spec_of
+
+PAPERS = {name: unchanged.closed(paper(name)) for name in papers()}
+ROWS = [(name, row) for name in PAPERS for row in unchanged.fillable(PAPERS[name])]
+IDS = ["-".join((name, row.table, row.backbone, row.method)).replace(" ", "") for name, row in ROWS]
+OWN = {"bdtr": "BDTR", "catrag": "CatRAG", "dotrag": "DotRAG", "reasoning": "SPARQL, 8B", "youtu": "Youtu-GraphRAG"}
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS, ids=IDS)
+def test_each_condition_changed_alone_is_noticed(tmp_path, name, row):
+    source = PAPERS[name]
+    run = unchanged.run_of(tmp_path / "run", source, row)
+    assert unchanged.reasons(source, run, row) == [[]], "the unchanged run"
+    reader = source.terms["reader"]
+    tried = list(unchanged.changes(run))
+    if row.measure in reader["of"]:
+        free = {f"reader's {key}" for key in reader.get("free", ())}
+        free |= {"reader's prompt"} if "Routing" in row.method else set()
+        of_reader = unchanged.changes_of_reader(run, row.measure in reader.get("judged", ()))
+        tried += [one for one in of_reader if one[0] not in free]
+    unnoticed = [what for what, change in tried if [] in unchanged.reasons(source, unchanged.changed(run, change), row)]
+    assert len(tried) > 8 and unnoticed == []
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_table_has_a_row_that_can_be_reproduced(tmp_path, monkeypatch, name):
+    source = PAPERS[name]
+    monkeypatch.setattr(tables_.published, "paper", lambda _: source)
+    left = set(source.scores["table"]) - unchanged.PLACES.get(name, set())
+    for at, (_, row) in enumerate(one for one in ROWS if one[0] == name):
+        if row.table not in left:
+            continue
+        found = compare(unchanged.run_of(tmp_path / str(at), source, row), name)
+        mine = [cell for cell in found.cells if cell.table == row.table and cell.method == row.method]
+        assert {cell.verdict for cell in mine if cell.measure == row.measure} == {REPRODUCED}, (row, mine)
+        left.discard(row.table)
+    assert not {table for table in left if not table.startswith("figure")}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_the_paper_leaves_open_is_never_reproduced(tmp_path, monkeypatch, name):
+    """A run that shares all that is known, held against what the paper really says."""
+    row = next(row for one, row in ROWS if one == name and row.method == OWN[name])
+    run, real = unchanged.run_of(tmp_path / "run", PAPERS[name], row), paper(name)
+    monkeypatch.setattr(tables_.published, "paper", lambda _: replace(real))
+    found = compare(run, name)
+    assert {cell.verdict for cell in found.cells} == {NOT_COMPARABLE}
+    assert all(any("not said" in why or "source's" in why for why in cell.why) for cell in found.cells)
+
+
+def _row(name, **wanted):
+    return next(row for one, row in ROWS if one == name and all(getattr(row, k) == v for k, v in wanted.items()))
+
+
+def _settings(**values):
+    return lambda config, described, rows: described["settings"].update(values)
+
+
+def _read(spec):
+    return lambda config, described, rows: config.update(reader=spec)
+
+
+def _ranked_to_five(config, described, rows):
+    config["k"] = 5
+    for row in rows:
+        row |= {"selected": 5, "ranking": row["ranking"][:5]}
+
+
+def _in_reader(**values):
+    def change(config, described, rows):
+        name, given = parse_spec(config["reader"])
+        config["reader"] = spec_of(name, given | values)
+
+    return change
+
+
+STATIC = {"backbone": "RAPTOR", "method": "Original", "table": "1"}
+BASE, ROUTING = {"method": "Base, 8B", "table": "5.2"}, {"method": "Routing, 8B", "table": "5.5"}
+
+
+@pytest.mark.parametrize(("name", "row", "change", "why"), [
+    ("bdtr", STATIC, _settings(mode="leaves"), "mode: leaves, there collapsed"),
+    ("bdtr", {"backbone": "HippoRAG2", "method": "BDTR"},
+     _settings(backbone="hipporag2[filter=identity,damping=0.9]"), "backbone's damping: 0.9, there 0.5"),
+    ("bdtr", STATIC, _read("cot[k=50,compress=similarity,retry=brief]"), "reader: cot, there direct"),
+    ("bdtr", STATIC, _read("structured"), "reader: structured, there direct"),
+    ("bdtr", STATIC, _read("local"), "reader: local, there direct"),
+    ("bdtr", {"method": "IRGS"}, _settings(accumulate=False), "accumulate: False, there True"),
+    ("bdtr", {"method": "BDTR"}, _ranked_to_five,
+     "size of the final set: cut to the 5 passages ranked for 1,000 questions, there whole"),
+    ("reasoning", BASE, _settings(profile="workbench"), "profile: workbench, there released"),
+    ("reasoning", BASE, _in_reader(retry="cot"), "reader's retry: cot, there auto"),
+    ("reasoning", BASE, _in_reader(layout="passages", k=1), "reader's layout: passages, there auto"),
+    ("reasoning", ROUTING, _in_reader(router="heuristic", retry="none"), "reader's router: heuristic, there model"),
+    ("reasoning", BASE, lambda config, *_: config.update(judge="openai:gpt-4o"),
+     "judge: openai:gpt-4o, there llama-3.1-8b-instant"),
+    ("reasoning", ROUTING, _read("sparql-exec[route=true,extraction=thesis,temperature=0.3]"),
+     "reader: sparql-exec, there direct"),
+], ids=lambda one: one if isinstance(one, str) and " " in one else "")  # fmt: skip
+def test_what_is_not_the_papers_experiment_is_named(tmp_path, name, row, change, why):
+    source, row = PAPERS[name], _row(name, **row)
+    run = unchanged.changed(unchanged.run_of(tmp_path / "run", source, row), change)
+    assert [why in reasons for reasons in unchanged.reasons(source, run, row)] == [True]

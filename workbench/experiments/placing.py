@@ -1,0 +1,136 @@
+"""Which row of a paper's tables a method of a run belongs to. Where it belongs says nothing of whether the numbers are
+comparable: `conditions.py` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.experiments.conditions import model_of, named
+from workbench.methods import METHODS
+from workbench.settings import settle
+from workbench.spec import parse_spec
+
+if TYPE_CHECKING:
+    from workbench.experiments.run import Run
+
+Terms = Mapping[str, Any]
+
+
+class Place(NamedTuple):
+    """The place of a method of a run in a paper's tables, in the paper's names, and what the row itself stands for.
+
+    `name`: our method. `asked`: the settings of it that make the row, over those of `[settings]`. `under`: our name of
+    its backbone, its settings, and what the row asks of them. `written`: the layers that a model writes. `hops`: only
+    the run's questions of so many hops count. `model`: names of the row's language model. `reading`: the settings of
+    the reader that make the row. `why`: what is known to differ already. `encoder`: names of the encoder, "" for none,
+    None where the paper does not say it. `measures`: what the paper calls a measure → ours that stands for it in this
+    run; None where the names are ours."""
+
+    backbone: str
+    method: str
+    data: str
+    name: str
+    asked: Mapping[str, Any] = {}
+    under: tuple[str, Mapping[str, Any], Mapping[str, Any]] | None = None
+    written: Sequence[str] = ()
+    hops: int | None = None
+    model: Sequence[str] = ()
+    reading: Mapping[str, Any] | None = None
+    why: tuple[str, ...] = ()
+    encoder: Sequence[str] | str | None = None
+    measures: Mapping[str, str | None] | None = None
+
+    def ours(self, measure: str) -> str | None:
+        """Our measure for one of the paper's."""
+        return measure if self.measures is None else self.measures.get(measure)
+
+
+def places(terms: Terms, run: Run, label: str) -> Iterator[Place]:
+    """The places of a method of the run: none, one, one for each number of hops where the tables are by hops, or where
+    the reader makes the row, that of the context and that of the answers."""
+    place = _of_method(terms, run.config["methods"][label])
+    if place is None:
+        return
+    if "hops" in terms:
+        found = {row.get("hops") for row in run.rows}
+        yield from (place._replace(data=data, hops=hops) for data, hops in terms["hops"].items() if hops in found)
+        return
+    name = run.config["data"]["name"].lower()
+    for data in terms["data"]:
+        if name.startswith(data):
+            here = _of_model(terms, run, place._replace(data=data)) if "models" in terms else place._replace(data=data)
+            yield from _of_reader(terms, run, here) if "readers" in terms else [here]
+
+
+def _of_method(terms: Terms, described: Mapping[str, Any]) -> Place | None:
+    """The row of a method, without its data."""
+    name, settings = described["label"].partition("[")[0], described["settings"]
+    backbones = {one["name"]: one for one in terms.get("backbones", ())}
+    encoder = terms.get("encoder")
+    if known := backbones.get(name):
+        asked = known.get("asked", {})
+        return Place(known["called"], "Original", "", name, asked, written=known["written"], encoder=encoder)
+    inner = str(settings.get("backbone") or "")
+    under = backbones.get(inner.partition("[")[0])
+    if backbones and not under:
+        return None
+    told = settings | {"encoder": model_of(described.get("encoder") or "").partition("[")[0]}
+    for known in terms.get("methods", ()):
+        made_by = known.get("is", {})
+        if known["name"] == name and all(told.get(key) == value for key, value in made_by.items()):
+            asked = {key: value for key, value in made_by.items() if key != "encoder"} | known.get("asked", {})
+            return Place(
+                under["called"] if under else "",
+                known["called"],
+                "",
+                name,
+                asked,
+                under=(under["name"], settings_of(inner), under.get("asked", {})) if under else None,
+                written=(*(under["written"] if under else ()), *known.get("written", ())),
+                encoder=known.get("encoder", encoder),
+            )
+    return None
+
+
+def settings_of(spec: str) -> dict[str, Any]:
+    """All settings of the method of this SPEC, those of its profile and the defaults as well."""
+    name, given = parse_spec(spec)
+    made = METHODS.look_up(name)
+    return asdict(settle(name, made.Settings, given, made.profiles))
+
+
+def _of_model(terms: Terms, run: Run, place: Place) -> Place:
+    """The place among the rows of the model that answers. Where a measure is named by a depth and a mode: the measures
+    of the run's, if the paper prints any of the data."""
+    answering = (run.config.get("reading") or {}).get("engine") or run.config["engine"]
+    models = {model_of(one) for one in answering.split(", ")}
+    model = next((one for one in terms["models"] if models & {*named(one["engine"])}), terms["models"][-1])
+    place = place._replace(model=named(model["engine"]))
+    if "readers" in terms:
+        return place._replace(method=model["called"])  # to which the reader is added
+    return place._replace(backbone=model["called"], measures=_measured(terms, run, place))
+
+
+def _measured(terms: Terms, run: Run, place: Place) -> dict[str, str | None]:
+    reader = parse_spec(run.config["reader"] or "none")[1]
+    there = {name: one for name, one in terms["measured"].items() if place.data in one.get("data", (place.data,))}
+    for key, value in (("k", reader.get("k", run.config["k"])), ("mode", reader.get("mode", "reject"))):
+        there = {name: one for name, one in there.items() if one["asked"][key] == value} or there
+    return {name: next((known for known in one["as"] if known in run.measures), None) for name, one in there.items()}
+
+
+def _of_reader(terms: Terms, run: Run, place: Place) -> Iterator[Place]:
+    """The row of the context from which the reader starts, and that of the reader with its model."""
+    model = place.method
+    yield place._replace(method="context")
+    reader, settings = parse_spec(run.config["reader"] or "none")
+    compressor = parse_spec(str(settings.get("compress") or "none"))[0]
+    route = bool(settings.get("route"))
+    how = {"prompt": None if route else settings.get("prompt", reader), "compress": compressor, "route": route}
+    for one in terms["readers"]:
+        row = {"prompt": None, "compress": "none", "route": False} | {k: v for k, v in one.items() if k != "called"}
+        if how == row:
+            reading = {key: value for key, value in row.items() if value is not None}
+            yield place._replace(method=f"{one['called']}, {model}", reading=reading)
