@@ -20,6 +20,7 @@ _DEFINED_IN = {
     "experiments": ("Grid", "Run", "Verdict", "diagnose", "evaluate", "grid"),
     "experiments.checkup": ("checkup",),
     "experiments.estimate": ("estimate_build", "estimate_run"),
+    "experiments.reproduce": ("reproduce",),
     "experiments.runs": ("between", "runs"),
     "experiments.tables": ("compare", "tables"),
     "graph.neighbourhood": ("complete", "neighbourhood"),

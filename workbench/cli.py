@@ -418,6 +418,49 @@ def tables(
 
 
 @verb
+def table(
+    paper: Annotated[str, typer.Argument(help="bdtr, catrag, dotrag, reasoning or youtu", metavar="PAPER")],
+    number: Annotated[str, typer.Argument(help="the table's number or name, such as 1", metavar="TABLE")],
+    model: opt.Model = _MODEL,
+    reader_engine: Annotated[str | None, typer.Option(help="the engine that answers, if it is another")] = None,
+    judge: Annotated[str | None, typer.Option(help="the engine that judges answers, if it is another")] = None,
+    data: Annotated[str | None, typer.Option(help="a data set in the place of all of the table's")] = None,
+    encoder: opt.Encoder = None,
+    limit: opt.Limit = None,
+    workers: opt.Workers = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="folder of the indexes and runs")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
+    form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
+) -> Said:
+    """A table of a paper from nothing: data, indexes, runs, and its cells beside ours with their verdicts.
+
+    What exists is kept, so the same command goes on where it was stopped. An endpoint that costs needs a limit, such as
+    --max-money 5.
+    """
+    from workbench.experiments import reproduce
+    from workbench.views.tables import written
+
+    if form not in (forms := ("text", "csv", "markdown", "latex")):
+        raise SettingError(f"--format {form!r} is unknown; choose one of {', '.join(forms)}")
+    if plan:
+        planned = reproduce.plan(paper, number, model.engine, data=data, limit=limit)
+        return Said({"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}, [planned], wrapped=False)
+    specs = dict.fromkeys(one for one in (model.engine, reader_engine, judge) if one)
+    if model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
+        raise SettingError(
+            f"{paid[0]} may cost money; say how much with --max-money, --max-tokens or --max-calls (--plan tells what "
+            "the table takes)"
+        )
+    engines = {spec: _engine(model, spec) for spec in specs}
+    found = reproduce.reproduce(
+        paper, number, engines[model.engine], reader_engine=engines.get(reader_engine), judge=engines.get(judge),
+        data=data, encoder=encoder, limit=limit, out=out, workers=workers,
+    )  # fmt: skip
+    whole = {**asdict(found), "counts": found.counts()}
+    return Said(whole, [found if form == "text" else escape(written(found, form))], wrapped=False)
+
+
+@verb
 def estimate(
     data: Annotated[
         str,

@@ -47,9 +47,10 @@ class Place(NamedTuple):
         return measure if self.measures is None else self.measures.get(measure)
 
 
-def places(terms: Terms, run: Run, label: str) -> Iterator[Place]:
+def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) -> Iterator[Place]:
     """The places of a method of the run: none, one, one for each number of hops where the tables are by hops, or where
-    the reader makes the row, that of the context and that of the answers."""
+    the reader makes the row, that of the context and that of the answers. A run belongs to the data set whose name
+    begins that of its own, or to the one that it `stands_for`."""
     place = _of_method(terms, run.config["methods"][label])
     if place is None:
         return
@@ -59,7 +60,7 @@ def places(terms: Terms, run: Run, label: str) -> Iterator[Place]:
         return
     name = run.config["data"]["name"].lower()
     for data in terms["data"]:
-        if name.startswith(data):
+        if data == stands_for or (stands_for is None and name.startswith(data)):
             here = _of_model(terms, run, place._replace(data=data)) if "models" in terms else place._replace(data=data)
             yield from _of_reader(terms, run, here) if "readers" in terms else [here]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -85,17 +85,25 @@ class Tables(Record):
         return {name: verdicts.count(name) for name in (REPRODUCED, DIFFERS, NOT_COMPARABLE, NOT_MEASURED)}
 
 
-def tables(paper: str = "bdtr", runs: Iterable[Run | str | Path] = ()) -> Tables:
-    """The tables of a paper next to the measurements of runs (or their folders). Raises :class:`SettingError` for an
+def tables(
+    paper: str = "bdtr",
+    runs: Iterable[Run | str | Path] = (),
+    *,
+    stands_for: Mapping[str, str] | None = None,
+) -> Tables:
+    """The tables of a paper next to the measurements of runs (or their folders). `stands_for`: folder of a run → the
+    data set of the paper in whose column it is shown, although it is over another. Raises :class:`SettingError` for an
     unknown paper."""
-    source = published.paper(paper)
+    source, stands_for = published.paper(paper), stands_for or {}
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
-        found = [Measured(run, label, place) for label in run.methods for place in places(source.terms, run, label)]
+        of = stands_for.get(str(run.folder))
+        found = [Measured(run, name, place) for name in run.methods for place in places(source.terms, run, name, of)]
         measurements += found
         if left := [label for label in run.methods if label not in {one.label for one in found}]:
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
-    cells = _corrected([cell for row in source.scores.itertuples() for cell in _cells(source, row, measurements)])
+    printed = source.printed[source.printed["kind"].isin(["score", "difference", "share"])]
+    cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
     claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
     for cell in cells:
@@ -136,6 +144,7 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
 _COVERAGE = "coverage:substring"
+_ACCURACY = "accuracy:thesis"
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +185,6 @@ class Measured:
         ids = {row["question_id"] for row in self.counted(measure)}
         return {one: score for one, score in self.run.scores(ours, self.label).items() if one in ids}
 
-    def mean(self, measure: str) -> tuple[float, float, float]:
-        """The mean, and its interval."""
-        values = list(self.scores(measure).values())
-        return float(np.mean(values)), *bootstrap_interval(values, seed=SEED)
-
     def p(self, measure: str, other: Measured) -> float | None:
         ours, theirs = self.scores(measure), other.scores(measure)
         common = sorted(ours.keys() & theirs.keys())
@@ -188,19 +192,18 @@ class Measured:
 
 
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
-    """The cells of one published score: one per measurement, or one without any."""
+    """The cells of one published number: one per measurement, or one without any."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value)
-    here = [one for one in measurements if one.place[:3] == (row.backbone, row.method, row.data)]
-    found = [one for one in here if one.scores(row.measure)]
+    of = {"score": _scores, "difference": _difference, "share": _share}[row.kind]
+    found = list(of(source, row, measurements))
     if not found:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
-    for one in found:
-        ours, low, high = one.mean(row.measure)
-        why = (*differences(one, source.terms, row.measure), *([row.note] if row.note else []))
-        half = source.rounding[row.table, row.measure]
+    half = source.rounding[row.table, row.measure]
+    for one, values, reasons, p in found:
+        low, high = bootstrap_interval(values, seed=SEED)
+        ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *([row.note] if row.note else [])]))
         within = low - half <= row.value <= high + half
-        static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
         yield replace(
             cell,
             run=str(one.run.folder),
@@ -208,12 +211,62 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
             ours=ours,
             low=low,
             high=high,
-            n=len(one.scores(row.measure)),
+            n=len(values),
             seed=SEED,
-            p=one.p(row.measure, static) if static is not one else None,
+            p=p,
             verdict=NOT_COMPARABLE if why else REPRODUCED if within else DIFFERS,
             why=why,
         )
+
+
+class Found(NamedTuple):
+    """A measurement of a published number: of which method, the values of its questions, why it is not comparable, and
+    p of the test against the baseline."""
+
+    of: Measured
+    values: list[float]
+    why: Iterable[str]
+    p: float | None
+
+
+def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
+    return [one for one in measurements if one.place[:3] == place]
+
+
+def _scores(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    for one in _at(measurements, row.backbone, row.method, row.data):
+        if scores := one.scores(row.measure):
+            static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
+            p = one.p(row.measure, static) if static is not one else None
+            yield Found(one, list(scores.values()), differences(one, source.terms, row.measure), p)
+
+
+def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`."""
+    first, _, second = row.method.partition(" - ")
+    first = first if ", " in first else f"{first}, {second.rpartition(', ')[2]}"
+    data, _, kind = row.data.partition(": ")
+    for one in _at(measurements, row.backbone, first, data):
+        for base in _at(measurements, row.backbone, second, data):
+            ours, theirs = one.scores(row.measure), base.scores(row.measure)
+            of_kind = {each["question_id"] for each in one.rows if kind in ("", _kind(each))}
+            if common := sorted(ours.keys() & theirs.keys() & of_kind):
+                a, b = [ours[q] for q in common], [theirs[q] for q in common]
+                why = (reason for side in (one, base) for reason in differences(side, source.terms, row.measure))
+                yield Found(one, [x - y for x, y in zip(a, b)], why, paired_test(a, b, seed=SEED))
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    """The type of a question, or where it has none its hops."""
+    return row.get("type") or f"{row.get('hops')}-hop"
+
+
+def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """Of the wrong answers the share whose answer was in the context."""
+    for one in _at(measurements, row.backbone, row.method, row.data):
+        right, covered = one.scores(_ACCURACY), one.scores(_COVERAGE)
+        if wrong := [covered[q] for q, score in right.items() if not score and q in covered]:
+            yield Found(one, wrong, differences(one, source.terms, _ACCURACY), None)
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:

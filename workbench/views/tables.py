@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
+from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
@@ -13,6 +15,7 @@ from workbench.views.base import NAME, clean, details, esc, html, page, short, t
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
 LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
 NONE = "No number of these has a place in the paper's tables."
+RULES = re.compile(r"\brules\b, (not|there)|made by rules")  # in why a cell is not comparable
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
 LONG = 1_000  # characters of the reasons of a measurement, or of a note
@@ -47,23 +50,62 @@ def _(tables: Tables) -> str:
     return "\n".join(lines).rstrip()
 
 
+def written(tables: Tables, form: str) -> str:
+    """The cells as `csv` (a row for each cell, with its verdict and reasons), or as `markdown` or `latex` tables like
+    those printed, with a mark for each verdict."""
+    if form == "csv":
+        return tables.frame().to_csv(index=False, lineterminator="\n")
+    build = {"markdown": _markdown, "latex": _latex}[form]
+    return "\n".join(build(*part) for part in _parts(tables)) + "\n"
+
+
+def _markdown(title: str, columns: list[str], rows: list[list[str]]) -> str:
+    def line(cells: Iterable[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    head = [f"### {title}", "", line(columns), line("---" for _ in columns)]
+    return "\n".join([*head, *map(line, rows), "", LEGEND, ""])
+
+
+_TEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"}) | str.maketrans({
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "✓": r"$\checkmark$",
+    "✗": r"$\times$", "–": "--", "…": r"\ldots{}", "|": r"$\mid$",
+})  # fmt: skip
+
+
+def _latex(title: str, columns: list[str], rows: list[list[str]]) -> str:
+    def line(cells: Iterable[str]) -> str:
+        return " & ".join(cell.translate(_TEX) for cell in cells) + r" \\"
+
+    head = [r"\begin{table}", rf"\begin{{tabular}}{{{'l' * len(columns)}}}", r"\hline", line(columns), r"\hline"]
+    caption = rf"\caption{{{title.translate(_TEX)}. {LEGEND.translate(_TEX)}}}"
+    return "\n".join([*head, *map(line, rows), r"\hline", r"\end{tabular}", caption, r"\end{table}", ""])
+
+
 def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Each table of the paper: its title, its columns, its rows of text."""
     key = ["backbone"] * any(cell.backbone for cell in tables.cells) + ["method"]
     key += ["measured as"] * any(cell.label for cell in tables.cells)
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
+    by_rules = {(cell.run, cell.label) for cell in tables.cells if any(RULES.search(why) for why in cell.why)}
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
         rows: dict[tuple, dict[str, str]] = {}
-        for cell in cells:
-            label = f"{cell.label}, {Path(cell.run).name}" if several and cell.run else cell.label or ""
-            names = [cell.backbone] * ("backbone" in key) + [cell.method, label]
-            row = rows.setdefault((*names, cell.run), {})
-            row[f"{cell.data} {cell.measure}"] = _cell_text(cell)
-        columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+        for cell in sorted(cells, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
+            label = short(cell.label or "", SHORT) + " (by rules)" * ((cell.run, cell.label) in by_rules)
+            label += f", {Path(cell.run).name}" * bool(several and cell.run)
+            names = [cell.backbone] * ("backbone" in key) + [cell.method]
+            mine = [one for one in rows if one[: len(names)] == (*names,)]
+            row = (*names, label, cell.run) if cell.run or not mine else mine[0]
+            rows.setdefault(row, {})[f"{cell.data} {cell.measure}"] = _cell_text(cell)
+        order = list(dict.fromkeys((cell.backbone, cell.method) for cell in tables.cells if cell.table == number))
+        rows = dict(
+            sorted(rows.items(), key=lambda one: order.index(one[0][:2] if "backbone" in key else ("", one[0][0])))
+        )
+        columns = list(dict.fromkeys(f"{c.data} {c.measure}" for c in tables.cells if c.table == number))
         yield (
             f"Table {number}" if number.isdigit() else clean(number.capitalize(), NAME),
             [clean(column, NAME) for column in (*key, *columns)],
-            [[short(text, SHORT) for text in (*names[: len(key)], *(row.get(c, "") for c in columns))]
+            [[clean(text, 2 * SHORT) for text in (*names[: len(key)], *(row.get(c, "") for c in columns))]
              for names, row in rows.items()],
         )  # fmt: skip
 
@@ -81,6 +123,42 @@ def _reasons(tables: Tables) -> list[tuple[str, str, str]]:
     shown = [(short(label, SHORT), short(of, SHORT), clean(why, LONG)) for label, of, why in dict.fromkeys(reasons)]
     more = len(shown) - SHOWN
     return [*shown[:SHOWN], *([(f"{more:,} more", "", "see frame()")] if more > 0 else [])]
+
+
+@html.register
+def _(plan: TablePlan) -> str:
+    columns, rows = _planned(plan)
+    notes = (f"<p class='q'>{esc(note)}</p>" for note in plan.notes)
+    return page(f"<p><b>{esc(_plan_title(plan))}</b></p>{table(columns, rows)}", *notes)
+
+
+@text.register
+def _(plan: TablePlan) -> str:
+    columns, rows = _planned(plan)
+    return "\n".join([_plan_title(plan), *aligned([columns, *rows]), *(clean(note, LONG) for note in plan.notes)])
+
+
+def _plan_title(plan: TablePlan) -> str:
+    return f"What table {plan.table} of {plan.paper} takes"
+
+
+def _planned(plan: TablePlan) -> tuple[list[str], list[list[str]]]:
+    """Each build and run, then the sum; – is unknown."""
+    if plan.frame.empty:
+        return ["nothing"], []
+    numbers = [name for name in plan.frame if name not in ("data", "what", "reader")]
+    total = {name: plan.frame[name].sum(skipna=False) for name in numbers}
+    rows = [*plan.frame.to_dict("records"), {"data": "all", "what": "", "reader": "", **total}]
+    written = [[short(str(row[name]), SHORT) for name in ("data", "what", "reader")] for row in rows]
+    return list(plan.frame), [
+        [*names, *(_amount(name, row[name]) for name in numbers)] for names, row in zip(written, rows)
+    ]
+
+
+def _amount(name: str, value: float | None) -> str:
+    if value is None or value != value:
+        return "–"
+    return f"{value:,.2f}" if name in ("dollars", "hours") else f"{value:,.0f}"
 
 
 def _failing(verdict: Verdict) -> list[str]:

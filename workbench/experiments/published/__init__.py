@@ -53,7 +53,7 @@ class Paper:
     def rounding(self) -> dict[tuple[str, str], float]:
         """(table, measure) → half a unit of the last printed digit: a number stands for all that round to it."""
         digits: dict[tuple[str, str], int] = {}
-        for row in self.scores.itertuples():
+        for row in self.printed.itertuples():
             key, printed = (row.table, row.measure), len(f"{row.value!r}".partition(".")[2])
             digits[key] = max(printed, digits.get(key, 0))
         return {key: 0.5 * 10**-many for key, many in digits.items()}

@@ -1,0 +1,161 @@
+"""A table by one call: what is run for it, that every table of every paper goes through, and how it is written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+import workbench as wb
+from workbench.cli import app
+from workbench.errors import SettingError
+from workbench.experiments.published import paper, papers
+from workbench.experiments.recipes import recipes, tables_of
+from workbench.experiments.reproduce import plan, reproduce
+from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED
+from workbench.index import Index
+from workbench.views.tables import written
+
+TABLES = [(name, table) for name in papers() for table in tables_of(paper(name))]
+
+
+@pytest.fixture(scope="module")
+def small():
+    """A part of the bundled corpus with questions of two types."""
+    data = wb.load("meridian")
+    gold = {one for question in data.questions[:3] for one in question.support}
+    kept = [one for one in data.passages if one.id in gold]
+    rest = [one for one in data.passages if one.id not in gold]
+    return replace(data, name="small", passages=(*kept, *rest)[:24], questions=data.questions[:3], folder=None)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("tables")
+
+
+# -- what is run ------------------------------------------------------------------------------------------------------
+
+
+def test_every_table_of_scores_has_recipes():
+    assert {name for name, _ in TABLES} == set(papers())
+    for name in papers():
+        source = paper(name)
+        scores = set(source.scores["table"])
+        assert scores - set(tables_of(source)) == {"dotrag": {"1", "3"}, "catrag": {"hub bias"}}.get(name, set())
+
+
+def test_a_recipe_follows_the_conditions_of_the_paper():
+    first, *others = recipes(paper("bdtr"), "5")
+    assert others == [] and first.source == "musique/dev/hipporag-1000" and first.k == 200 and not first.judged
+    assert first.methods == (
+        "raptor", "bdtr[bgec=false,backbone=raptor]", "bdtr[iterations=0,backbone=raptor]", "bdtr[backbone=raptor]",
+    )  # fmt: skip
+    assert first.readers == ("direct",) and first.measures == ("em", "f1")
+    (first, *_) = recipes(paper("reasoning"), "5.4")
+    assert first.methods == ("ket_rag[profile=released]",) and first.judged and first.encoder == "all-minilm-l6-v2"
+    assert first.readers == tuple(
+        f"direct[prompt={one},extraction=thesis,temperature=0.3]" for one in ("sparql", "brief")
+    )
+    encoders = {one.encoder for one in recipes(paper("catrag"), "recall")}
+    assert encoders == {None, "contriever", "gtr-t5-base", "text-embedding-3-small"}
+    layers = recipes(paper("youtu"), "3")[0].layers
+    assert layers["tree"]["max_clusters"] == 200 and layers["schema_graph"]["evolution"] == "gated"
+
+
+def test_weights_that_are_not_here_give_way_to_those_that_are():
+    first = recipes(paper("bdtr"), "1")[0]
+    assert "gfm_rag" in first.methods or any("rmanluo" in one for one in first.methods)
+
+
+def test_what_cannot_be_run_says_what_can():
+    with pytest.raises(SettingError, match="has no table '9'; it has 1, text, 2"):
+        reproduce("bdtr", "9")
+    with pytest.raises(SettingError, match=r"nothing runs for table '1' of dotrag.*choose one of 2, 4"):
+        reproduce("dotrag", "1")
+    with pytest.raises(SettingError, match=r"has no questions; add a questions\.jsonl"):
+        reproduce("bdtr", "5", data=replace(wb.load("meridian"), questions=()))
+
+
+# -- every table ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "table"), TABLES, ids=["-".join(one).replace(" ", "") for one in TABLES])
+def test_every_table_goes_through_by_rules(small, place, name, table):
+    found = reproduce(name, table, "rules", data=small, limit=2, out=place, progress=False)
+    assert {cell.table for cell in found.cells} == {table}
+    assert {cell.verdict for cell in found.cells} <= {NOT_COMPARABLE, NOT_MEASURED}
+    measured = [cell for cell in found.cells if cell.ours is not None]
+    if name == "dotrag":  # sets of nodes as answers, which these questions do not have
+        assert "need gold that the questions of small do not have" in found.notes[-1]
+    else:
+        assert measured and all(cell.n in (1, 2) for cell in measured)
+        assert all(any("split and corpus: small" in why for why in cell.why) for cell in measured)
+        assert "(by rules)" in repr(found)
+
+
+def test_the_same_call_goes_on_and_gives_the_same(small, place, monkeypatch):
+    first = reproduce("bdtr", "5", "rules", data=small, limit=1, out=place, progress=False)
+    asked = []
+    search = wb.methods.METHODS["raptor"].search
+    monkeypatch.setattr(
+        wb.methods.METHODS["raptor"], "search", lambda self, *given: asked.append(given[0]) or search(self, *given)
+    )
+    assert reproduce("bdtr", "5", "rules", data=small, limit=1, out=place, progress=False) == first
+    assert asked == [], "nothing is asked twice"
+    monkeypatch.setattr(Index, "build", lambda *_, **given: Index.open(_[1 + 1]))
+    more = reproduce("bdtr", "5", "rules", data=small, limit=2, out=place, progress=False)
+    assert {cell.n for cell in more.cells if cell.n} == {2}
+
+
+# -- plans, forms, the command line -----------------------------------------------------------------------------------
+
+
+def test_a_plan_asks_nothing_and_sums(small):
+    planned = plan("bdtr", "5", "openai:gpt-4o-mini", data=small)
+    rows = planned.frame.set_index("what")
+    assert list(rows.index)[1:] == list(recipes(paper("bdtr"), "5")[0].methods)
+    assert rows.loc["raptor", "calls"] == 3, "one answer a question"
+    assert rows.loc["bdtr[backbone=raptor]", "calls"] >= 3 * 5 and rows["dollars"].iloc[1:].gt(0).all()
+    assert "What table 5 of bdtr takes" in repr(planned) and "all" in planned._repr_html_()
+    by_rules = plan("bdtr", "5", "rules", data=small)
+    assert by_rules.frame["dollars"].sum() == 0
+
+
+def test_it_is_written_in_four_forms(small, place):
+    found = reproduce("bdtr", "5", "rules", data=small, limit=2, out=place, progress=False)
+    rows = list(csv.DictReader(io.StringIO(written(found, "csv"))))
+    assert len(rows) == len(found.cells) and {row["verdict"] for row in rows} == {NOT_COMPARABLE}
+    assert all("split and corpus: small" in row["why"] for row in rows)
+    markdown = written(found, "markdown")
+    assert (
+        markdown.startswith("### Table 5\n\n| backbone | method |") and "| raptor (by rules) | 0.296 \\| " in markdown
+    )
+    latex = written(found, "latex")
+    assert r"\begin{tabular}{lllll}" in latex and r"\%" not in latex and r"$\mid$" in latex
+    hostile = replace(found.cells[0], label=r"a_b & \input{x} | ~^%$#{}")
+    latex = written(replace(found, cells=(hostile,)), "latex")
+    assert r"a\_b \& \textbackslash{}input\{x\}" in latex
+    assert r"\input" not in latex.replace(r"\textbackslash{}input", "")
+    assert r"a_b & \input{x} \| ~^%$#{}" in written(replace(found, cells=(hostile,)), "markdown")
+
+
+def test_the_command_line(small, place, tmp_path):
+    folder = wb.write_folder(small, tmp_path / "small")
+    runner = CliRunner()
+    words = ["table", "bdtr", "5", "--data", str(folder), "--limit", "1", "--out", str(place / "cli")]
+    said = runner.invoke(app, [*words, "--json"])
+    assert said.exit_code == 0, said.output
+    assert {cell["verdict"] for cell in json.loads(said.stdout)["cells"]} == {NOT_COMPARABLE}
+    assert "### Table 5" in runner.invoke(app, [*words, "--format", "markdown"]).output
+    assert "verdict" in runner.invoke(app, [*words, "--format", "csv"]).output
+    paid = runner.invoke(app, [*words, "--engine", "openai:gpt-4o-mini"])
+    assert paid.exit_code == 1 and "may cost money; say how much with --max-money" in paid.output.replace("\n", " ")
+    planned = runner.invoke(app, [*words, "--engine", "openai:gpt-4o-mini", "--plan"])
+    assert planned.exit_code == 0 and "What table 5 of bdtr takes" in planned.output
+    assert runner.invoke(app, [*words, "--format", "word"]).exit_code == 1

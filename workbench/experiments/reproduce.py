@@ -1,0 +1,227 @@
+"""A table of a paper by one call: the data, the indexes, the runs, and the paper's cells beside ours. Everything that
+exists already is kept: the same call goes on where it was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from workbench.data import Dataset, load
+from workbench.errors import SettingError
+from workbench.experiments import published
+from workbench.experiments.estimate import Estimate, Unasked, estimate_build, estimate_run
+from workbench.experiments.evaluate import evaluate
+from workbench.experiments.grid import grid
+from workbench.experiments.recipes import Recipe, recipes, slug, tables_of
+from workbench.experiments.run import Run
+from workbench.experiments.tables import Cell, Tables, tables
+from workbench.index import Index
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.engine import engine as known_engine
+from workbench.methods import method
+from workbench.places import home
+from workbench.reading import reader
+from workbench.records import Record
+
+REHEARSED = 40  # passages of the small index on which a plan counts prompts
+
+
+@dataclass(frozen=True)
+class Engines:
+    """Who is asked: for the index and the methods, for answers, and to judge them. By default one for all."""
+
+    steps: Engine
+    reader: Engine
+    judge: Engine
+
+    @classmethod
+    def of(cls, steps: Engine | str, reader: Engine | str | None = None, judge: Engine | str | None = None) -> Engines:
+        steps = known_engine(steps)
+        return cls(steps, known_engine(reader or steps), known_engine(judge or steps))
+
+
+def reproduce(
+    paper: str,
+    table: str,
+    engine: Engine | str = "rules",
+    *,
+    reader_engine: Engine | str | None = None,
+    judge: Engine | str | None = None,
+    data: Dataset | str | Path | None = None,
+    encoder: str | None = None,
+    limit: int | None = None,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Tables:
+    """The table with our numbers: gets the data, builds the indexes, runs methods and readers, and compares.
+
+    `data` stands in for all data sets of the table: its numbers fill the column of the first, and are not comparable.
+    `encoder` is by default the paper's, or where it does not say one, that of the bundled indexes; with rules for all
+    Steps, always the latter. `limit`: only so many questions. Indexes and runs are kept in `out`, by default
+    `tables/<paper>`, and shared by the tables of a paper. Raises :class:`SettingError` for a table that nothing runs
+    for."""
+    source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
+    place = Path(out or home() / "tables" / paper)
+    runs: list[Run] = []
+    stands_for: dict[str, str] = {}
+    for recipe, loaded in _with_data(source, table, data):
+        questions = _asked(loaded, limit)
+        index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
+        made = list(_runs(recipe, index, questions, asked, place, workers, progress))
+        if data is not None:
+            stands_for |= {str(run.folder): recipe.data for run in made}
+        runs += made
+    found = tables(paper, runs, stands_for=stands_for)
+    cells = tuple(cell for cell in found.cells if cell.table == table)
+    return replace(found, cells=cells, notes=(*found.notes, *_unmeasured(cells, runs)))
+
+
+def _unmeasured(cells: Sequence[Cell], runs: Sequence[Run]) -> Iterator[str]:
+    """Why a table stays empty although its runs are done."""
+    if any(cell.run for cell in cells):
+        return
+    names = ", ".join(dict.fromkeys(cell.measure for cell in cells))
+    data = ", ".join(dict.fromkeys(run.config["data"]["name"] for run in runs))
+    yield f"Nothing of this table was measured: {names} need gold that the questions of {data} do not have."
+
+
+@dataclass(frozen=True, repr=False)
+class TablePlan(Record):
+    """What a table will take. `frame`: a row for each build, and for each method and reader over each data set."""
+
+    paper: str
+    table: str
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def plan(
+    paper: str,
+    table: str,
+    engine: Engine | str = "rules",
+    *,
+    data: Dataset | str | Path | None = None,
+    limit: int | None = None,
+) -> TablePlan:
+    """What `reproduce` will take, before anything is asked: calls, tokens, dollars and hours of each build and of each
+    method with each reader.
+
+    No model is asked. The prompts are counted on an index of a few passages that rules write; retrieved passages are as
+    many as in the run itself, so the prompts are as long. Data sets that are not on this machine are left out, and
+    named."""
+    source, rows, notes = published.paper(paper), [], []
+    spec = engine if isinstance(engine, str) else engine.name
+    asked = RulesEngine() if spec == "rules" else Unasked(spec)
+    for recipe in _recipes(source, table)[: 1 if data is not None else None]:
+        try:
+            loaded = _load(data if data is not None else recipe.source)
+        except Exception as error:  # not on this machine, and no network
+            notes.append(f"{recipe.source} is left out: {str(error).splitlines()[0]}")
+            continue
+        build = estimate_build(loaded, asked, sample=0, layers=list(recipe.layers))
+        rows.append({"data": loaded.name, "what": f"index: {', '.join(recipe.layers)}", "reader": "", **_cost(build)})
+        rows += _rehearsed(recipe, loaded, asked, limit)
+    return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
+
+
+def _rehearsed(recipe: Recipe, loaded: Dataset, engine: Engine, limit: int | None) -> Iterator[dict[str, Any]]:
+    import tempfile
+
+    small = replace(loaded, passages=loaded.passages[:REHEARSED], questions=(), extractions={}, profiles=None)
+    with tempfile.TemporaryDirectory() as folder:
+        index = Index.build(small, RulesEngine(), folder, layers=list(recipe.layers), progress=False)
+        questions = list(loaded.questions)[:limit]
+        for spec in recipe.methods:
+            for of in recipe.readers or (None,):
+                read = reader(of, engine, index=index) if of else None
+                judge = engine if recipe.judged and of else None
+                cost = estimate_run(questions, [method(spec, index, engine)], read, judge=judge, k=recipe.k)
+                yield {"data": loaded.name, "what": spec, "reader": of or "", **_cost(cost)}
+
+
+def _cost(estimate: Estimate) -> dict[str, Any]:
+    total = estimate.total
+
+    def middle(value):
+        return None if value is None else value.value
+
+    seconds = middle(total.seconds)
+    return {
+        "calls": middle(total.calls), "prompt_tokens": middle(total.prompt_tokens),
+        "completion_tokens": middle(total.completion_tokens), "dollars": middle(total.money),
+        "hours": None if seconds is None else seconds / 3600,
+    }  # fmt: skip
+
+
+def _recipes(source: published.Paper, table: str) -> list[Recipe]:
+    found = recipes(source, table)
+    if not found:
+        raise SettingError(
+            f"nothing runs for table {table!r} of {source.name}: it holds no scores of methods over questions, or "
+            f"compares pairs of answers; choose one of {', '.join(tables_of(source))}"
+        )
+    return found
+
+
+def _with_data(
+    source: published.Paper, table: str, data: Dataset | str | Path | None
+) -> Iterator[tuple[Recipe, Dataset]]:
+    found = _recipes(source, table)
+    if data is None:
+        yield from ((recipe, _load(recipe.source)) for recipe in found)
+        return
+    loaded = _load(data)
+    yield from ((recipe, loaded) for recipe in found if recipe.data == found[0].data)
+
+
+def _load(data: Dataset | str | Path) -> Dataset:
+    return data if isinstance(data, Dataset) else load(data)
+
+
+def _asked(loaded: Dataset, limit: int | None) -> list:
+    if not loaded.questions:
+        raise SettingError(f"{loaded.name} has no questions; add a questions.jsonl to it")
+    return list(loaded.questions)[:limit]
+
+
+def _encoder(recipe: Recipe, engines: Engines, given: str | None) -> str | None:
+    """By default the paper's, with a model."""
+    return given or (None if isinstance(engines.steps, RulesEngine) else recipe.encoder)
+
+
+def _index(
+    recipe: Recipe, loaded: Dataset, engines: Engines, encoder: str | None, place: Path, progress: bool
+) -> Index:
+    folder = place / "indexes" / slug(loaded.name, engines.steps.name, encoder)
+    settings = {kind: said for kind, said in recipe.layers.items() if said}
+    return Index.build(
+        loaded, engines.steps, folder, encoder=encoder, layers=list(recipe.layers), settings=settings, progress=progress
+    )
+
+
+def _runs(
+    recipe: Recipe,
+    index: Index,
+    questions: list,
+    engines: Engines,
+    place: Path,
+    workers: int | None,
+    progress: bool,
+) -> Iterator[Run]:
+    """One run for each reader, over the same evidence; one without a reader for measures of rankings."""
+    methods = [method(spec, index, engines.steps) for spec in recipe.methods]
+    name = slug(index.name, engines.steps.name, engines.reader.name, index.manifest["encoder"]["name"], str(recipe.k))
+    folder, given = place / "runs" / name, {"k": recipe.k, "workers": workers, "progress": progress}
+    measures = recipe.measures
+    if not recipe.readers:
+        yield evaluate(questions, methods, None, folder / "rankings", measures=measures, **given)
+        return
+    readers = [reader(spec, engines.reader, index=index) for spec in recipe.readers]
+    judge = engines.judge if recipe.judged else None
+    done = grid(questions, methods, readers, folder, measures=measures, judge=judge, **given)
+    yield from done.runs.values()
