@@ -58,7 +58,7 @@ def test_all_questions_may_be_drawn_and_no_more():
     assert sorted(ids(drawn(QUESTIONS[:5], Sample(5, 1), "x"))) == ids(QUESTIONS[:5])
     with pytest.raises(DataError, match="my has 5 questions, so 6 cannot be drawn from it; ask for at most 5"):
         drawn(QUESTIONS[:5], Sample(6, 1), "my")
-    with pytest.raises(DataError, match="my has 0 questions.* corpus alone"):
+    with pytest.raises(DataError, match="my has 0 questions, so 1 cannot be drawn from it; it is a corpus alone"):
         drawn((), Sample(1, 1), "my")
 
 
