@@ -54,6 +54,19 @@ def test_it_depends_on_nothing_but_questions_n_and_seed():
     assert drawn(QUESTIONS, Sample(20, 8), "x") != first != drawn(QUESTIONS[::-1], Sample(20, 7), "x")
 
 
+def test_so_many_of_each_number_of_hops_one_of_each_in_turn():
+    hopped = [replace(question, hops=1 + (number > 20)) for number, question in enumerate(QUESTIONS[:60])]
+    found = drawn(hopped, Sample(7, 42, per_hop=True), "my")
+    assert [question.hops for question in found] == [1, 2] * 7 and len({*ids(found)}) == 14
+    assert found[::2] == tuple(random.Random(42).sample(hopped[:21], 7))
+    said = sampling.described(found, Sample(7, 42, per_hop=True), 60)
+    assert said["rule"] == sampling.PER_HOP and parse("a/7-per-hop@42", "a") == ("a", Sample(7, 42, per_hop=True))
+    with pytest.raises(DataError, match="my, of 1 hop, has 21 questions, so 22 cannot be drawn"):
+        drawn(hopped, Sample(22, 1, per_hop=True), "my")
+    with pytest.raises(DataError, match=r"my does not give the number of hops of every question.* as my/7@1"):
+        drawn([*hopped, QUESTIONS[99]], Sample(7, 1, per_hop=True), "my")
+
+
 def test_all_questions_may_be_drawn_and_no_more():
     assert sorted(ids(drawn(QUESTIONS[:5], Sample(5, 1), "x"))) == ids(QUESTIONS[:5])
     with pytest.raises(DataError, match="my has 5 questions, so 6 cannot be drawn from it; ask for at most 5"):
@@ -85,6 +98,8 @@ def test_a_sample_of_what_has_no_such_name_is_a_path(tmp_path, monkeypatch):
         ("musique/dev/0@42", "n is '0', where a whole number from 1 on"),
         ("musique/dev/-5@42", "n is '-5'"),
         ("musique/dev/@42", "n is ''"),
+        ("musique/dev/0-per-hop@42", "n is '0'"),
+        ("musique/dev/5-per-hops@42", "n is '5-per-hops'"),
         ("musique/dev/0500@42", "n is '0500'.*without leading zeros"),
         ("musique/dev/5e2@42", "n is '5e2'"),
         ("musique/dev/٥@42", "n is '٥'"),
@@ -217,6 +232,22 @@ def test_a_published_corpus_stays_whole(monkeypatch, tmp_path):
     assert data.passages == whole.passages and data.questions == drawn(whole.questions, Sample(3, 5), "x")
     assert data.name == "popqa/hipporag-1000/3@5" and data.fingerprint == whole.fingerprint
     assert data.origin.source == whole.origin.source and data.origin.settings["of"] == 9
+
+
+def test_questions_on_triples_by_hops_as_in_metaqa(monkeypatch):
+    entry = ENTRIES["metaqa/vanilla/test"]
+    monkeypatch.setitem(ENTRIES, entry.id, replace(entry, triples=1, questions=12))
+    folder = registry.cache() / entry.id
+    folder.mkdir(parents=True)
+    (folder / "triples.tsv").write_text("Ash\tdirected_by\tMira Pell\n")
+    for hops in (1, 2, 3):
+        lines = (f'{{"id": "{hops}-{n}", "question": "?", "topic_entity": "Ash"}}\n' for n in range(4))
+        (folder / f"questions_{hops}hop.jsonl").write_text("".join(lines))
+    data = load("metaqa/vanilla/test/2-per-hop@42")
+    assert [question.hops for question in data.questions] == [1, 2, 3, 1, 2, 3]
+    assert data.triples == load("metaqa/vanilla/test").triples and data.origin.settings["rule"] == sampling.PER_HOP
+    kept = write_folder(data, folder / "2-per-hop@42")
+    assert load("metaqa/vanilla/test/2-per-hop@42").folder == kept
 
 
 def test_a_part_of_the_questions_has_no_samples(monkeypatch, tmp_path):

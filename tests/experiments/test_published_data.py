@@ -22,4 +22,4 @@ def test_each_is_a_data_set_by_name(source, name):
     """By the name that a run states: not a short one, which stands for another."""
     entry = find(name)
     assert entry is not None and entry.id == name
-    assert name in ENTRIES or (entry.whole.pooled and entry.whole.id in ENTRIES)
+    assert name in ENTRIES or entry.whole.id in ENTRIES

@@ -83,12 +83,13 @@ def _sampled(entry: Entry, sample: Sample) -> Entry:
     """The entry of a sample. How many passages it has is known where the corpus stays whole."""
     if entry.questions is not None:
         sampling.enough(entry.questions, sample, entry.id)
+    each = " of each number of hops" if sample.per_hop else ""
     return replace(
         entry,
         id=f"{entry.id}/{sample}",
-        of=f"{counted(sample.n, 'question')} drawn with seed {sample.seed} of: {entry.of}",
+        of=f"{counted(sample.n, 'question')}{each} drawn with seed {sample.seed} of: {entry.of}",
         passages=None if entry.pooled else entry.passages,
-        questions=sample.n,
+        questions=None if sample.per_hop else sample.n,
         copies=(),
         whole=entry,
         sample=sample,
