@@ -14,7 +14,7 @@ from workbench.experiments.run import Run
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, compare, tables
 from workbench.records import Question
 
-TEST = {"name": "metaqa/vanilla/test", "fingerprint": ""}
+TEST = {"name": "metaqa/vanilla/test/300-per-hop@42", "fingerprint": ""}
 DOTRAG = {"h_max": 3, "t_max": 3, "stop_on_complete": False}
 QUESTIONS = tuple(
     Question(f"{hops}-{at}", "?", ("x",), hops=hops, answer_set=True) for hops in (1, 2, 3) for at in range(300)
@@ -159,7 +159,7 @@ def test_what_differs_is_named(ask):
     assert {
         "model: the run does not say, there gpt-4o-mini",
         "profiles: made by rules, not by a model",
-        "split and corpus: metaqa, there metaqa/vanilla/test",
+        "split and corpus: metaqa, there metaqa/vanilla/test/300-per-hop@42",
         "questions: 30, there 300",
         "passages: the run does not say, there it is not said",
     } <= {*cell.why}

@@ -7,7 +7,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from workbench.data import registry
+from workbench.data import registry, sampling
 from workbench.data.documents import is_documents, read_documents
 from workbench.data.folder import Dataset, Extraction, is_folder, questions_in, read_folder
 from workbench.data.graph import GoldGraph
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def load(data: str | Path, *, offline: bool | None = None, strict: bool = False, **options: Any) -> Dataset:
-    """Load a data set by name (`"meridian"`, `"musique"`, `"musique/dev/ketrag-500"`) or by folder.
+    """Load a data set by name (`"meridian"`, `"musique"`, a sample such as `"musique/dev/500@42"`) or by folder.
 
     A folder may be a data folder, a publisher's layout, an index of another program, or documents (`.txt`, `.md`,
     `.pdf`); its content determines which, tried in this order (`docs/data.md`). In every case, a `questions.jsonl` in
@@ -50,9 +50,11 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
 
     Raises :class:`DataError` for data that cannot be found or read, :class:`SettingError` for invalid options.
     """
-    if str(data) in BUNDLED:
+    name, sample = sampling.parse(str(data), BUNDLED)
+    if name in BUNDLED:
         _no_options(data, options)
-        return read_folder(next(place / data for place in _PLACES if (place / data).is_dir()), name=str(data))
+        bundled = read_folder(next(place / name for place in _PLACES if (place / name).is_dir()), name=name)
+        return registry.drawn(bundled, sample) if sample else bundled
     if entry := registry.find(str(data)):
         return registry.load_entry(entry, offline, **options)
     path = Path(data).expanduser()

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.errors import DataError
 from workbench.text import storable
 
-_KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
+_KINDS = {str: "a string", int: "a whole number", bool: "true or false", list: "a list", dict: "an object"}
 
 
 def rows(path: Path) -> Iterator[tuple[str, dict]]:

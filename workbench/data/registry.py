@@ -1,4 +1,5 @@
-"""The named data sets: `find`, `load_entry`, and the table that `wb.datasets()` shows."""
+"""The named data sets: `find`, `load_entry`, and the table that `wb.datasets()` shows. Samples of them have names, too
+(`sampling.py`)."""
 
 from __future__ import annotations
 
@@ -7,18 +8,22 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from workbench.data import sampling
 from workbench.data.folder import Dataset, is_folder, read_folder
 from workbench.data.origin import Origin
-from workbench.data.sources import anonyrag, hipporag, hover, ketrag, metaqa, ultradomain
+from workbench.data.sampling import Sample
+from workbench.data.sources import anonyrag, development, graphrag_bench, hipporag, hover, ketrag, metaqa, ultradomain
 from workbench.data.sources.entry import Converted, Copy, Entry
 from workbench.data.sources.fetch import cache, fetch, source_folder
 from workbench.errors import DataError, SettingError
 from workbench.records import Record
+from workbench.text import counted
 
+FAMILIES = (hipporag, development, hover, ketrag, metaqa, ultradomain, anonyrag, graphrag_bench)
 ENTRIES: dict[str, Entry] = {
     entry.id: entry
     for entry in sorted(
-        (entry for family in (hipporag, hover, ketrag, metaqa, ultradomain, anonyrag) for entry in family.ENTRIES),
+        (entry for family in FAMILIES for entry in family.ENTRIES),
         key=lambda entry: entry.id,
     )
 }
@@ -38,6 +43,7 @@ ALIASES = {
     "metaqa/vanilla": "metaqa/vanilla/dev",
     "ultradomain": "ultradomain/cs",
     "anonyrag": "anonyrag/eng",
+    "graphrag-bench": "graphrag-bench/textbooks",
 }
 
 
@@ -64,14 +70,37 @@ class Catalogue(Record):
 
 
 def find(name: str) -> Entry | None:
-    """The entry of an id or of a bare name; None if it is neither."""
-    return ENTRIES.get(ALIASES.get(name, name))
+    """The entry of an id, of a bare name, or of a sample of either, whose id is its name; None if it is none of them.
+
+    Raises :class:`DataError` if n or the seed of a sample is none, or n is more than there are.
+    """
+    name, sample = sampling.parse(name, (*ALIASES, *ENTRIES))
+    entry = ENTRIES.get(ALIASES.get(name, name))
+    return _sampled(entry, sample) if entry and sample else entry
+
+
+def _sampled(entry: Entry, sample: Sample) -> Entry:
+    """The entry of a sample. How many passages it has is known where the corpus stays whole."""
+    if entry.questions is not None:
+        sampling.enough(entry.questions, sample, entry.id)
+    each = " of each number of hops" if sample.per_hop else ""
+    return replace(
+        entry,
+        id=f"{entry.id}/{sample}",
+        of=f"{counted(sample.n, 'question')}{each} drawn with seed {sample.seed} of: {entry.of}",
+        passages=None if entry.pooled else entry.passages,
+        questions=None if sample.per_hop else sample.n,
+        copies=(),
+        whole=entry,
+        sample=sample,
+    )
 
 
 def near(name: str, others: tuple[str, ...] = ()) -> str:
     """The part of an error that lists similar names and all known ones."""
     known = (*others, *ALIASES, *ENTRIES)
-    close = difflib.get_close_matches(name, known, n=3)
+    name, slash, sample = name.rpartition("/") if "@" in name.rpartition("/")[2] else (name, "", "")
+    close = [f"{one}{slash}{sample}" for one in difflib.get_close_matches(name, known, n=3)]
     guess = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
     return f"{guess}Known are {', '.join(known)}"
 
@@ -99,13 +128,16 @@ def datasets(bundled: tuple[Known, ...] = ()) -> Catalogue:
 def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
     """Read an entry: from a data folder if there is one, otherwise from its publisher's files.
 
-    Raises :class:`DataError` if files cannot be obtained or the counts differ from the known ones.
+    The folder of a sample is one of its own; otherwise the sample is drawn from its whole data set, always from all of
+    its questions. Raises :class:`DataError` if files cannot be obtained or the counts differ from the known ones.
     """
     if unknown := set(options) - set(entry.options):
         takes = ", ".join(entry.options) or "no options: its passages are its publisher's"
         raise SettingError(f"{entry.id!r} does not know {', '.join(sorted(unknown))}; it takes {takes}")
     if not options and (kept := _kept(entry)):
         return _read_kept(entry, *kept)
+    if entry.sample and not entry.pooled:
+        return drawn(load_entry(entry.whole, offline, **options), entry.sample, entry.whole.questions)
     if not entry.files:
         raise DataError(
             f"{entry.id} is not here: {entry.note}. Put its data folder into {cache() / entry.id}, or set "
@@ -114,7 +146,7 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
     files = fetch(entry, offline)
     try:
         converted = entry.read(source_folder(entry), **options)
-        _check(entry, converted)
+        _check(entry.whole or entry, converted)
     except DataError as error:
         again = f"deleted together with their .sha256, the files in {source_folder(entry)} are downloaded anew"
         raise DataError(f"{error}; {again}") from None
@@ -123,6 +155,12 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
         notes.append("its publisher gives no hash of every file: those without are compared with their first use here")
     if converted.repeated:
         notes.append(f"{converted.repeated:,} exact repetitions are left out")
+    settings = {**options, "repeated": converted.repeated}
+    if entry.sample:
+        questions = sampling.drawn(converted.questions, entry.sample, entry.whole.id)
+        settings |= sampling.described(questions, entry.sample, len(converted.questions))
+        passages = sampling.pooled(converted.passages, converted.paragraphs, questions)
+        converted = replace(converted, passages=passages, questions=questions)
     if entry.documents and converted.documents != entry.documents:
         notes.append(f"{converted.documents} documents were found, where the literature counts {entry.documents}")
     if entry.note:
@@ -134,9 +172,26 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
         converted.extractions,
         source_folder(entry),
         triples=converted.triples,
-        origin=Origin(
-            f"{entry.of}; {entry.page}", {**options, "repeated": converted.repeated}, files, notes=tuple(notes)
-        ),
+        origin=Origin(f"{entry.of}; {entry.page}", settings, files, notes=tuple(notes)),
+    )
+
+
+def drawn(data: Dataset, sample: Sample, known: int | None = None) -> Dataset:
+    """A sample of a data set whose corpus stays whole. `known` is how many questions the whole data set has: drawn from
+    fewer, its name would stand for other questions, so that is an error."""
+    if known is not None and len(data.questions) != known:
+        raise DataError(
+            f"{data.folder} holds {len(data.questions):,} of the {counted(known, 'question')} of {data.name}, so a "
+            f"sample of it would not be {data.name}/{sample}; take all questions, or the first few with `limit`"
+        )
+    questions = sampling.drawn(data.questions, sample, data.name)
+    said = sampling.described(questions, sample, len(data.questions))
+    origin = data.origin or Origin(data.name)
+    return replace(
+        data,
+        name=f"{data.name}/{sample}",
+        questions=questions,
+        origin=replace(origin, settings={**origin.settings, **said}),
     )
 
 
@@ -155,6 +210,8 @@ def _kept(entry: Entry) -> tuple[Path, Copy | None] | None:
 
 def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> Dataset:
     data = read_folder(folder, entry.id)
+    if entry.sample:
+        _check_sample(entry, data)
     found = (len(data.passages), len(data.questions), len(data.triples))
     if copy and found == (copy.passages, copy.questions, copy.triples):
         notes = [copy.note] if copy.note else []
@@ -168,6 +225,19 @@ def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> Dataset:
     return replace(
         data, origin=Origin(f"{entry.of}; {entry.page}", notes=(f"licence of the data: {entry.licence}", *notes))
     )
+
+
+def _check_sample(entry: Entry, data: Dataset) -> None:
+    """A folder under the name of a sample holds that sample and no other."""
+    said = data.origin.settings if data.origin else {}
+    expected = sampling.described(data.questions, entry.sample, said.get("of", 0))
+    for what in ("n", "seed", "rule", "ids"):
+        if said.get(what) != expected[what]:
+            raise DataError(
+                f"{data.folder} does not hold {entry.id}: in its origin.json {what!r} is {said.get(what)!r}, where "
+                f"{expected[what]!r} is expected of its questions; load it by its folder, or delete it to have the "
+                "sample drawn"
+            )
 
 
 def _check(entry: Entry, found: Converted, folder: Path | None = None) -> None:

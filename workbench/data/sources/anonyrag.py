@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from workbench.data.sources.entry import Converted, Entry, File, one, passages
-from workbench.errors import DataError
+from workbench.data.sources.entry import Converted, Entry, File, one, passages, table
 from workbench.records import Question
 from workbench.text import storable
 
@@ -17,8 +16,8 @@ _REVISION = "daef2d5c1eafb2d2f5327f4ae45fc0904d48942e"
 def read(folder: Path, language: str) -> Converted:
     """`annoyrag_<language>_text_chunks.parquet` (idx, title, chunk) and `…_qa.parquet` (question, answer, relations,
     entities, query_type). `relations` and `entities` are those that a question was made from, and are not read."""
-    chunks = _rows(one(folder, f"annoyrag_{language}_text_chunks.parquet"), "idx", "title", "chunk")
-    asked = _rows(
+    chunks = table(one(folder, f"annoyrag_{language}_text_chunks.parquet"), "idx", "title", "chunk")
+    asked = table(
         one(folder, f"annoyrag_{language}_qa.parquet"), "question", "answer", "relations", "entities", "query_type"
     )
     kept, repeated = passages(
@@ -34,19 +33,6 @@ def read(folder: Path, language: str) -> Converted:
         for number, row in enumerate(asked, 1)
     )
     return Converted(kept, questions, repeated=repeated)
-
-
-def _rows(path: Path, *columns: str) -> list[dict]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{path} is no Parquet file ({error}); delete it and fetch it again") from None
-    if missing := set(columns) - set(table.column_names):
-        raise DataError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(table.column_names)}")
-    return table.select(columns).to_pylist()
 
 
 def _novels(language: str, novels: str, passages: int, questions: int) -> Entry:

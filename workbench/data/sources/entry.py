@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.data.folder import Extraction
+from workbench.data.sampling import Sample
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
 
@@ -35,7 +36,8 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A publisher's files as records. `repeated` counts the duplicate passages that were removed."""
+    """A publisher's files as records. `repeated` counts the duplicate passages that were removed. `paragraphs` holds
+    question id → ids of passages, if the questions bring their own and the corpus is these, pooled."""
 
     passages: tuple[Passage, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -44,13 +46,16 @@ class Converted:
     repeated: int = 0
     documents: int | None = None
     notes: tuple[str, ...] = ()
+    paragraphs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Entry(Record):
     """A named data set. Counts are the publisher's and are checked after reading; None means unknown.
 
-    `read(folder, **options)` reads the folder with the files; `options` lists its options.
+    `read(folder, **options)` reads the folder with the files; `options` lists its options. `pooled` states that every
+    question brings its own paragraphs, so that a sample of the questions has a corpus of its own. A sample names its
+    `whole`, whose files it is drawn from.
     """
 
     id: str
@@ -67,6 +72,9 @@ class Entry(Record):
     copies: tuple[Copy, ...] = ()
     options: tuple[str, ...] = ()
     note: str = ""
+    pooled: bool = False
+    whole: Entry | None = None
+    sample: Sample | None = None
 
 
 def passage_id(prefix: str, title: str, text: str) -> str:
@@ -86,6 +94,20 @@ def passages(prefix: str, texts: Iterable[tuple[str, str]]) -> tuple[tuple[Passa
         identifier = passage_id(prefix, title, text)
         found.setdefault(identifier, Passage(identifier, title, text))
     return tuple(found.values()), count - len(found)
+
+
+def table(path: Path, *columns: str) -> list[dict]:
+    """The rows of a Parquet file, with these columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path} is no Parquet file ({error}); delete it and fetch it again") from None
+    if missing := set(columns) - set(found.column_names):
+        raise DataError(f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(found.column_names)}")
+    return found.select(columns).to_pylist()
 
 
 def one(folder: Path, pattern: str) -> Path:

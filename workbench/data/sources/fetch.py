@@ -30,8 +30,8 @@ def cache() -> Path:
 
 
 def source_folder(entry: Entry) -> Path:
-    """The folder of an entry's files."""
-    return cache() / entry.id / "source"
+    """The folder of an entry's files; a sample has those of its whole data set."""
+    return cache() / (entry.whole or entry).id / "source"
 
 
 def is_offline(asked: bool | None = None) -> bool:

@@ -21,7 +21,7 @@ from workbench.data.folder import Extraction
 from workbench.data.sources.entry import Converted, Copy, Entry, File, one, passage_id, passages
 from workbench.errors import DataError
 from workbench.records import Question
-from workbench.text import storable
+from workbench.text import counted, storable
 
 _HUB = "https://huggingface.co/datasets/osunlp/HippoRAG_2"
 _REVISION = "5ec05b38deecc3318bb432c69865959c56058990"
@@ -66,6 +66,41 @@ def _converted(corpus: Path, asked: Path, extracted: list[Path]) -> Converted:
         extractions, left_out = _extractions(extracted[0], prefix, known)
         notes.append(f"{left_out} extracted entries that are no triples are left out")
     return Converted(kept, tuple(_apart(questions)), extractions, repeated=repeated, notes=tuple(notes))
+
+
+def read_pooled(rows: Iterable[tuple[str, dict]], family: str) -> Converted:
+    """(place, row) of questions that bring their own paragraphs, gold and others, in `context` or `paragraphs`. The
+    corpus is all of these, each once, in the order in which they occur."""
+    rows, prefix = list(rows), _PREFIXES[family]
+    try:
+        own = [
+            [(_title(title, family), storable(_joined(text, family))) for title, text in _paragraphs(row)]
+            for _, row in rows
+        ]
+        kept, repeated = passages(prefix, (paragraph for paragraphs in own for paragraph in paragraphs))
+        known = {passage.id for passage in kept}
+        questions = [_question(row, family, prefix, known, where) for where, row in rows]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        place = rows[0][0].partition(", ")[0] if rows else family
+        raise DataError(
+            f"{place} has not the layout of {family} ({type(error).__name__}: {error}); fetch it again"
+        ) from None
+    questions = list(_apart(questions))
+    ids = ((passage_id(prefix, title.strip(), text.strip()) for title, text in paragraphs) for paragraphs in own)
+    lacking = sum(not question.support for question in questions)
+    notes = (f"{counted(lacking, 'question')} without gold among the paragraphs: no support",) if lacking else ()
+    return Converted(
+        kept,
+        tuple(questions),
+        repeated=repeated,
+        notes=notes,
+        paragraphs={question.id: tuple(dict.fromkeys(paragraphs)) for question, paragraphs in zip(questions, ids)},
+    )
+
+
+def _paragraphs(row: dict) -> Iterator[tuple[str, Any]]:
+    """(title, text or sentences) of all paragraphs of a question."""
+    return (_titled(passage) for passage in row.get("context") or row["paragraphs"])
 
 
 def _apart(questions: Iterable[Question]) -> Iterator[Question]:
@@ -262,17 +297,17 @@ def _published(
     )
 
 
-_MUSIQUE = ("CC BY 4.0", "Trivedi et al. 2022, MuSiQue, TACL 10")
-_HOTPOT = ("CC BY-SA 4.0", "Yang et al. 2018, HotpotQA, EMNLP")
-_TWO_WIKI = ("Apache-2.0", "Ho et al. 2020, 2WikiMultiHopQA, COLING")
+MUSIQUE = ("CC BY 4.0", "Trivedi et al. 2022, MuSiQue, TACL 10")
+HOTPOT = ("CC BY-SA 4.0", "Yang et al. 2018, HotpotQA, EMNLP")
+TWO_WIKI = ("Apache-2.0", "Ho et al. 2020, 2WikiMultiHopQA, COLING")
 _UNSEEN = "the names of these two files could not be checked against the publisher's list"
 
 ENTRIES = (
     _published(
-        "musique/dev/hipporag-1000", "musique", f"MuSiQue-Answerable, development, {_SAMPLED}", 11656, 1000, *_MUSIQUE
+        "musique/dev/hipporag-1000", "musique", f"MuSiQue-Answerable, development, {_SAMPLED}", 11656, 1000, *MUSIQUE
     ),
     _published(
-        "hotpotqa/dev/hipporag-1000", "hotpotqa", f"HotpotQA distractor, development, {_SAMPLED}", 9811, 1000, *_HOTPOT
+        "hotpotqa/dev/hipporag-1000", "hotpotqa", f"HotpotQA distractor, development, {_SAMPLED}", 9811, 1000, *HOTPOT
     ),
     _published(
         "2wikimultihopqa/dev/hipporag-1000",
@@ -280,7 +315,7 @@ ENTRIES = (
         f"2WikiMultiHopQA, development, {_SAMPLED}",
         6119,
         1000,
-        *_TWO_WIKI,
+        *TWO_WIKI,
     ),
     _published(
         "popqa/hipporag-1000",
@@ -332,7 +367,7 @@ ENTRIES = (
             ),
         ),
         partial(read, name="musique_train"),
-        *_MUSIQUE,
+        *MUSIQUE,
         "https://github.com/OSU-NLP-Group/HippoRAG/tree/3d95d255a8db0c1699b853cfb4fbe5056708162d/data",
         passages=1890,
         questions=100,
@@ -346,7 +381,7 @@ ENTRIES = (
             File("hotpotqa_train_corpus.json", f"{_LEGACY}/data/hotpotqa_train_corpus.json", megabytes=0.7),
         ),
         partial(read, name="hotpotqa_train"),
-        *_HOTPOT,
+        *HOTPOT,
         "https://github.com/OSU-NLP-Group/HippoRAG/tree/3d95d255a8db0c1699b853cfb4fbe5056708162d/data",
         passages=994,
         questions=100,
@@ -358,7 +393,7 @@ ENTRIES = (
         "hops and support are derived, not the authors'",
         (),
         read,
-        *_TWO_WIKI,
+        *TWO_WIKI,
         "https://github.com/OSU-NLP-Group/HippoRAG/tree/191f281122e2437743daf1dd2dae23059a14c088/reproduce/dataset",
         passages=6119,
         questions=137,

@@ -1,0 +1,162 @@
+"""The whole development sets and GraphRAG-Bench, on small files of invented content in their publishers' layouts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from workbench.data import load
+from workbench.data.registry import ENTRIES
+from workbench.data.sources import development, graphrag_bench
+from workbench.data.sources.entry import passage_id
+from workbench.data.sources.fetch import source_folder
+from workbench.errors import DataError
+
+ROPES = ("Orsby &amp; Co.", ["A firm.", " It sells rope."])
+QUELL, OTHER = ("Quell", ["A river.", " It is long."]), ("Other", ["x"])
+
+
+def hotpot(name: str, *context, facts=(("Quell", 0), ("Orsby &amp; Co.", 1), ("Quell", 1))) -> dict:
+    return {
+        "id": name, "question": "Which is older?", "answer": "Quell", "type": "comparison", "level": "hard",
+        "supporting_facts": {"title": [title for title, _ in facts], "sent_id": [sentence for _, sentence in facts]},
+        "context": {"title": [title for title, _ in context], "sentences": [texts for _, texts in context]},
+    }  # fmt: skip
+
+
+def two_wiki(row: dict) -> dict:
+    """The same as the authors of 2WikiMultiHopQA write it: what is nested is JSON in a string."""
+    facts, context = row["supporting_facts"], row["context"]
+    return {
+        "_id": row["id"], "question": row["question"], "answer": row["answer"], "type": row["type"],
+        "supporting_facts": json.dumps(list(zip(facts["title"], facts["sent_id"]))),
+        "context": json.dumps(list(zip(context["title"], context["sentences"]))), "evidences": "[]",
+    }  # fmt: skip
+
+
+def parquet(path, rows):
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path.parent
+
+
+def test_hotpotqa_joins_sentences_with_nothing_and_resolves_titles(tmp_path):
+    rows = [hotpot("5a77", ROPES, OTHER, QUELL), hotpot("5a78", QUELL, ROPES, ROPES)]
+    found = development.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
+    texts = [("Orsby & Co.", "A firm. It sells rope."), ("Other", "x"), ("Quell", "A river. It is long.")]
+    ropes, other, quell = (passage_id("hp", *text) for text in texts)
+    assert [(passage.title, passage.text) for passage in found.passages] == texts and found.repeated == 3
+    assert found.paragraphs == {"5a77": (ropes, other, quell), "5a78": (quell, ropes)}
+    first = found.questions[0]
+    assert (first.id, first.answers, first.type, first.hops) == ("5a77", ("Quell",), "comparison", 2)
+    assert first.support == (quell, ropes) and found.notes == ()
+
+
+def test_2wikimultihopqa_joins_them_with_a_space_and_reads_json_in_strings(tmp_path):
+    rows = [two_wiki(hotpot("a1", ("Quell", ["A river.", "It is long."]), OTHER, facts=[("Quell", 0)]))]
+    found = development.read_two_wiki(parquet(tmp_path / "dev.parquet", rows))
+    assert [passage.text for passage in found.passages] == ["A river. It is long.", "x"]
+    [question] = found.questions
+    assert (question.id, question.type, question.hops) == ("a1", "comparison", 2)
+    assert question.support == (found.passages[0].id,) and found.passages[0].id.startswith("tw-")
+
+
+def test_gold_that_is_not_among_the_paragraphs_is_counted(tmp_path):
+    rows = [hotpot("5a77", ROPES, QUELL), hotpot("5a78", OTHER, facts=[("Gone", 0)])]
+    found = development.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
+    assert [len(question.support) for question in found.questions] == [2, 0]
+    assert found.notes == ("1 question without gold among the paragraphs: no support",)
+
+
+def test_a_question_twice_has_two_ids_and_its_own_paragraphs(tmp_path):
+    rows = [hotpot("5a77", ROPES, QUELL), hotpot("5a77", QUELL, OTHER)]
+    found = development.read_hotpotqa(parquet(tmp_path / "validation-00000-of-00001.parquet", rows))
+    assert list(found.paragraphs) == ["5a77", "5a77-2"] and found.paragraphs["5a77"] != found.paragraphs["5a77-2"]
+
+
+@pytest.mark.parametrize(
+    ("read", "file", "row", "said"),
+    [
+        (development.read_hotpotqa, "validation-0.parquet", {"id": "a"}, "has no column answer, context"),
+        (
+            development.read_hotpotqa, "validation-0.parquet", hotpot("a", QUELL) | {"context": {"title": ["x"]}},
+            "has not HotpotQA's columns .*sentences.*fetch it again",
+        ),
+        (
+            development.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[["},
+            "has not 2WikiMultiHopQA's columns",
+        ),
+        (
+            development.read_two_wiki, "dev.parquet", two_wiki(hotpot("a", QUELL)) | {"context": "[[]]"},
+            "dev.parquet has not the layout of 2wikimultihopqa .*fetch it again",
+        ),
+    ],
+)  # fmt: skip
+def test_another_layout_is_an_error_that_names_the_file(tmp_path, read, file, row, said):
+    with pytest.raises(DataError, match=said):
+        read(parquet(tmp_path / file, [row]))
+
+
+def test_musique_without_paragraphs_is_an_error(tmp_path):
+    (tmp_path / "musique_ans_v1.0_dev.jsonl").write_text('{"id": "2hop__1_2", "question": "?", "answer": "x"}\n')
+    with pytest.raises(DataError, match=r"dev.jsonl has not the layout of musique \(KeyError: 'paragraphs'\)"):
+        development.read_musique(tmp_path)
+
+
+def test_a_changed_file_is_not_read(tmp_path, monkeypatch):
+    """The hashes are known, so a development set is the same everywhere or nowhere."""
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
+    for name in ("hotpotqa/dev", "musique/dev", "2wikimultihopqa/dev"):
+        entry = ENTRIES[name]
+        source_folder(entry).mkdir(parents=True)
+        (source_folder(entry) / entry.files[0].name).write_text("{}")
+        with pytest.raises(DataError, match=f"has SHA-256 .*, not {entry.files[0].sha256} as its publisher gives"):
+            load(f"{name}/500@42")
+
+
+def books(folder, **questions):
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(1, graphrag_bench.BOOKS + 1):
+        (folder / f"textbook{number}.md").write_text(f"# Book {number}\n\n" + f"Text of book {number}. " * 40)
+    for kind in graphrag_bench.KINDS:
+        row = {"Question": f"Is it {kind}?", "Answer": "True"} | questions.get(kind, {})
+        (folder / f"{kind}.jsonl").write_text(json.dumps(row) + "\n")
+    return folder
+
+
+def test_graphrag_bench(tmp_path):
+    choices = {"Choices": {"B": "a tree", "A": "a list", "C": "a graph"}}
+    folder = books(
+        tmp_path, MC={"Answer": "C", **choices}, MS={"Answer": "AC", **choices}, OE={"Answer": ["It", " is."]}
+    )
+    found = graphrag_bench.read(folder, size=60, overlap=0, unit="words")
+    asked = {question.type: question for question in found.questions}
+    assert list(asked) == list(graphrag_bench.KINDS.values())
+    single, several = asked["multiple-choice"], asked["multiple-select"]
+    assert single.question == "Is it MC?\nA. a list\nB. a tree\nC. a graph" and single.answers == ("C", "a graph")
+    assert several.answers == ("AC",) and asked["open-ended"].answers == ("It is.",)
+    assert single.id == "graphrag-bench-MC-001" and asked["true-or-false"].answers == ("True",)
+    assert {passage.title for passage in found.passages} == {f"textbook{n}" for n in range(1, 21)}
+    assert len(found.passages) > 20 and found.passages[0].id == "textbook1#1"
+
+
+def test_graphrag_bench_by_its_name_with_its_options(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
+    entry = ENTRIES["graphrag-bench/textbooks"]
+    monkeypatch.setitem(ENTRIES, entry.id, replace(entry, questions=5))
+    books(source_folder(entry))
+    assert len(load("graphrag-bench", size=60, overlap=0, unit="words").passages) > len(load("graphrag-bench").passages)
+    sample = load("graphrag-bench/2@1", size=60, overlap=0, unit="words")
+    assert len(sample.questions) == 2 and sample.name == "graphrag-bench/textbooks/2@1"
+    assert sample.origin.settings["size"] == 60 and sample.origin.settings["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"), [({"Answer": None}, "FB.jsonl, line 1: there is no 'Answer'"), ({"Choices": ["a"]}, "an object")]
+)
+def test_a_question_of_another_form_is_an_error(tmp_path, row, said):
+    with pytest.raises(DataError, match=said):
+        graphrag_bench.read(books(tmp_path, FB=row))
