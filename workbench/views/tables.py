@@ -85,6 +85,7 @@ def _latex(title: str, columns: list[str], rows: list[list[str]]) -> str:
 def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Each table of the paper: its title, its columns, its rows of text."""
     key = ["backbone"] * any(cell.backbone for cell in tables.cells) + ["method"]
+    width = len(key)
     key += ["measured as"] * any(cell.label for cell in tables.cells)
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
     by_rules = {(cell.run, cell.label) for cell in tables.cells if any(RULES.search(why) for why in cell.why)}
@@ -92,16 +93,16 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
         rows: dict[tuple, dict[str, str]] = {}
         for cell in sorted(cells, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
             label = short(cell.label or "", SHORT) + " (by rules)" * ((cell.run, cell.label) in by_rules)
-            label += f", {Path(cell.run).name}" * bool(several and cell.run)
-            names = [cell.backbone] * ("backbone" in key) + [cell.method]
-            mine = [one for one in rows if one[: len(names)] == (*names,)]
-            row = (*names, label, cell.run) if cell.run or not mine else mine[0]
+            if several and cell.run:
+                label += f", {Path(cell.run).name}"
+            names = (cell.backbone, cell.method)[-width:]
+            known = [row for row in rows if row[:width] == names]
+            row = (*names, label, cell.run) if cell.run or not known else known[0]
             rows.setdefault(row, {})[f"{cell.data} {cell.measure}"] = _cell_text(cell)
-        order = list(dict.fromkeys((cell.backbone, cell.method) for cell in tables.cells if cell.table == number))
-        rows = dict(
-            sorted(rows.items(), key=lambda one: order.index(one[0][:2] if "backbone" in key else ("", one[0][0])))
-        )
-        columns = list(dict.fromkeys(f"{c.data} {c.measure}" for c in tables.cells if c.table == number))
+        mine = [cell for cell in tables.cells if cell.table == number]
+        printed = list(dict.fromkeys((cell.backbone, cell.method)[-width:] for cell in mine))
+        rows = dict(sorted(rows.items(), key=lambda row: printed.index(row[0][:width])))
+        columns = list(dict.fromkeys(f"{cell.data} {cell.measure}" for cell in mine))
         yield (
             f"Table {number}" if number.isdigit() else clean(number.capitalize(), NAME),
             [clean(column, NAME) for column in (*key, *columns)],
