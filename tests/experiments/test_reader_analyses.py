@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from test_analyses import BDTR, QUESTIONS, written
 
+import workbench as wb
 from workbench.errors import SettingError
 from workbench.experiments import analyses
 from workbench.experiments.run import Run
@@ -169,3 +170,17 @@ def test_questions_are_laid_out_over_workers(tmp_path):
     assert "BDTR 1.7 h, BDTR parallel 0.3 h" in found.notes[-1]
     with pytest.raises(SettingError, match=r"workers=\[0\]"):
         analyses.wall_clock(run, workers=[0])
+
+
+def test_with_rules_the_recomputed_routing_is_the_live_one(tiny, tiny_index, tmp_path):
+    """A deterministic engine gives the same answer to the same prompt, so nothing may differ."""
+    specs = {"sparql": "sparql", "cot": "cot", "routed": "cot[route=true]"}
+    grid = wb.grid(tiny.questions, [wb.method("dense", tiny_index)], specs, tmp_path / "grid", progress=False)
+    rows = {row["configuration"]: row for row in analyses.recomputed_routing(grid, "routed").rows}
+    live, ours = rows["routed"], rows["routing, recomputed"]
+    assert (ours["n"], ours["accuracy"], ours["abstained"]) == (live["n"], live["accuracy"], live["abstained"])
+    assert live["difference"] == 0 == live["low"] == live["high"]
+    retried = [row["reading"]["retried"] for row in grid.runs["routed"].rows]
+    assert ours["second"] == sum(retried) and ours["unlabelled"] == 0
+    gains = analyses.gains_by_kind(grid, {"routed": "sparql"}, measures=["accuracy"])
+    assert gains.rows[0]["kind"] == "all" and gains.rows[0]["n"] == len(tiny.questions)
