@@ -134,3 +134,12 @@ def test_an_answer_shows_its_short_form(tiny, tiny_index):
 ])  # fmt: skip
 def test_rules_read_the_short_answer_in_the_long_one(question, answer, short):
     assert shorten_answer(Input(question, answer)).reply == short
+
+
+def test_a_grid_and_every_reader_take_the_setting(tiny, tiny_index, tmp_path):
+    specs = {"short": "sparql[rewrite=true]", "executed": "sparql-exec[rewrite=true]"}
+    grid = wb.grid(tiny.questions[:2], [wb.method("dense", tiny_index)], specs, tmp_path / "grid", progress=False)
+    assert grid.readers["short"] == "sparql[rewrite=true]" and len(grid.frame()) == 4
+    assert not [row["failure"] for run in grid.runs.values() for row in run.rows if row["failure"]]
+    again = wb.grid(tiny.questions[:2], [wb.method("dense", tiny_index)], specs, tmp_path / "grid", progress=False)
+    assert again.frame().equals(grid.frame())
