@@ -539,6 +539,13 @@ def things(text: str) -> dict[str, Analysis]:
                "read_n": None, "read": None}  # fmt: skip
     paid = {"reader": text, "method": text, "n": 3, "quality": 0.5, "tokens": 9.0, "shown": 5.0, "money": 0.1,
             "cost": 0.1, "front": True}  # fmt: skip
+    gain = {"reader": text, "against": text, "run": text, "data": text, "method": text, "measure": "em", "by": "type",
+            "kind": text, "n": 3, "value": 0.5, "baseline": 0.25, "difference": 0.25, "low": 0.0, "high": 0.5,
+            "p": 0.5, "mcnemar": None, "p_holm": 1.0}  # fmt: skip
+    routed = {"method": text, "configuration": text, "measure": "accuracy", "n": 3, "accuracy": None, "abstained": 0.5,
+              "second": 1, "unlabelled": None, "difference": None, "low": None, "high": None, "p": None}  # fmt: skip
+    clock = {"method": text, "workers": 1, "n": 3, "hours": 0.1, "seconds": 9.0, "speed_up": 1.0, "waiting": 0.0}
+    clocks = (clock, clock | {"workers": 8, "seconds": 2.0, "speed_up": None})
     notes = (text, text)
     by_kind = (kind, kind | {"kind": "b", "difference": 0.1 + 1e-17 + 0.2, "low": 0.3, "high": 0.3})
     curve_over_k = ({"method": text, "k": 5, "recall": 0.5, "n": 3}, {"method": text, "k": 9, "recall": None, "n": 3})
@@ -557,6 +564,10 @@ def things(text: str) -> dict[str, Analysis]:
         "quality_against_k": plain(to_depth, "quality_against_k"),
         "rounds_curve": plain((curve,), "rounds_curve"),
         "complementarity": Complementarity(text, (square,), notes, text, text, draw=of("complementarity").figure),
+        "gains_by_kind": plain((gain, gain | {"kind": "b", "by": "hops"}), "gains_by_kind"),
+        "gains_over_static": plain((gain, gain | {"data": "b"}), "gains_over_static"),
+        "recomputed_routing": plain((routed, routed | {"accuracy": 0.5}), "recomputed_routing"),
+        "wall_clock": plain(clocks, "wall_clock"),
         "promotion": Promotion(text, (stage,), notes, (gold,), draw=of("promotion").figure),
         "cuts": Cuts(text, cut, notes, sizes, draw=of("cuts").figure),
         "ablation": plain((part,), "ablation"),
@@ -607,7 +618,7 @@ def test_a_value_compares_by_value_and_gives_its_frame(two):
         Analysis("plain", ()).figure()
 
 
-@pytest.mark.parametrize("module", ["rounds_curve", "ablation"])
+@pytest.mark.parametrize("module", ["rounds_curve", "ablation", "wall_clock"])
 def test_examples_of_the_docstrings(module):
     result = doctest.testmod(of(module))
     assert result.attempted and not result.failed

@@ -17,3 +17,13 @@ def test_a_verdict_is_shown_asserted_and_saved(tmp_path):
     assert saved["facts"] == {"passages": 3, "undefined": None}
     assert "SOME CHECKS FAIL" in repr(verdict)
     assert "&lt;b&gt;failures" in verdict._repr_html_()
+
+
+def test_a_claim_shows_its_place(tmp_path):
+    verdict = wb.Verdict("claims")
+    verdict.check("routing is best", "3 of 4", "all 4", lambda _: False, where="Table <5.5>")
+    verdict.check("of no source", 1, "1", lambda value: value == 1)
+    assert "routing is best [Table <5.5>]: 3 of 4 (expected all 4)" in repr(verdict)
+    assert "<th>place</th>" in verdict._repr_html_() and "Table &lt;5.5&gt;" in verdict._repr_html_()
+    first, second = json.loads(verdict.save(tmp_path / "v.json").read_text())["checks"]
+    assert first["where"] == "Table <5.5>" and "where" not in second

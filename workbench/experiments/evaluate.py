@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -279,6 +279,7 @@ class Plan:
             "read": len(shown.passages) if shown else None,
             "read_tokens": shown.tokens if shown else None,
             "answer": answer.text if answer else None,
+            **({"short": answer.short} if getattr(answer, "short", None) is not None else {}),
             "abstained": answer.abstained if answer else None,
             "scores": {},
             "scored": None,
@@ -317,8 +318,11 @@ class Plan:
         """Compute the measures of a row. Those among `measures` (name → key) that this plan does not have keep their
         values."""
         outcome = self.outcome(row, question, text_of)
+        short = replace(outcome, answer=row["short"]) if row.get("short") else outcome
         row["scores"] = {
-            name: self.measures[name](question, outcome) if self._applies(name) else row["scores"].get(name)
+            name: self.measures[name](question, short if name in measures_.OF_SHORT else outcome)
+            if self._applies(name)
+            else row["scores"].get(name)
             for name in measures
         }
         row |= {"type": question.type, "hops": question.hops, "scored": identity.scores_key(measures, question)}

@@ -96,7 +96,8 @@ class Run(Record):
     def rows(self) -> list[dict]:
         """The rows of results.jsonl, one for each question and method: question_id, type, hops, method, key, ranking,
         selected, nodes, context, retrieved, context_tokens, read, read_tokens, answer, abstained, scores, scored,
-        judge, reading, proof, failure, fallback, usage. Fields missing from an earlier format are None."""
+        judge, reading, proof, failure, fallback, usage; `short` as well if the answer was rewritten. Fields missing
+        from an earlier format are None."""
         found = {cell: {**_SINCE, **row} for cell, row in by_cell(self.folder / "results.jsonl").items()}
         asked = [question.id for question in self.questions]
         if not asked:  # of an earlier format

@@ -13,10 +13,17 @@ from workbench.records import Record
 
 @dataclass(frozen=True)
 class Check:
+    """`where`: the place of the claim in its source, such as `Table 5.6`; empty for a check without one."""
+
     name: str
     value: Any
     expected: str
     holds: bool
+    where: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """For JSON; without an empty place."""
+        return {name: value for name, value in vars(self).items() if name != "where" or value}
 
 
 @dataclass(repr=False)
@@ -28,9 +35,9 @@ class Verdict(Record):
     checks: list[Check] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def check(self, name: str, value: Any, expected: str, holds: Callable[[Any], bool]) -> bool:
+    def check(self, name: str, value: Any, expected: str, holds: Callable[[Any], bool], *, where: str = "") -> bool:
         result = bool(holds(value))
-        self.checks.append(Check(name, _plain(value), expected, result))
+        self.checks.append(Check(name, _plain(value), expected, result, where))
         return result
 
     def state(self, **facts: Any) -> None:
@@ -46,7 +53,7 @@ class Verdict(Record):
         content = {
             "title": self.title,
             "holds": self.holds,
-            "checks": [vars(c) for c in self.checks],
+            "checks": [check.plain() for check in self.checks],
             "facts": self.facts,
         }
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

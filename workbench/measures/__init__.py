@@ -197,6 +197,7 @@ OF_READER = {
     "check": ("verified", "accuracy:verified"),
 }
 PROMPTED = ("sparql", "cot", "sparql-exec")  # readers whose name states the prompt
+OF_SHORT = ("em", "f1")  # of the short answer, if the reader had it rewritten; all others are of the answer itself
 JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # need a judge
 UNDEFINED_AS_A_WHOLE = ("cost",)  # one unknown value makes the mean unknown
 

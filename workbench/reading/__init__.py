@@ -10,6 +10,7 @@ from workbench.reading.direct import Cot, Direct, Sparql
 from workbench.reading.global_search import Global
 from workbench.reading.local_context import Local
 from workbench.reading.render import render
+from workbench.reading.rewriting import Rewriting, asked_for
 from workbench.reading.sparql_exec import SparqlExec
 from workbench.reading.structured import Structured
 from workbench.registry import Registry
@@ -33,6 +34,10 @@ def reader(
     spec: str = "direct", engine: Engine | None = None, *, index: Index | None = None, **settings: Any
 ) -> Reader:
     """The reader of this SPEC: `direct`, `direct[k=3]`, `cot[compress=graph-walk[budget=4000]]`. `index` is for those
-    that read an index and not only the evidence, such as `global`, and for `check=true`; others do without."""
+    that read an index and not only the evidence, such as `global`, and for `check=true`; others do without.
+    `rewrite=true`, of any reader, has its answers made short for EM and F1 (`rewriting`)."""
     name, given = parse_spec(spec)
-    return READERS.look_up(name)(engine, **{**given, **settings, "index": index})
+    given = {**given, **settings}
+    rewrite = asked_for(given)
+    made = READERS.look_up(name)(engine, **{**given, "index": index})
+    return Rewriting(made) if rewrite else made

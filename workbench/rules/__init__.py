@@ -66,6 +66,7 @@ RULES: dict[str, Rule] = {
     "reflect": Rule("decomposing"),
     "schema_extraction": Rule("structuring", batch=True),
     "select_regions": Rule("routing"),
+    "shorten_answer": Rule("answering"),
     "sparql_answer": Rule("querying"),
     "stepwise_answer": Rule("querying"),
     "sub_questions": Rule("decomposing"),

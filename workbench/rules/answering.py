@@ -1,5 +1,5 @@
-"""Rule bodies of `answer`, `answer_briefly`, `knowledge_answer` and `global_reduce`: the hops of a question resolved
-from the inside out.
+"""Rule bodies of `answer`, `answer_briefly`, `knowledge_answer`, `global_reduce` and `shorten_answer`: the hops of a
+question resolved from the inside out.
 
     Where was the director of "Dune Fever" born?  ->  director of "Dune Fever": Ada Lind  ->  Ada Lind born: Oslo
 
@@ -21,6 +21,7 @@ from workbench.rules import comparing
 from workbench.rules.hops import Candidate, candidates
 from workbench.steps import answer as asked
 from workbench.steps import global_reduce as points
+from workbench.steps import shorten_answer as long
 from workbench.steps.final_answer import UNKNOWN
 from workbench.steps.final_answer import Output as Reply
 
@@ -33,6 +34,7 @@ Passages = Sequence[tuple[str, str]]
 ENOUGH = 0.3
 BREADTH = 3  # values of an inner hop that are tried in the outer one
 KEPT = 1024  # questions whose answers are kept: several prompts and readers ask the same of the same passages
+FEW = 5  # words of an answer that is short already
 FLAT = 0.6  # worth of a hop read as one with its inner hops, against one resolved step by step
 
 
@@ -55,6 +57,17 @@ def global_reduce(value: points.Input) -> points.Output:
     """Short answers are read from the points as from passages without titles."""
     output = short_answer(value.question, [("", point) for point in value.points], value.mode)
     return points.Output(response=output.thought, answer=output.answer, abstained=output.abstained)
+
+
+def shorten_answer(value: long.Input) -> Reply:
+    """A few words are short enough; of more, what is read in them as in a passage, whatever its ground."""
+    words = value.answer.split()
+    if len(words) <= FEW:
+        return Reply(reply=" ".join(words))
+    leading = words[0].strip(".,;:!").lower()
+    if leading in ("yes", "no") and analyse(value.question, []).wants == "yes-no":
+        return Reply(reply=leading)
+    return Reply(reply=short_answer(value.question, [("", value.answer)], "open").answer or " ".join(words))
 
 
 def short_answer(question: str, passages: Passages, mode: str = "reject") -> asked.Output:

@@ -48,6 +48,23 @@ def lines(axes: Axes, curves: Mapping[str, Mapping[int, float]]) -> None:
         axes.plot(list(curve), list(curve.values()), **style(at), label=plain_label(name, 60))
 
 
+def differences(series: Mapping[str, Mapping[str, tuple[float, float, float]]], label: str, title: str) -> Picture:
+    """A picture of differences with intervals: name → place → (difference, low, high), a row per place."""
+    places = list(dict.fromkeys(place for one in series.values() for place in one))
+    figure, axes = canvas(7.2, 1.4 + 0.26 * len(places) * max(1, len(series)))
+    for at, (name, found) in enumerate(series.items()):
+        ys = [places.index(place) + (at - (len(series) - 1) / 2) * 0.7 / len(series) for place in found]
+        middle, low, high = zip(*found.values())
+        # If all differences are equal, rounding may put the mean slightly outside its interval.
+        spread = [[max(0, a - b) for a, b in pairs] for pairs in (zip(middle, low), zip(high, middle))]
+        axes.errorbar(middle, ys, xerr=spread, linestyle="", **style(at), capsize=2, label=plain_label(name, 60))
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    rows(axes, places, 40)
+    axes.set_xlabel(label)
+    titled(axes, title, series)
+    return picture(figure, title)
+
+
 def over_hops(axes: Axes, rows: Iterable[Mapping], measure: str) -> None:
     """A measure over the number of hops, a line per method."""
     curves: dict[str, dict[int, float]] = {}
@@ -107,6 +124,6 @@ def marker(at: int) -> str:
 
 __all__ = [
     "BASES", "BLUE", "GREEN", "GREY", "ORANGE", "VERMILION", "Figure", "MaxNLocator", "bare", "bases", "canvas",
-    "colour", "lines", "logarithmic", "marker", "number", "over_hops", "picture", "plain_label", "recall_figure",
-    "rows", "style", "titled",
+    "colour", "differences", "lines", "logarithmic", "marker", "number", "over_hops", "picture", "plain_label",
+    "recall_figure", "rows", "style", "titled",
 ]  # fmt: skip

@@ -138,7 +138,8 @@ def _(answer: Answer) -> str:
     shown = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
     line = f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(shown, 300)}"
     reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
-    return "\n  ".join([line, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
+    short = [f"made short for EM and F1: {clean(shorter, 300)}"] if (shorter := getattr(answer, "short", None)) else []
+    return "\n  ".join([line, *short, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
 
 
 @html.register
@@ -146,9 +147,10 @@ def _(answer: Answer) -> str:
     shown = f"<span class='bad'>{esc(answer.failure)}</span>" if answer.failure else f"<b>{esc(answer.text)}</b>"
     if answer.abstained:
         shown = "<i>abstained: no answer was found in the context</i>"
-    unread = unread_reply(answer)
+    unread, short = unread_reply(answer), getattr(answer, "short", None)
     return page(
         f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{shown}</p>",
+        f"<p class='q'>made short for EM and F1: {esc(short)}</p>" if short else "",
         f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
         details("thought", f"<pre>{esc(answer.thought)}</pre>") if answer.thought and not unread else "",

@@ -7,7 +7,7 @@ import pandas as pd
 from workbench.experiments.analyses.base import unreachable
 from workbench.experiments.run import Run
 from workbench.experiments.runs import Between
-from workbench.experiments.verdict import Verdict
+from workbench.experiments.verdict import Check, Verdict
 from workbench.measures import needs_reader
 from workbench.views.base import Markup, clean, details, esc, html, page, table, text
 
@@ -75,22 +75,30 @@ def _notes(run: Run) -> list[str]:
     return notes
 
 
+def check_text(check: Check) -> str:
+    """A check on one line, with its place if it has one."""
+    place = f" [{check.where}]" * bool(check.where)
+    return f"{check.name}{place}: {check.value} (expected {check.expected})"
+
+
 @text.register
 def _(verdict: Verdict) -> str:
     lines = [f"{verdict.title}: {'all checks hold' if verdict.holds else 'SOME CHECKS FAIL'}"]
-    lines += [f"  {'✓' if c.holds else '✗'} {c.name}: {c.value} (expected {c.expected})" for c in verdict.checks]
+    lines += [f"  {'✓' if c.holds else '✗'} {check_text(c)}" for c in verdict.checks]
     return "\n".join(lines + [f"    {name}: {value}" for name, value in verdict.facts.items()])
 
 
 @html.register
 def _(verdict: Verdict) -> str:
+    placed = any(c.where for c in verdict.checks)
     rows = [
-        (Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected) for c in verdict.checks
+        (Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected, *[c.where] * placed)
+        for c in verdict.checks
     ]
     outcome = "all checks hold" if verdict.holds else "<span class='bad'>some checks fail</span>"
     return page(
         f"<p><b>{esc(verdict.title)}</b>: {outcome}</p>",
-        table(["", "check", "measured", "expected"], rows),
+        table(["", "check", "measured", "expected", *["place"] * placed], rows),
         table(["stated", ""], verdict.facts.items()) if verdict.facts else "",
     )
 

@@ -11,6 +11,7 @@ from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
 LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
@@ -167,7 +168,7 @@ def _failing(verdict: Verdict) -> list[str]:
     holding = len(verdict.checks) - len(failing)
     return [
         f"{clean(verdict.title, NAME)}: {holding} of {len(verdict.checks)} checks hold{', not so' * bool(failing)}",
-        *(f"  ✗ {clean(f'{check.name}: {check.value} (expected {check.expected})', 600)}" for check in failing),
+        *(f"  ✗ {clean(check_text(check), 600)}" for check in failing),
     ]
 
 

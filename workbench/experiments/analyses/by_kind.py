@@ -74,24 +74,9 @@ def figure(kinds: Analysis) -> Picture:
     frame = kinds.frame()
     measure = frame["measure"].iloc[0]
     mine = frame[(frame["measure"] == measure) & frame["difference"].notna()]
-    places = list(dict.fromkeys(zip(mine["by"], mine["kind"])))
-    methods = list(dict.fromkeys(mine["method"]))
-    canvas, axes = charts.canvas(7.2, 1.4 + 0.26 * len(places) * max(1, len(methods)))
-    for at, method in enumerate(methods):
-        rows = mine[mine["method"] == method]
-        ys = [
-            places.index(place) + (at - (len(methods) - 1) / 2) * 0.7 / len(methods)
-            for place in zip(rows["by"], rows["kind"])
-        ]
-        # If all differences are equal, rounding may put the mean slightly outside its interval.
-        spread = [(rows["difference"] - rows["low"]).clip(lower=0), (rows["high"] - rows["difference"]).clip(lower=0)]
-        axes.errorbar(
-            rows["difference"], ys, xerr=spread, linestyle="", **charts.style(at), capsize=2,
-            label=charts.plain_label(method, 60),
-        )  # fmt: skip
-    axes.axvline(0, color=charts.GREY, linewidth=0.8)
     counts = {(row.by, row.kind): row.n for row in mine.itertuples()}
-    charts.rows(axes, (f"{kind}{' hops' * (by == 'hops')}  (n={counts[by, kind]})" for by, kind in places), 40)
-    axes.set_xlabel(f"difference in {measure}, with 95 % interval")
-    charts.titled(axes, kinds.title, methods)
-    return charts.picture(canvas, kinds.title)
+    series: dict[str, dict[str, tuple]] = {}
+    for row in mine.itertuples():
+        place = f"{row.kind}{' hops' * (row.by == 'hops')}  (n={counts[row.by, row.kind]})"
+        series.setdefault(row.method, {})[place] = (row.difference, row.low, row.high)
+    return charts.differences(series, f"difference in {measure}, with 95 % interval", kinds.title)

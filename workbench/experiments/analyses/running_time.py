@@ -25,16 +25,10 @@ def running_time(run: Run, methods: Iterable[str] | None = None) -> Analysis:
 
     Rows: method, n, seconds (mean), median, p90, thinking, searching (means; 0 for a method without rounds), hours (of
     all questions, one after the other)."""
-    timed = read_rows(run.folder / "timings.jsonl")
-    if not timed:
-        raise SettingError(f"the run {run.folder} has no timings.jsonl; make it again, seconds are written as it runs")
     rows = []
-    for name in known_methods(run, methods):
+    for name, stages in seconds_of(run, methods).items():
         root = run.config["methods"][name]["label"]
-        stages = [row["seconds"] for row in timed if row["method"] == name and root in row["seconds"]]
         whole = np.array([one[root] for one in stages])
-        if not len(whole):
-            continue
         parts = [_parts(root, one) for one in stages]
         rows.append(
             {
@@ -50,6 +44,21 @@ def running_time(run: Run, methods: Iterable[str] | None = None) -> Analysis:
         )
     notes = ["Questions asked side by side wait for one another; compare runs with workers=1."]
     return Analysis("Seconds of retrieval", tuple(rows), (*cautions(run), *notes), draw=figure)
+
+
+def seconds_of(run: Run, methods: Iterable[str] | None = None) -> dict[str, list[Mapping[str, float]]]:
+    """Method → stage → seconds of each question that was timed, in the order in which they were done; methods without
+    any are left out. The whole of a retrieval has the label of its method. Raises :class:`SettingError` for a run
+    without timings."""
+    timed = read_rows(run.folder / "timings.jsonl")
+    if not timed:
+        raise SettingError(f"the run {run.folder} has no timings.jsonl; make it again, seconds are written as it runs")
+    found = {
+        name: [row["seconds"] for row in timed
+               if row["method"] == name and run.config["methods"][name]["label"] in row["seconds"]]
+        for name in known_methods(run, methods)
+    }  # fmt: skip
+    return {name: stages for name, stages in found.items() if stages}
 
 
 def _parts(root: str, stages: Mapping[str, float]) -> tuple[float, float]:

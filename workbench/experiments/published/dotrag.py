@@ -1,6 +1,8 @@
 """The claims of DotRAG, checked against numbers: the paper's own tables, where some do not hold, or measured ones.
 
-`values` maps (backbone, method, data, measure) to a score, with an empty backbone. Claims without data are omitted."""
+`values` maps (backbone, method, data, measure) to a score, with an empty backbone. Claims without data are omitted.
+Every check has its place: that of the claim in the paper, or what we recomputed where it claims nothing
+(`checks.by_us`)."""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from itertools import pairwise
 
 import pandas as pd
 
+from workbench.experiments.published.checks import by_us
 from workbench.experiments.verdict import Verdict
 
 OURS, BASELINES = "DotRAG", ("PathRAG", "LightRAG", "TradRAG")
@@ -29,40 +32,49 @@ def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
     asked.larger(
         "recall falls with every hop, for every method",
         [((name, a, "recall"), (name, b, "recall")) for name in (OURS, *BASELINES) for a, b in pairwise(HOPS)],
+        by_us("Table 2"),
     )
     for measure in ("recall", "f1"):
         asked.larger(
             f"DotRAG has the best {measure} of two and of three hops",
             [((OURS, hops, measure), (other, hops, measure)) for hops in HOPS[1:] for other in BASELINES],
+            by_us("Table 2"),
         )
     asked.larger(
         "TradRAG has the best f1 of one hop",
         [(("TradRAG", "1 hop", "f1"), (other, "1 hop", "f1")) for other in (OURS, *BASELINES[:2])],
+        by_us("Table 2"),
     )
     asked.larger(
         "LightRAG has the lowest precision",
         [((other, hops, "precision"), ("LightRAG", hops, "precision")) for hops in HOPS for other in OTHERS],
+        by_us("Table 2"),
     )
     asked.larger(
         "with one hop around the anchors recall of two and of three hops falls sharply, by a third or more",
         [((OURS, hops, "recall"), (NEAR, hops, "recall")) for hops in HOPS[1:]],
+        by_us("Table 4"),
         SHARP,
     )
     asked.larger(
         "ten hops around the anchors lower precision",
         [((OURS, hops, "precision"), (FAR, hops, "precision")) for hops in HOPS],
+        by_us("Table 4"),
     )
     asked.larger(
         "with one iteration recall of three hops falls",
         [((OURS, "3 hops", "recall"), (ITERATIONS[0], "3 hops", "recall"))],
+        by_us("Table 4"),
     )
     asked.larger(
         "ten hops around the anchors raise recall",
         [((FAR, hops, "recall"), (OURS, hops, "recall")) for hops in HOPS],
+        "text on Table 4",
     )
     asked.larger(
         "three iterations and three hops are the best balance: the best f1 of the variants",
         [((OURS, hops, "f1"), (other, hops, "f1")) for hops in HOPS for other in (*ITERATIONS, NEAR, FAR)],
+        "text on Table 4",
     )
     if printed is not None:
         _win_rates(verdict, printed)
@@ -76,14 +88,14 @@ class _Asked:
     def __init__(self, verdict: Verdict, values: Values):
         self.verdict, self.values = verdict, values
 
-    def larger(self, claim: str, pairs: list[tuple], share: float = 1.0) -> None:
+    def larger(self, claim: str, pairs: list[tuple], where: str, share: float = 1.0) -> None:
         """Whether `share` of the first exceeds the second, for every known pair (method, hops, measure)."""
         pairs = [tuple(("", method, data, f"node_{measure}") for method, data, measure in pair) for pair in pairs]
         known = [pair for pair in pairs if all(key in self.values for key in pair)]
         against = [(more, less) for more, less in known if share * self.values[more] <= self.values[less]]
         result = [f"{len(known) - len(against)} of {len(known)} comparisons", *(self._said(*pair) for pair in against)]
         if known:
-            self.verdict.check(claim, "; ".join(result), f"all {len(known)}", lambda _: not against)
+            self.verdict.check(claim, "; ".join(result), f"all {len(known)}", lambda _: not against, where=where)
 
     def _said(self, more: tuple, less: tuple) -> str:
         same = more[2] == less[2]
@@ -97,19 +109,19 @@ def _win_rates(verdict: Verdict, printed: pd.DataFrame) -> None:
     _none(
         verdict, "on MetaQA DotRAG wins more often in every dimension",
         [f"{row.method}, {row.data}, {row.measure} {row.value:.2f}" for row in films.itertuples() if row.value <= 0.5],
-        len(films),
+        len(films), "text on Table 1",
     )  # fmt: skip
     level = rates[(rates["method"] == "DotRAG over PathRAG") & (rates["data"] == "ultradomain cs")]
     _none(
         verdict, "on UltraDomain CS it is on a par with PathRAG in every dimension, within the noise of 100 questions",
         [f"{row.measure} {row.value:.2f}" for row in level.itertuples() if abs(row.value - 0.5) > _band(row.data)],
-        len(level),
+        len(level), "text on Table 1",
     )  # fmt: skip
     within = rates[(rates["value"] - 0.5).abs() <= rates["data"].map(_band)]
     _none(
         verdict, "every win rate is beyond the noise of 300 questions, 100 of UltraDomain (95 %)",
         [f"table {number}: {len(inside)} within" for number, inside in within.groupby("table")],
-        len(rates),
+        len(rates), by_us("Tables 1 and 3"),
     )  # fmt: skip
     named = {number: list(dict.fromkeys(one["measure"])) for number, one in rates.groupby("table")}
     verdict.check(
@@ -117,6 +129,7 @@ def _win_rates(verdict: Verdict, printed: pd.DataFrame) -> None:
         "; ".join(f"table {number}: {', '.join(names)}" for number, names in named.items()),
         "four, of the same names",
         lambda _: named["1"] == named["3"] and len(named["1"]) == 4,
+        where="text on the pairwise judge",
     )
     for number, names in named.items():
         columns = rates[rates["table"] == number].pivot(index=["method", "data"], columns="measure", values="value")
@@ -124,7 +137,7 @@ def _win_rates(verdict: Verdict, printed: pd.DataFrame) -> None:
         verdict.check(
             f"table {number}: the overall rate is not that of {names[1]} over again",
             f"equal in {same} of {len(columns)} columns", "in a quarter of them at most",
-            lambda _, same=same, columns=columns: same <= FEW * len(columns),
+            lambda _, same=same, columns=columns: same <= FEW * len(columns), where=by_us(f"Table {number}"),
         )  # fmt: skip
 
 
@@ -135,7 +148,7 @@ def _f1(verdict: Verdict, values: Values) -> None:
     _none(
         verdict, "every f1 can be the mean of the questions' f1: none is above that of mean recall and precision",
         [f"{key[1]} ({key[2]}) {f1:.4f} > {ways[key]:.4f}" for key, *_, f1 in triples if f1 > ways[key] + 0.00005],
-        len(triples),
+        len(triples), by_us("Tables 2 and 4"),
     )  # fmt: skip
     verdict.state(
         **{"f1 of DotRAG at 1 hop from mean recall and precision": round(ways["", OURS, "1 hop", "node_f1"], 4)}
@@ -148,8 +161,9 @@ def _measured(values: Values) -> Iterator[tuple[tuple, float, float, float]]:
             yield key, values[*key[:3], "node_recall"], values[*key[:3], "node_precision"], f1
 
 
-def _none(verdict: Verdict, claim: str, against: list[str], n: int) -> None:
-    verdict.check(claim, "; ".join([f"of {n}", *against]) if against else f"all {n}", f"all {n}", lambda _: not against)
+def _none(verdict: Verdict, claim: str, against: list[str], n: int, where: str) -> None:
+    said = "; ".join([f"of {n}", *against]) if against else f"all {n}"
+    verdict.check(claim, said, f"all {n}", lambda _: not against, where=where)
 
 
 def _band(data: str) -> float:

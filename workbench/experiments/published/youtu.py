@@ -2,7 +2,8 @@
 some do not hold, or measured ones.
 
 `values` maps (backbone, method, data, measure) to a score; the backbone is the language model. Claims without data are
-omitted."""
+omitted. Every check has its place: that of the claim in the paper, or what we recomputed where it claims nothing
+(`checks.by_us`)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from workbench.experiments.published.checks import half_interval, none_against
+from workbench.experiments.published.checks import by_us, half_interval, none_against
 from workbench.experiments.verdict import Verdict
 
 OURS, STATIC, HIPPO, ZERO = "Youtu-GraphRAG", "Ours w/o Agent", "HippoRAG", "Zero-shot LLM"
@@ -39,7 +40,7 @@ def claims(values: Values, printed: pd.DataFrame | None = None) -> Verdict:
     verdict = Verdict("What these numbers say of the claims of Youtu-GraphRAG")
     for measure in MEASURES:
         claim = f"{OURS} has the best {measure}, on every data set with every model"
-        _larger(verdict, values, claim, measure, OURS, (*BASELINES, STATIC, ZERO))
+        _larger(verdict, values, claim, measure, OURS, (*BASELINES, STATIC, ZERO), f"{_table(measure)}, bold print")
     _ablations(verdict, values)
     _modes(verdict, values)
     if printed is not None:
@@ -86,12 +87,18 @@ def best_baseline(values: Values, model: str, data: str, measure: str) -> tuple[
     return max(found, default=None)
 
 
-def _larger(verdict: Verdict, values: Values, claim: str, measure: str, name: str, others: Iterable[str]) -> None:
+def _table(measure: str) -> str:
+    return "Table 1" if measure.startswith("top-20") else "Table 2"
+
+
+def _larger(
+    verdict: Verdict, values: Values, claim: str, measure: str, name: str, others: Iterable[str], where: str
+) -> None:
     """Whether a method is above others, wherever both are known."""
     mine = [key for key in values if (key[1], key[3]) == (name, measure)]
     known = [(key, there) for key in mine for other in others if (there := (key[0], other, *key[2:])) in values]
     against = [_said(values, *pair) for pair in known if values[pair[0]] <= values[pair[1]]]
-    none_against(verdict, claim, against, len(known))
+    none_against(verdict, claim, against, len(known), where)
 
 
 def _said(values: Values, key: tuple, other: tuple) -> str:
@@ -104,7 +111,8 @@ def _ablations(verdict: Verdict, values: Values) -> None:
         pairs = [tuple((MODELS[0], name, data, _mode(data)) for name in (OURS, without)) for data in DATA]
         known = [pair for pair in pairs if {*pair} <= values.keys()]
         against = [_said(values, *pair) for pair in known if values[pair[0]] <= values[pair[1]]]
-        none_against(verdict, f"{component} raises top-20 accuracy, on every data set", against, len(known))
+        claim = f"{component} raises top-20 accuracy, on every data set"
+        none_against(verdict, claim, against, len(known), by_us("Table 3"))
 
 
 def _mode(data: str) -> str:
@@ -120,7 +128,8 @@ def _modes(verdict: Verdict, values: Values) -> None:
         for key, other in known
         if values[key] > values[other]
     ]
-    none_against(verdict, "no accuracy of reject mode is above that of open mode", against, len(known))
+    claim = "no accuracy of reject mode is above that of open mode"
+    none_against(verdict, claim, against, len(known), by_us("Tables 1 and 2"))
 
 
 def _same(verdict: Verdict, values: Values, printed: Printed) -> None:
@@ -131,15 +140,15 @@ def _same(verdict: Verdict, values: Values, printed: Printed) -> None:
         for row in rows
         if (first := values[row.backbone, row.method, row.data, row.measure]) != row.value
     ]
-    none_against(verdict, "Table 3 has the numbers of Table 1, for the full system and without the agent", against,
-                 len(rows))  # fmt: skip
+    claim = "Table 3 has the numbers of Table 1, for the full system and without the agent"
+    none_against(verdict, claim, against, len(rows), by_us("Tables 1 and 3"))
 
 
 def _bold(verdict: Verdict, values: Values, printed: Printed) -> None:
     """Bold print marks both rows of the authors'."""
     for measure in MEASURES:
         claim = f"{STATIC}, in bold print, is above every baseline in {measure}"
-        _larger(verdict, values, claim, measure, STATIC, BASELINES)
+        _larger(verdict, values, claim, measure, STATIC, BASELINES, f"{_table(measure)}, bold print")
 
 
 def _gain(verdict: Verdict, values: Values, printed: Printed) -> None:
@@ -151,6 +160,7 @@ def _gain(verdict: Verdict, values: Values, printed: Printed) -> None:
             f"stated {row.value:.2%}, by the table {gain:.2%}, which are {100 * (ours - base):.2f} points",
             "equal, as rounded",
             lambda _, gain=gain, row=row: abs(gain - row.value) <= RATE,
+            where="abstract",
         )
 
 
@@ -164,6 +174,7 @@ def _margins(verdict: Verdict, values: Values, printed: Printed) -> None:
             f"the points over the best baseline in {measure} are within those of the text",
             f"stated {100 * low:.0f} to {100 * high:.0f}, by the table {_points_of(gains)}", "within, as rounded",
             lambda _, gains=gains, low=low, high=high: all(low - 0.005 <= gain <= high + 0.005 for _, gain in gains),
+            where=f"text on {_table(measure)}",
         )  # fmt: skip
 
 
@@ -192,7 +203,7 @@ def _noise(verdict: Verdict, values: Values, printed: Printed) -> None:
             if ours - base[0] <= half:
                 against.append(f"{data} {ours - base[0]:+.4f} over {base[1]}, half an interval {half:.4f}")
         claim = f"the gain in {measure} over the best baseline is beyond the noise of unpaired questions"
-        none_against(verdict, claim, against, n)
+        none_against(verdict, claim, against, n, by_us(_table(measure)))
 
 
 def _rates(verdict: Verdict, values: Values, printed: Printed) -> None:
@@ -205,7 +216,8 @@ def _rates(verdict: Verdict, values: Values, printed: Printed) -> None:
         against = [
             f"{row.method} {100 * row.value:.2f} (Table {row.table})" for row in mine if not possible(row.value, n)
         ]
-        none_against(verdict, f"every accuracy on {data} can be one of {n:,} questions", against, len(mine))
+        claim = f"every accuracy on {data} can be one of {n:,} questions"
+        none_against(verdict, claim, against, len(mine), by_us("Tables 1 to 3"))
 
 
 def _sums(verdict: Verdict, values: Values, printed: Printed) -> None:
@@ -218,7 +230,8 @@ def _sums(verdict: Verdict, values: Values, printed: Printed) -> None:
     against = [
         f"{name} {total:g}, printed {said:g}" for name, (total, said) in (across | down).items() if total != said
     ]
-    none_against(verdict, "the counts of Table 4 add up, in rows and columns", against, len(across | down))
+    claim = "the counts of Table 4 add up, in rows and columns"
+    none_against(verdict, claim, against, len(across | down), by_us("Table 4"))
 
 
 def _fewest(verdict: Verdict, values: Values, printed: Printed) -> None:
@@ -230,7 +243,7 @@ def _fewest(verdict: Verdict, values: Values, printed: Printed) -> None:
         if printed.tokens(other, data) <= printed.tokens(OURS, data)
     ]
     claim = f"{OURS} takes the fewest tokens for construction and communities, on every data set"
-    none_against(verdict, claim, against, len(DATA) * len(others))
+    none_against(verdict, claim, against, len(DATA) * len(others), by_us("Figures 5a and 5b"))
 
 
 def _savings(verdict: Verdict, values: Values, printed: Printed) -> None:
@@ -244,11 +257,13 @@ def _savings(verdict: Verdict, values: Values, printed: Printed) -> None:
             f"{row.value:.2%} fewer {row.measure} can be the saving of {row.method} on {row.data}{read}",
             f"by the labels {low:.2%} to {high:.2%}", "within, as labels are rounded",
             lambda _, row=row, low=low, high=high: low - RATE <= row.value <= high + RATE,
+            where="abstract" + " of an earlier version (second-hand)" * bool(read),
         )  # fmt: skip
     stated = next(row.value for row in printed.of("saving"))
     saved = {data: _against_cheapest(printed, data) for data in DATA}
     against = [f"{data} {share:.1%} against {name}" for data, (share, name) in saved.items() if share < stated]
-    none_against(verdict, f"{stated:.2%} of construction tokens are saved on every data set", against, len(saved))
+    claim = f"{stated:.2%} of construction tokens are saved on every data set"
+    none_against(verdict, claim, against, len(saved), by_us("Figure 5a"))
 
 
 def _saved(printed: Printed, ours: str, base: str, data: str, parts: Iterable[str]) -> tuple[float, float]:
@@ -272,7 +287,8 @@ def _limit(verdict: Verdict, values: Values, printed: Printed) -> None:
     (limit,) = [row.value for row in printed.of("limit")]
     rows = [row for row in printed.of("figure 5b") if row.method == OURS and "tokens" in row.measure]
     against = [f"{row.value:,.0f} ({row.data})" for row in rows if row.value > limit]
-    none_against(verdict, f"communities take at most {limit:,.0f} tokens of each data set", against, len(rows))
+    claim = f"communities take at most {limit:,.0f} tokens of each data set"
+    none_against(verdict, claim, against, len(rows), "text on Figure 5b")
 
 
 def _bars(verdict: Verdict, values: Values, printed: Printed) -> None:
@@ -283,7 +299,7 @@ def _bars(verdict: Verdict, values: Values, printed: Printed) -> None:
         for row in rows
         if abs(labels[row.data] - row.value) > LABELS["community tokens"]
     ]
-    none_against(verdict, "the labels of Figure 5b are its bars, as rounded", against, len(rows))
+    none_against(verdict, "the labels of Figure 5b are its bars, as rounded", against, len(rows), by_us("Figure 5b"))
 
 
 def figure_6(values: Values, printed: Printed, data: str) -> dict[str, tuple[float, float]]:
@@ -299,7 +315,7 @@ def _front(verdict: Verdict, values: Values, printed: Printed) -> None:
         tokens, accuracy = points.pop(OURS)
         against += [f"{name} ({data})" for name, one in points.items() if one[0] <= tokens or one[1] >= accuracy]
     claim = f"{OURS} alone is on the Pareto front of Figure 6, on every data set"
-    none_against(verdict, claim, against, len(DATA) * len(PARETO))
+    none_against(verdict, claim, against, len(DATA) * len(PARETO), by_us("Figures 5 and 6"))
 
 
 def _accuracy(values: Values, method: str, data: str) -> float:
@@ -313,7 +329,8 @@ def _points(verdict: Verdict, values: Values, printed: Printed) -> None:
         for row in rows
         if abs(row.value - (there := _accuracy(values, row.method, row.data))) > 0.01
     ]
-    none_against(verdict, "the points of Figures 6 and 7 that were read off are those of Table 1", against, len(rows))
+    claim = "the points of Figures 6 and 7 that were read off are those of Table 1"
+    none_against(verdict, claim, against, len(rows), by_us("Table 1, Figures 6 and 7"))
 
 
 def _facts(verdict: Verdict, values: Values, printed: Printed) -> None:
