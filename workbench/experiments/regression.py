@@ -159,7 +159,7 @@ def _named(runs: Sequence[Run], made: Path) -> dict[str, Run]:
 
 
 def _plain_name(run: Run, made: Path) -> str:
-    return re.sub(r"-[0-9a-f]{12}$", "", run.folder.relative_to(made).as_posix().removeprefix("runs/"))
+    return re.sub(r"-[0-9a-f]{8,12}$", "", run.folder.relative_to(made).as_posix().removeprefix("runs/"))
 
 
 def _summary(run: Run, *, exact: bool) -> dict[str, Any]:
