@@ -10,7 +10,10 @@ from workbench.views.base import clean, esc, html, number, page, table, text
 
 MOST = 40  # findings of a notebook that are shown
 LONGEST = 160  # characters of a value
-ACCEPT = "If all of this is meant, `workbench run --accept` records it; --only takes single notebooks."
+ACCEPT = (
+    "If all of this is meant, `workbench run --accept` records it; --only takes single notebooks, and a failed one is "
+    "never recorded."
+)
 
 
 @text.register
