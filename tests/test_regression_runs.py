@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -71,23 +72,33 @@ def plant(place, old, new):
     (place / "ranks_words.py").write_text(RULES.replace(old, new), encoding="utf-8")
 
 
-def test_what_is_planted_is_found_and_what_is_harmless_is_not(place):
-    assert "Recorded 1 baseline" in run("--accept")
-    recorded = (place / "notebooks" / "baseline" / "01_it.json").read_text(encoding="utf-8")
-    assert '"mean": 0.76666667' in recorded and str(place) not in recorded and "figures" not in recorded
-    assert "01_it: nothing moved (3 compared)" in run("--check") and not (place / "figures").exists()
+def baseline(place):
+    return (place / "notebooks" / "baseline" / "01_it.json").read_text(encoding="utf-8")
 
+
+def test_nothing_is_found_where_nothing_changed_and_nothing_is_touched(place):
+    assert "Recorded 1 baseline" in run("--accept")
+    assert '"mean": 0.76666667' in baseline(place)
+    assert str(place) not in baseline(place) and "figures" not in baseline(place)
+    plant(place, "chosen = [", "chosen = [  # a comment\n        ")
+    assert "01_it: nothing moved (3 compared)" in run("--check")
+    assert not (place / "figures").exists() and not (place / "runs").exists() and "WORKBENCH_HOME" not in os.environ
+
+
+def test_what_is_planted_is_found(place):
+    run("--accept")
     plant(place, "(-SCORES[word], word)", "(-SCORES[word], [-ord(word)])")  # the order of ties
     assert findings() == [("moved", "best", None)]
     plant(place, "LEAST = 0.5", "LEAST = 0.1")  # a threshold
     assert findings() == [("moved", "words", 1), ("moved", "mean", pytest.approx(0.2 / 3))]
-    plant(place, "LEAST = 0.5", "LEAST = 0.8")  # the notebook's own check fails
-    kinds = [kind for kind, *_ in findings()]
-    assert kinds == ["failed", "flipped", "moved", "moved"]
-    run("--accept", code=1)
-    assert (place / "notebooks" / "baseline" / "01_it.json").read_text(encoding="utf-8") == recorded
-    plant(place, "chosen = [", "chosen = [  # a comment\n        ")
-    run("--check")
+
+
+def test_a_check_that_flips_is_found_and_not_accepted(place):
+    run("--accept")
+    recorded = baseline(place)
+    plant(place, "LEAST = 0.5", "LEAST = 0.8")
+    assert [kind for kind, *_ in findings()] == ["failed", "flipped", "moved", "moved"]
+    assert "never recorded" in run("--accept", code=1) and baseline(place) == recorded
 
 
 def test_other_parameters_and_missing_baselines_are_said_before_anything_is_executed(place):
