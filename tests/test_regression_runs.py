@@ -116,6 +116,18 @@ def test_other_parameters_and_missing_baselines_are_said_before_anything_is_exec
     assert [file.name for file in (place / "notebooks" / "baseline").iterdir()] == ["02_it.json"]
 
 
+def test_a_folder_of_something_else_is_not_emptied(place):
+    (place / "out" / "fresh").mkdir(parents=True)
+    said = run("--accept", "-o", "out", code=1)
+    assert "was not made by a check" in said and (place / "out" / "fresh").exists()
+
+
+def test_own_prices_are_those_of_a_check_too(place):
+    (place / "prices.csv").write_text("model,prompt,completion,since\n", encoding="utf-8")
+    run("--accept")
+    assert (place / "build" / "regression" / "fresh" / "home" / "prices.csv").exists()
+
+
 def test_a_failed_notebook_is_not_accepted(place):
     plant(place, "LEAST = 0.5", "LEAST = ")
     said = run("--accept", code=1)

@@ -156,11 +156,13 @@ def check(
 
     baseline, fresh = baseline or folder / BASELINE, (out / "fresh").resolve()
     planned = _planned(folder, parameters, only)
-    if fresh.exists():
-        shutil.rmtree(fresh)
+    if fresh.exists() and not (fresh / "home").is_dir():
+        raise SettingError(f"{fresh} was not made by a check and would be emptied; take another folder with --out")
+    shutil.rmtree(fresh, ignore_errors=True)
     checked, accepted = [], []
     for path, (defaults, given) in tqdm(planned.items(), desc="notebooks", unit="notebook"):
         said = {name: value for name, value in {**defaults, **given}.items() if name != "figures"}
+        said = json.loads(json.dumps(said, default=str))  # as a baseline has them
         before = regression.read(baseline, path.stem)
         comparable = before and not regression.other_parameters(before, said)
         if not (comparable or accept):
@@ -230,7 +232,7 @@ def _home(home: Path, made: Path) -> Iterator[None]:
         else:
             os.environ["WORKBENCH_HOME"] = before
         made.mkdir()
-        for one in home.iterdir():
+        for one in list(home.iterdir()):
             if one.name not in ("indexes", prices.name):
                 one.rename(made / one.name)
 
