@@ -1,5 +1,6 @@
 # make run            set up, index the data, execute the notebooks, write figures/
 # make run DATA=DIR   the same for a data folder
+# make regress        execute the notebooks anew and compare their numbers with notebooks/baseline/
 # make test           set up, run the tests          make test-all   those that take longer as well
 #                     (WORKERS=1 on one core; PYTEST="-x -k index" for more arguments)
 # make lab            JupyterLab, with working copies of the notebooks in lab/
@@ -12,7 +13,7 @@ WORKERS ?= 2
 # Expensive objects are built once for all workers; all tests of a file run on one of them (tests/conftest.py).
 RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
-.PHONY: setup run test test-all browser lab lint anonymised clean
+.PHONY: setup run regress test test-all browser lab lint anonymised clean
 
 setup: .venv/.ok
 
@@ -27,6 +28,9 @@ setup: .venv/.ok
 run: setup
 	$(BIN)/workbench index "$(DATA)"
 	$(BIN)/workbench run --data "$(DATA)"
+
+regress: setup
+	$(BIN)/workbench run --check
 
 test: setup
 	$(RUN) -m "not slow"

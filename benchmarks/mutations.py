@@ -126,7 +126,8 @@ MUTATIONS = (
 
 def place(mutation: Mutation, root: Path = ROOT) -> Path:
     """The file in which its text stands; :class:`Outdated` unless that is one, once."""
-    files = sorted((root / mutation.folder).rglob("*.py"))
+    named = root / mutation.folder
+    files = [named] if named.is_file() else sorted(named.rglob("*.py"))
     counts = {file: count for file in files if (count := file.read_text(encoding="utf-8").count(mutation.old))}
     if sum(counts.values()) != 1:
         found = ", ".join(f"{file.relative_to(root)} ({count})" for file, count in counts.items()) or "nowhere"

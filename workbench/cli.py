@@ -32,7 +32,7 @@ app = typer.Typer(
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
 err = Console(highlight=False, stderr=True)
 
-_EXECUTED = Path("build/notebooks")
+_EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
 _MODEL, _OF_READER, _ASKED = opt.Model(), opt.OfReader(), opt.Asked()  # each of their fields becomes an option
 
 
@@ -551,13 +551,31 @@ def run(
     settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
     data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
     folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
-    executed: Annotated[Path, typer.Option("--out", "-o", help="folder for the executed notebooks")] = _EXECUTED,
+    executed: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help=f"folder for the executed notebooks; {_EXECUTED}, or {_CHECKED} to check"),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="make all of it anew and compare it with the baseline; 1 if it moved"),
+    ] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="the same, and write it as the new baseline")] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(help="folder of the baseline; baseline/ beside the notebooks by default")
+    ] = None,
 ) -> Said:
-    """Execute the notebooks with papermill; figures and tables go into figures/."""
+    """Execute the notebooks with papermill; figures and tables go into figures/.
+
+    With --check nothing there changes: the notebooks make an index and runs of their own.
+    """
     from workbench import notebooks
     from workbench.places import home
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
+    if check or accept:
+        found = notebooks.check(folder, executed or _CHECKED, parameters, only, baseline=baseline, accept=accept)
+        return Said(found.plain(), [found], code=0 if found.holds else 1, wrapped=False)
+    executed = executed or _EXECUTED
     done = notebooks.run_all(folder, executed, parameters, only)
     rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
     pages = [f"  {escape(str(one.page))}   the executed notebook as a page" for one in done]

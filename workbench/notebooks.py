@@ -3,22 +3,29 @@ in JupyterLab, so that the originals stay unchanged."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
+import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import nbformat
 from tqdm.auto import tqdm
 
 from workbench.errors import SettingError, WorkbenchError
 
+if TYPE_CHECKING:
+    from workbench.experiments.regression import Regression
+
 DEFAULT_FOLDER = Path("notebooks")
 COPIES = Path("lab")  # ignored by git
+BASELINE = "baseline"  # the folder beside the notebooks
 
 
 class NotebookFailed(WorkbenchError):
@@ -126,23 +133,108 @@ def run(notebook: Path, out: Path, parameters: Mapping[str, Any] | None = None, 
 
 def run_all(folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None) -> list[Executed]:
     """Execute the notebooks in order. Each parameter is passed to the notebooks that define it; at least one must."""
+    done = []
+    for path, (_, given) in tqdm(_planned(folder, parameters, only).items(), desc="notebooks", unit="notebook"):
+        started = time.perf_counter()
+        target = run(path, out, given)
+        done.append(Executed(target, target.with_suffix(".html"), time.perf_counter() - started))
+    return done
+
+
+def check(
+    folder: Path, out: Path, parameters: Mapping[str, Any], only: str | None = None, *, baseline: Path | None = None,
+    accept: bool = False,
+) -> Regression:  # fmt: skip
+    """Execute the notebooks and compare what they say with their baselines, in `<folder>/baseline` by default; `accept`
+    writes these, but of no notebook that failed.
+
+    Everything is made again, in `<out>/fresh`: an index or a run that was there already would hide a change. There
+    `home` has the index, which the notebooks share, and a folder for each notebook what it made. A notebook without a
+    baseline for these parameters is not executed, unless to accept it.
+    """
+    from workbench.experiments import regression
+
+    baseline, fresh = baseline or folder / BASELINE, (out / "fresh").resolve()
+    planned = _planned(folder, parameters, only)
+    if fresh.exists() and not (fresh / "home").is_dir():
+        raise SettingError(f"{fresh} was not made by a check and would be emptied; take another folder with --out")
+    shutil.rmtree(fresh, ignore_errors=True)
+    checked, accepted = [], []
+    for path, (defaults, given) in tqdm(planned.items(), desc="notebooks", unit="notebook"):
+        said = {name: value for name, value in {**defaults, **given}.items() if name != "figures"}
+        said = json.loads(json.dumps(said, default=str))  # as a baseline has them
+        before = regression.read(baseline, path.stem)
+        comparable = before and not regression.other_parameters(before, said)
+        if not (comparable or accept):
+            checked.append(regression.compare(before, regression.Baseline(path.stem, said)))
+            continue
+        failure = None
+        with _home(fresh / "home", fresh / path.stem):
+            try:
+                run(path, out, {**given, **({"figures": "figures"} if "figures" in defaults else {})})
+            except NotebookFailed as error:
+                failure = str(error).splitlines()[0]
+        now = regression.recorded(path.stem, said, fresh / path.stem, failure)
+        checked.append(regression.compare(before, now))
+        if accept and not failure:
+            accepted.append(regression.write(baseline, now))
+    gone = () if only else sorted({file.stem for file in baseline.glob("*.json")} - {path.stem for path in planned})
+    checked += [regression.vanished(name) for name in gone]
+    for name in gone if accept else ():
+        regression.file_of(baseline, name).unlink()
+    return regression.Regression(tuple(checked), tuple(accepted))
+
+
+def _planned(
+    folder: Path, parameters: Mapping[str, Any], only: str | None
+) -> dict[Path, tuple[dict[str, Any], dict[str, Any]]]:
+    """Notebook → its parameters with their defaults, and those of `parameters` that it defines; sets up the process."""
     import papermill
 
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a debugger's warning, irrelevant for readers
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    notebooks = find(folder, only)
-    known = {path: set(papermill.inspect_notebook(str(path))) for path in notebooks}
-    unused = [name for name in parameters if not any(name in names for names in known.values())]
-    if unused:
-        raise SettingError(
-            f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(set().union(*known.values())))}"
+    known = {path: papermill.inspect_notebook(str(path)) for path in find(folder, only)}
+    names = {name: None for defaults in known.values() for name in defaults}
+    if unused := [name for name in parameters if name not in names]:
+        raise SettingError(f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(names))}")
+    return {
+        path: (
+            {name: _value(default["default"]) for name, default in defaults.items()},
+            {name: value for name, value in parameters.items() if name in defaults},
         )
-    done = []
-    for path in tqdm(notebooks, desc="notebooks", unit="notebook"):
-        started = time.perf_counter()
-        target = run(path, out, {name: value for name, value in parameters.items() if name in known[path]})
-        done.append(Executed(target, target.with_suffix(".html"), time.perf_counter() - started))
-    return done
+        for path, defaults in known.items()
+    }
+
+
+def _value(written: str) -> Any:
+    """A default as it is written in the notebook; its text where it is no literal."""
+    try:
+        return ast.literal_eval(written)
+    except (ValueError, SyntaxError):
+        return written
+
+
+@contextmanager
+def _home(home: Path, made: Path) -> Iterator[None]:
+    """Let notebooks write below `home`, with the user's own prices. In the end all but its indexes moves to `made`."""
+    from workbench.llm.meter import own_prices
+
+    home.mkdir(parents=True, exist_ok=True)
+    if (prices := own_prices()).exists():
+        shutil.copy(prices, home)
+    before = os.environ.get("WORKBENCH_HOME")
+    os.environ["WORKBENCH_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["WORKBENCH_HOME"]
+        else:
+            os.environ["WORKBENCH_HOME"] = before
+        made.mkdir()
+        for one in list(home.iterdir()):
+            if one.name not in ("indexes", prices.name):
+                one.rename(made / one.name)
 
 
 def _to_html(notebook: Path) -> None:

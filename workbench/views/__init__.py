@@ -21,6 +21,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     profiles,
     proofs,
     records,
+    regression,
     replay,
     routes,
     run,
