@@ -4,7 +4,7 @@ conditions of the paper (`published/<paper>.toml`), so that a run made so differ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from typing import Any, NamedTuple
 
@@ -53,12 +53,11 @@ def recipes(source: Paper, table: str) -> list[Recipe]:
     if printed.empty:
         known = ", ".join(dict.fromkeys(source.printed["table"]))
         raise SettingError(f"{source.name} has no table {table!r}; it has {known}")
-    wanted: dict[tuple[str, str | None], list[tuple[_Row, str, list[str]]]] = {}
+    wanted: dict[tuple[str, str | None], list[_Ranking]] = {}
     for row in _rows(source, printed):
-        if made := _method_of(source.terms, row):
-            spec, encoder, layers = made
-            wanted.setdefault((row.data, encoder), []).append((row, spec, layers))
-    return [_recipe(source.terms, *key, rows) for key, rows in wanted.items()]
+        if ranking := _ranking(source.terms, row):
+            wanted.setdefault((row.data, ranking.encoder), []).append(ranking)
+    return [_recipe(source.terms, *key, rankings) for key, rankings in wanted.items()]
 
 
 class _Row(NamedTuple):
@@ -66,6 +65,15 @@ class _Row(NamedTuple):
     method: str
     data: str
     measure: str
+
+
+class _Ranking(NamedTuple):
+    """What ranks for a row: the SPEC of its method, the name of its encoder, the layers that it reads."""
+
+    row: _Row
+    spec: str
+    encoder: str | None
+    layers: list[str]
 
 
 def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
@@ -82,8 +90,8 @@ def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
             yield from (_Row(row.backbone, side, within, measure) for side in sides if within in data)
 
 
-def _method_of(terms: Mapping[str, Any], row: _Row) -> tuple[str, str | None, list[str]] | None:
-    """The SPEC of a row, its encoder, and the layers that it reads; None of a row that no run can fill."""
+def _ranking(terms: Mapping[str, Any], row: _Row) -> _Ranking | None:
+    """None of a row that no run can fill."""
     if row.method in terms.get("absent", {}) or "recomputed" in row.method:
         return None
     under = next((one for one in terms.get("backbones", ()) if one["called"] == row.backbone), None)
@@ -99,7 +107,7 @@ def _method_of(terms: Mapping[str, Any], row: _Row) -> tuple[str, str | None, li
         given["backbone"] = _spec(under["name"], _given(under["name"], _known(terms, under["name"])))
         layers += METHODS[under["name"]].layers
     encoder = known.get("encoder", terms.get("encoder"))
-    return _spec(name, given), named(encoder)[0] if encoder else None, list(dict.fromkeys(layers))
+    return _Ranking(row, _spec(name, given), named(encoder)[0] if encoder else None, list(dict.fromkeys(layers)))
 
 
 def _spec(name: str, given: Mapping[str, Any]) -> str:
@@ -127,19 +135,17 @@ def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _recipe(
-    terms: Mapping[str, Any], data: str, encoder: str | None, rows: Iterable[tuple[_Row, str, list[str]]]
-) -> Recipe:
-    rows = list(rows)
-    measures = dict.fromkeys(one for row, _, _ in rows for one in _measured(terms, row.measure))
-    readers = dict.fromkeys(spec for row, _, _ in rows if (spec := _reader_of(terms, row)))
-    judged = any(row.measure in terms["reader"].get("judged", ()) for row, _, _ in rows)
-    layers = dict.fromkeys(kind for _, _, of in rows for kind in of)
+def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, rankings: list[_Ranking]) -> Recipe:
+    rows = [ranking.row for ranking in rankings]
+    measures = dict.fromkeys(one for row in rows for one in _measured(terms, row.measure))
+    readers = dict.fromkeys(spec for row in rows if (spec := _reader_of(terms, row)))
+    judged = any(row.measure in terms["reader"].get("judged", ()) for row in rows)
+    layers = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
     depth = max(RANKED, terms.get("k", 0), deepest(list(measures)), WHOLE if terms.get("whole") else 0)
     return Recipe(
         data,
         terms["data"][data],
-        tuple(dict.fromkeys(spec for _, spec, _ in rows)),
+        tuple(dict.fromkeys(ranking.spec for ranking in rankings)),
         tuple(readers),
         {kind: _of_layer(terms, kind) for kind in layers},
         tuple(measures),
