@@ -34,7 +34,8 @@ import numpy as np
 
 _PACKAGE = __name__.partition(".")[0]
 # Code that displays, calls a model or estimates determines no ranking and no answer; engines are identified by name.
-_READ = f"{_PACKAGE}.llm.parse"  # determines how a reply is read
+# How a reply is read.
+_READ = tuple(f"{_PACKAGE}.llm.{name}" for name in ("parse", "payloads", "reasoning", "shapes"))
 _APART = tuple(
     f"{_PACKAGE}.{name}"
     for name in ("views", "llm", "experiments", "cli", "doctor", "notebooks", "source", "registry", "settings")
@@ -455,7 +456,7 @@ def _followed(module: str | None) -> bool:
     if module.startswith("namedtuple_"):
         return False  # see `_tuple_fields`
     if _is_ours(module):
-        return module == _READ or not any(module == one or module.startswith(f"{one}.") for one in _APART)
+        return module in _READ or not any(module == one or module.startswith(f"{one}.") for one in _APART)
     return module.partition(".")[0] not in sys.stdlib_module_names and not _is_installed(module.partition(".")[0])
 
 

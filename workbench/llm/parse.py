@@ -1,118 +1,105 @@
 """Read a reply: strict JSON, otherwise the JSON inside fences or prose, otherwise repaired JSON, otherwise a failure.
 
-The parsed part of a reply that was cut for length has the level `cut`, unless the reply is complete JSON. Replies are
-never evaluated as code, which some released programs do.
+Reasoning is cut off first (`workbench.llm.reasoning`). The parsed part of a reply that was cut for length has the level
+`cut`, unless the reply is complete JSON; the finished members of its lists are kept. A reply that repeats the form or
+the worked example of its prompt is no answer (`Copied`). Replies are never evaluated as code, which some released
+programs do.
 """
 
 from __future__ import annotations
 
-import json
+import html
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-import json_repair
 from pydantic import BaseModel, ValidationError
 
 from workbench.llm.call import Reply
-from workbench.llm.step import Step
+from workbench.llm.payloads import Payload, payloads
+from workbench.llm.reasoning import split
+from workbench.llm.shapes import TemplateCopied, shaped
+from workbench.llm.step import Message, Step
 from workbench.text import storable
 
 LEVELS = ("strict", "fenced", "repaired", "text", "cut")
-_FENCE = re.compile(r"```[\w-]*+[ \t]*+\n?(.*?)```", re.DOTALL)  # possessive: or a long unclosed fence takes minutes
-_BRACKET = re.compile(r"[{\[]")
-_BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # start of repairable JSON; a bracket in prose is no broken list
 _LONGEST = 200_000  # characters; no Step requests a longer answer
-_MENDED = 10_000  # characters to repair, about 2,048 tokens: the repairer's time can be quadratic
-_TRIES = 1_000  # brackets in prose at which JSON is tried
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)  # Python's own accepts NaN and Infinity
-_NO_JSON = (ValueError, RecursionError)
+_SHORT = 200  # characters of a reply that is a yes or no, about 32 tokens
+_ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|#\d{1,6}|#x[0-9a-f]{1,6});", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"\b(?P<not>not\s+)?(?:(?P<yes>yes|true)|no|false)\b", re.IGNORECASE)
+_NAMES = re.compile(r"\b[A-Z][\w'-]*(?: [A-Z][\w'-]*)+")
+_OPENING = re.compile(r"\A(?:The|An?|In|Is|Of|Was|Did|Are|Which|Who|Where) ")
+_SOME_WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 class Unreadable(ValueError):
     """The reply contains nothing of the requested shape."""
 
 
-def parse(step: Step, reply: Reply) -> tuple[BaseModel, str]:
-    """(value, level), or `Unreadable` with the reason."""
-    if not reply.text.strip():
-        raise Unreadable("the reply is empty" + (" and was cut for length" if reply.finish == "length" else ""))
+class Copied(Unreadable):
+    """The reply repeats its prompt: the form of the answer, or the answer of the worked example."""
+
+
+def parse(step: Step, reply: Reply, asked: Sequence[Message] = ()) -> tuple[BaseModel, str]:
+    """(value, level), or `Unreadable` with the reason. `asked` are the messages that the reply answers."""
     if len(reply.text) > _LONGEST:
         raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
+    text = split(reply.text).content.removeprefix("\ufeff").replace("\r\n", "\n")
+    if not text.strip():
+        raise Unreadable(_reason(ValueError("the reply is empty"), reply))
+    reply = replace(reply, text=text)
+    return _prose(step, reply, asked) if step.read else _json(step, reply, asked)
+
+
+def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
+    text = html.unescape(reply.text) if _ENTITY.search(reply.text) else reply.text
+    try:
+        value = step.read(text)
+    except TemplateCopied as error:
+        raise Copied(_reason(error, reply)) from None
+    except (ValueError, ValidationError) as error:
+        raise Unreadable(_reason(error, reply)) from None
+    if copied := _copied(text, asked):
+        raise Copied(copied)
+    return value, "cut" if reply.finish == "length" else "text"
+
+
+def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
     cut = reply.finish == "length"
-    if step.read:
-        try:
-            return step.read(reply.text), "cut" if cut else "text"
-        except (ValueError, ValidationError) as error:
-            raise Unreadable(_reason(error, reply)) from None
     problem: Exception = Unreadable("no JSON found")
-    for level, payload in payloads(reply.text):
+    for payload in payloads(reply.text, cut=cut):
         try:
-            return _fit(step.output, payload), "cut" if cut and level != "strict" else level
-        except (ValidationError, TypeError, RecursionError) as error:
-            problem = error
+            value, level = _fit(step.output, payload)
+        except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
+            problem = problem if isinstance(problem, TemplateCopied | Copied) else error
+            continue
+        if copied := _copied(payload.text, asked, payload.value):
+            problem = Copied(copied)
+            continue
+        return value, "cut" if cut and level != "strict" else level
+    if (said := _yes_or_no(step.output, reply.text)) is not None:
+        return said, "cut" if cut else "text"
+    if isinstance(problem, TemplateCopied | Copied):
+        raise Copied(_reason(problem, reply))
     raise Unreadable(_reason(problem, reply))
 
 
-def payloads(text: str) -> Iterator[tuple[str, Any]]:
-    """(level, JSON value) candidates, the most faithful reading first."""
-    try:
-        whole = _DECODER.decode(text)
-    except _NO_JSON:
-        fenced = [match.group(1) for match in _FENCE.finditer(text)]
-        yield from (("fenced", value) for part in [*fenced, text] for value in _embedded(part))
-        yield from (("repaired", value) for part in [*fenced, text] for value in _repaired(part))
-    else:
-        yield "strict", whole
+def _fit(output: type[BaseModel], payload: Payload) -> tuple[BaseModel, str]:
+    """(the validated value, its level). A bare list is accepted for the only field of an output that has one, or for
+    the field that it names as its `LIST`, because models omit the wrapper."""
+    value, dropped = shaped(output, _storable(payload.value), unfinished=payload.unfinished)
+    return output.model_validate(value), "repaired" if dropped else payload.level
 
 
-def _embedded(text: str) -> list[Any]:
-    """JSON inside prose, found with the real decoder at each bracket.
-
-    Objects come first, because prose contains lists such as [1]; a list after something broken may be a part of that.
-    """
-    found, position, broken = [], 0, False
-    for _ in range(_TRIES):
-        bracket = _BRACKET.search(text, position)
-        if not bracket:
-            break
-        try:
-            value, position = _DECODER.raw_decode(text, bracket.start())
-        except _NO_JSON:
-            position, broken = bracket.end(), True
-        else:
-            found += [value] if isinstance(value, dict) or not broken else []
-    return sorted(found, key=lambda value: isinstance(value, list))
-
-
-def _repaired(text: str) -> Iterator[Any]:
-    begin = _BEGIN.search(text)
-    if not begin or len(text) > _MENDED:
-        return
-    broken = text[begin.end() - 1 :]
-    with suppress(Exception):  # whatever the repairer trips over, the reply is unreadable
-        value = json_repair.loads(broken, skip_json_loads=True)
-        if isinstance(value, dict) == broken.startswith("{"):  # an object cut inside a name becomes a list of that name
-            yield value
-
-
-def _fit(output: type[BaseModel], payload: Any) -> BaseModel:
-    """Validate; a bare list is accepted for the only field of an output that has one, or for the field that it names
-    as its `LIST`, because models omit the wrapper."""
+def _yes_or_no(output: type[BaseModel], text: str) -> BaseModel | None:
+    """The first yes or no of a short reply, for an output whose only field is one."""
     fields = list(output.model_fields)
-    listed = fields[0] if len(fields) == 1 else getattr(output, "LIST", None)
-    if isinstance(payload, list) and listed:
-        payload = {listed: payload}
-    if not isinstance(payload, dict):
-        raise TypeError(f"a JSON {type(payload).__name__} where an object with {', '.join(fields)} was asked for")
-    return output.model_validate(_storable(payload))
+    found = _YES_OR_NO.search(text) if len(text) <= _SHORT and "{" not in text else None
+    if not found or len(fields) != 1 or output.model_fields[fields[0]].annotation is not bool:
+        return None
+    return output.model_validate({fields[0]: bool(found["yes"]) != bool(found["not"])})
 
 
 def _storable(payload: Any) -> Any:
@@ -122,6 +109,47 @@ def _storable(payload: Any) -> Any:
     if isinstance(payload, list):
         return [_storable(value) for value in payload]
     return storable(payload) if isinstance(payload, str) else payload
+
+
+# -- copies of the prompt ---------------------------------------------------------------------------------------------
+
+
+def _copied(text: str, asked: Sequence[Message], value: Any = None) -> str:
+    """What of the prompt a reply repeats, as a sentence; empty if nothing."""
+    if not asked:
+        return ""
+    *shown, last = asked
+    given, said = last["content"].casefold(), _flat(text)
+    instructions = _flat(" ".join(message["content"] for message in shown if message["role"] == "system"))
+    if len(said) > 9 and said in instructions and _says_something(value, said):
+        return "the reply repeats the form of its prompt"
+    examples = tuple(message["content"] for message in shown if message["role"] != "system")
+    names = [name for name in _names_of(examples) if name in said and name not in given]
+    if names:
+        return f"the reply repeats the prompt's own example: {names[0]!r} does not occur in what was asked"
+    replies = {_flat(message["content"]) for message in shown if message["role"] == "assistant"}
+    if said in replies and any(word not in given and word not in instructions for word in _SOME_WORD.findall(said)):
+        return "the reply repeats the reply of the prompt's own example"
+    return ""
+
+
+def _says_something(value: Any, said: str) -> bool:
+    """Whether a part of the form would be taken for an answer: a yes or no, or an empty list, may be one."""
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return any(_says_something(part, said) for part in parts)
+    return not (value is None and said.startswith(("{", "["))) and not isinstance(value, bool)
+
+
+@lru_cache(maxsize=256)
+def _names_of(examples: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of more than one word in worked examples, which are invented."""
+    found = (name for text in examples for name in _NAMES.findall(text))
+    return tuple(dict.fromkeys(name.casefold() for one in found if " " in (name := _OPENING.sub("", one))))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _reason(error: Exception, reply: Reply) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel
 
-from workbench.llm.parse import payloads
+from workbench.llm.payloads import payloads
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps.entity_relations import clean_name, one_line
 
@@ -126,7 +126,7 @@ def read(text: str) -> Output:
            triples=[('Orsby', 'lies on', 'Aldra')], entity_types={}, proposed=[], dropped=1, shortened=1,
            repaired=False)
     """
-    for level, payload in payloads(text):
+    for level, payload, *_ in payloads(text):
         if isinstance(payload, dict) and "nodes" in payload:
             continue  # the new types, whole inside a reply that is not
         if isinstance(payload, dict) and (
