@@ -76,7 +76,7 @@ def read(spec: str, **said):
 def test_each_prompt_is_a_step_and_the_reading_says_which():
     for prompt, step in (("brief", "answer_briefly"), ("sparql", "sparql_answer"), ("cot", "stepwise_answer")):
         answer, engine, _ = read(f"direct[prompt={prompt}]", **{step: ["so\nFINAL ANSWER: Alderby"]})
-        assert answer.text == ("so\nFINAL ANSWER: Alderby" if prompt == "brief" else "Alderby")
+        assert answer.text == "Alderby"
         assert engine.steps == [step]
         assert answer.reading == Reading(prompt, tokens=wb.reader("direct").context(evidence()).tokens)
 

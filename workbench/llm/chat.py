@@ -20,14 +20,17 @@ from workbench.llm.budget import Budget, limited
 from workbench.llm.call import Call, CallFailed, Reply, Request
 from workbench.llm.engine import EngineBase, break_off, nominal, note
 from workbench.llm.meter import money
-from workbench.llm.parse import Unreadable, parse
+from workbench.llm.parse import Copied, Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
 from workbench.llm.retry import retrying
-from workbench.llm.step import Result, Step, Usage
+from workbench.llm.step import Message, Result, Step, Usage
 from workbench.text import storable
 from workbench.trace import Trace
 
 T, R = TypeVar("T"), TypeVar("R")
+
+_COPIED = "copied: "  # begins the failure
+_NO_COPY = "Answer for what stands above. Repeat neither an example nor the form of the answer: fill it in."
 
 
 class ChatEngine(EngineBase):
@@ -66,7 +69,7 @@ class ChatEngine(EngineBase):
     def request(self, step: Step, value: Any) -> Request:
         def accept(reply: Reply) -> bool:
             try:
-                parse(step, reply)
+                parse(step, reply, messages)
             except Unreadable:
                 return False
             return True
@@ -94,6 +97,14 @@ class ChatEngine(EngineBase):
         return self._call.store.path if isinstance(self._call, Recorded) else None
 
     def _answer(self, step: Step, request: Request) -> Result:
+        """Once more, without the example and with a word on it, where the reply was a copy of the prompt."""
+        result = self._outcome(step, request, request.messages)
+        if not (result.failure or "").startswith(_COPIED):
+            return result
+        second = self._outcome(step, replace(request, messages=_uncopied(request.messages)), request.messages)
+        return replace(second, usage=result.usage + second.usage)
+
+    def _outcome(self, step: Step, request: Request, asked: Sequence[Message]) -> Result:
         try:
             reply = self._call(request)
         except CallFailed as error:
@@ -104,15 +115,21 @@ class ChatEngine(EngineBase):
             money(self.name, reply.prompt_tokens, reply.completion_tokens), recorded=int(reply.recorded),
         )  # fmt: skip
         try:
-            value, level = parse(step, reply)
+            value, level = parse(step, reply, asked)
         except Unreadable as error:
-            usage = replace(usage, failed=1)
-            return Result(None, f"unreadable: {error}", text=reply.text, usage=usage, messages=request.messages)
+            usage, kind = replace(usage, failed=1), _COPIED if isinstance(error, Copied) else "unreadable: "
+            return Result(None, f"{kind}{error}", text=reply.text, usage=usage, messages=request.messages)
         usage = replace(usage, repaired=int(level == "repaired"), cut=int(level == "cut"))
         return Result(value, parse=level, text=reply.text, usage=usage, messages=request.messages)
 
     def __repr__(self) -> str:
         return f"ChatEngine({self.name}: {self.meter!r})"
+
+
+def _uncopied(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The instructions and the question, without worked examples."""
+    last = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{_NO_COPY}"}
+    return (*(message for message in messages[:-1] if message["role"] == "system"), last)
 
 
 def side_by_side(ask: Callable[[T], R], asked: Sequence[T], concurrency: int, close: Callable[[], None]) -> list[R]:

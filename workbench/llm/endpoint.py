@@ -20,6 +20,7 @@ import numpy as np
 from workbench.errors import EngineRefused, SettingError
 from workbench.llm.call import Call, CallFailed, EmbeddingRequest, Reply, Request
 from workbench.llm.retry import Transient
+from workbench.llm.step import is_label
 from workbench.text import storable
 
 STRUCTURED = ("json_schema", "json_object", "none")
@@ -172,6 +173,8 @@ def _response_format(request: Request, structured: str) -> dict:
     if request.schema is None or structured == "none":
         return {}
     if structured == "json_object":
+        if is_label(request.schema):
+            return {}  # its prompt does not say JSON, without which endpoints refuse the mode
         return {"response_format": {"type": "json_object"}}
     schema = {"name": re.sub(r"\W", "_", request.step), "schema": request.schema, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}

@@ -78,7 +78,8 @@ def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel
         if copied := _copied(payload.text, asked, payload.value):
             problem = Copied(copied)
             continue
-        return value, "cut" if cut and level != "strict" else level
+        bounded = level == "strict" and _at_a_bound(payload.value, step)
+        return value, "cut" if bounded or cut and level != "strict" else level
     if (said := _yes_or_no(step.output, reply.text)) is not None:
         return said, "cut" if cut else "text"
     if isinstance(problem, TemplateCopied | Copied):
@@ -91,6 +92,15 @@ def _fit(output: type[BaseModel], payload: Payload) -> tuple[BaseModel, str]:
     the field that it names as its `LIST`, because models omit the wrapper."""
     value, dropped = shaped(output, _storable(payload.value), unfinished=payload.unfinished)
     return output.model_validate(value), "repaired" if dropped else payload.level
+
+
+def _at_a_bound(value: Any, step: Step) -> bool:
+    """Whether a list or a text is exactly as long as the schema allows: the grammar ended it, not the model."""
+    if isinstance(value, dict):
+        return any(_at_a_bound(part, step) for part in value.values())
+    if isinstance(value, list):
+        return len(value) == step.most or any(_at_a_bound(part, step) for part in value)
+    return isinstance(value, str) and len(value) == step.longest
 
 
 def _yes_or_no(output: type[BaseModel], text: str) -> BaseModel | None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 _PLACEHOLDER = re.compile(r"\s*(?:\??(?:…|\.{3,})|<[^<>]{0,80}>)\s*")
 _NUMBER = re.compile(
@@ -87,6 +87,8 @@ def rows(value: Any) -> Any:
 Blank = Annotated[str, Reading(blank, missing="")]
 Number = Annotated[int, Reading(number)]
 Identifier = Annotated[str, Reading(identifier)]
+Row = Annotated[list[str], Reading(row), Field(json_schema_extra={"minItems": 3, "maxItems": 3})]
+Rows = Annotated[list[Row], Reading(rows)]
 
 
 def shaped(output: type[BaseModel], value: Any, *, unfinished: bool = False) -> tuple[Any, bool]:

@@ -22,6 +22,14 @@ O = TypeVar("O", bound=BaseModel)  # noqa: E741
 Message = dict[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
 
 
+LABEL = "label"  # the property of an answer that is one label
+
+
+def is_label(schema: dict | None) -> bool:
+    """Whether a schema asks for a label, which the prompt asks for as a word."""
+    return schema is not None and list(schema["properties"]) == [LABEL]
+
+
 def conversation(system: str, examples: Iterable[tuple[str, str]], asked: str) -> list[Message]:
     """The shape of a prompt: instructions, worked examples (what was asked, what was said), the question."""
     turns = [{"role": role, "content": text} for pair in examples for role, text in zip(("user", "assistant"), pair)]
@@ -33,7 +41,11 @@ class Step(Record, Generic[I, O]):
     """`prompt(input)` gives the messages.
 
     `read` turns free text into an output, for Steps whose answer is prose; without it the answer is JSON of the
-    output's schema. Raise `version` whenever the meaning of the answer changes: what is made with the Step names it.
+    output's schema. A `read` whose answer is one of few `labels` may be asked for them by schema as well.
+
+    `most` members of a list and `longest` characters of a text are what the schema lets a model write where the output
+    sets no bounds of its own, since small models run on; None for no bound but `max_tokens`. Raise `version` whenever
+    the meaning of the answer changes: what is made with the Step names it.
     """
 
     name: str
@@ -43,6 +55,9 @@ class Step(Record, Generic[I, O]):
     max_tokens: int = 512
     temperature: float = 0.0
     version: int = 1
+    labels: tuple[str, ...] = ()
+    most: int = 30
+    longest: int | None = 600
 
     @property
     def identity(self) -> str:
@@ -56,8 +71,11 @@ class Step(Record, Generic[I, O]):
 
     @cached_property
     def schema(self) -> dict | None:
-        """JSON schema of the output in the strict form of the endpoints: every field required, nothing else allowed."""
-        return None if self.read else _strict(self.output.model_json_schema())
+        """JSON schema of the output in the strict form of the endpoints: every field required, nothing else allowed,
+        every list and text bounded. Of a Step with labels, that of an object with one of them; None for other prose."""
+        if self.labels:
+            return _strict({"type": "object", "properties": {LABEL: {"type": "string", "enum": list(self.labels)}}})
+        return None if self.read else _bounded(_strict(self.output.model_json_schema()), self.most, self.longest)
 
     def __repr__(self) -> str:
         return f"Step({self.identity}: {self.output.__name__})"
@@ -130,3 +148,17 @@ def _strict(schema: Any) -> Any:
         strict |= {"required": list(schema["properties"]), "additionalProperties": False}
         strict.pop("description", None)  # the docstring of the class, which is for readers of the code
     return strict
+
+
+def _bounded(schema: Any, most: int, longest: int | None) -> Any:
+    """The bounds are small on purpose: llama.cpp writes a rule of its grammar for each, and takes at most 2,000."""
+    if isinstance(schema, list):
+        return [_bounded(item, most, longest) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    bounded = {name: _bounded(value, most, longest) for name, value in schema.items()}
+    if schema.get("type") == "array":
+        bounded.setdefault("maxItems", most)
+    if schema.get("type") == "string" and longest is not None and not {"enum", "const"} & set(schema):
+        bounded.setdefault("maxLength", longest)
+    return bounded

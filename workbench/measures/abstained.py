@@ -22,7 +22,7 @@ _PHRASE = re.compile(
     r"|(?:it |this )?(?:cannot|can't|can not|could not|couldn't)(?: be)?"
     r" (?:determined?|tell|told|say|said|answer(?:ed)?)"
     r"|(?:there is )?(?:not enough information|insufficient information|no information|no answer)"
-    r"|not (?:stated|mentioned|given|specified|provided)"
+    r"|not (?:stated|mentioned|given|specified|provided|found|known|available|disclosed|answerable|applicable)"
     r"|(?:the |these )?(?:provided |given )?(?:passages?|context|texts?|documents?|evidence)"
     r" (?:do not|don't|does not|doesn't) (?:say|state|mention|contain|provide|give|hold|include|specify))"
     r"(?P<rest>.*)"

@@ -1,8 +1,8 @@
 """Step `answer`: a short answer from the passages, after a thought (the reader of HippoRAG 2, arXiv 2502.14802; our
 wording).
 
-The answer follows the last "Answer:"; the released code splits at the first one, which cuts off thoughts that contain
-the word. Unlike the released prompt, ours lets the model say that the passages do not contain the answer.
+The answer follows the last "Answer:", in whatever emphasis, in the same line or below; the released code splits at the
+first one, which cuts off thoughts that contain the word. Unlike the released prompt, ours lets the model say that the passages do not contain the answer.
 """
 
 from __future__ import annotations
@@ -12,11 +12,16 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from workbench.llm.shapes import TemplateCopied
 from workbench.llm.step import Message, Step, conversation
+from workbench.measures.abstained import is_abstention
+from workbench.steps.prose import fields_of, is_form
 from workbench.steps.reading_mode import OWN_KNOWLEDGE, Mode, opened
 
 UNKNOWN = "unknown"
-_MARKS = ' \t\r*`"'  # that models put around an answer
+_MARKS = ' \t\r*`"“”'  # that models put around an answer
+_CUE = re.compile(r"(?i)\banswer(?:[*_`]{0,3}\s*|\s+is\s*):[*_`]{0,3}")
+_THOUGHT = re.compile(r"(?i)\A[\s*_#]*thought[*_`]{0,3}\s*:[*_`]{0,3}\s*")
 
 
 @dataclass(frozen=True)
@@ -74,14 +79,30 @@ def open_prompt(value: Input) -> list[Message]:
 
 
 def read(text: str) -> Output:
-    """The text after the last `Answer:`. A reply without the cue is unreadable, not an answer as a whole."""
-    *before, after = re.split(r"(?i)\banswer\s*:", text)
-    if not before:
-        raise ValueError("no 'Answer:' in the reply")
-    answer = after.strip().split("\n")[0].strip(_MARKS).rstrip(".").strip(_MARKS)
-    thought = re.sub(r"(?i)^\s*thought\s*:\s*", "", "Answer:".join(before)).strip()
-    abstained = answer.casefold() in ("", UNKNOWN)
+    """The text after the last `Answer:`. A reply without the cue is unreadable, not an answer as a whole.
+
+    >>> read("Thought: She was.\\n**Answer:**\\nAlderby.").answer, read("Answer: not mentioned").abstained
+    ('Alderby', True)
+    """
+    thought, said = after_cue(text)
+    answer = said.strip(_MARKS).rstrip(".").strip(_MARKS)
+    if is_form(answer):
+        raise TemplateCopied(f"{answer!r} is the form that was asked for, and no answer")
+    abstained = is_abstention(answer)
     return Output(thought=thought, answer="" if abstained else answer, abstained=abstained)
+
+
+def after_cue(text: str, without: str = "no 'Answer:' in the reply") -> tuple[str, str]:
+    """(what stands before the last `Answer:`, the first line of what follows); ValueError without that cue. An object
+    with an answer counts as well."""
+    told, cues = fields_of(text), list(_CUE.finditer(text))
+    if "answer" in told and (not cues or text.lstrip().startswith(("{", "```"))):
+        return told.get("thought", ""), told["answer"]
+    if not cues:
+        raise ValueError(without)
+    lines = (line.strip(_MARKS) for line in text[cues[-1].end() :].split("\n"))
+    thought = text[: cues[-1].start()].strip().strip("*_#").strip()
+    return _THOUGHT.sub("", thought).strip(), next(filter(None, lines), "")
 
 
 STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=2)

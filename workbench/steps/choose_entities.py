@@ -60,4 +60,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("choose_entities", Output, prompt, max_tokens=256, temperature=0.4)
+STEP = Step("choose_entities", Output, prompt, max_tokens=256, temperature=0.4, most=100)

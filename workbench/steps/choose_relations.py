@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, FiniteFloat
 
+from workbench.llm.shapes import Number
 from workbench.llm.step import Message, Step
 
 Fact = tuple[str, str, str]
@@ -34,7 +35,7 @@ class Input:
 class Choice(BaseModel):
     """`number` counts from 1."""
 
-    number: int
+    number: Number
     score: FiniteFloat
 
 
@@ -82,4 +83,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("choose_relations", Output, prompt, max_tokens=256, temperature=0.4)
+STEP = Step("choose_relations", Output, prompt, max_tokens=256, temperature=0.4, most=15)

@@ -1,8 +1,9 @@
 """Step `classify_question`: bridge, comparison or inference (the router of "The Reasoning Bottleneck in Graph-RAG",
-arXiv 2603.14045, section 3.5.2, whose prompt is used as it is printed). At most 5 tokens, temperature 0.
+arXiv 2603.14045, section 3.5.2, whose prompt is used as it is printed). Temperature 0; at most 32 tokens, where the
+source has 5, in which a model that begins with a sentence names none.
 
-A reply that is none of the three labels counts as `bridge` and is `invalid`: a model that begins with a preamble always
-gets this route."""
+The label is asked for by schema where the endpoint takes one; otherwise it is the first that occurs in the reply, which
+the source takes as a whole. A reply without one counts as `bridge` and is `invalid`."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
+from workbench.steps.prose import label
 
 KINDS = ("bridge", "comparison", "inference")
 DEFAULT = "bridge"
@@ -43,9 +45,8 @@ def prompt(value: Input) -> list[Message]:
 
 
 def read(text: str) -> Output:
-    label = text.strip().lower().rstrip(".").strip('"')
-    invalid = label not in KINDS
-    return Output(kind=DEFAULT if invalid else label, invalid=invalid)
+    kind = label(text, KINDS)
+    return Output(kind=kind or DEFAULT, invalid=kind is None)
 
 
-STEP = Step("classify_question", Output, prompt, read=read, max_tokens=5)
+STEP = Step("classify_question", Output, prompt, read=read, max_tokens=32, labels=KINDS)

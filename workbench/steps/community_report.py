@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, field_validator
 
+from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step
 
 
@@ -38,7 +39,7 @@ class Output(BaseModel):
     title: str
     summary: str
     rating: float
-    rating_explanation: str
+    rating_explanation: Blank
     findings: list[Finding]
 
     @field_validator("rating")
@@ -109,4 +110,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-STEP = Step("community_report", Output, prompt, max_tokens=4096)
+STEP = Step("community_report", Output, prompt, max_tokens=4096, most=15, longest=None)

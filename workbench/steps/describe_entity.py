@@ -53,4 +53,4 @@ def _asked(value: Input) -> str:
     return f"Name: {value.name}\nProposed type: {value.type}\nTypes:\n{types}\n\nArticle:\n{value.article}"
 
 
-STEP = Step("describe_entity", Output, prompt, max_tokens=256)
+STEP = Step("describe_entity", Output, prompt, max_tokens=256, longest=1_200)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.language import verbalisation
+from workbench.llm.shapes import Number
 from workbench.llm.step import Message, Step, conversation
 
 
@@ -25,7 +26,7 @@ class Input:
 
 
 class Told(BaseModel):
-    id: int
+    id: Number
     description: str
 
 
@@ -67,4 +68,4 @@ def _asked(value: Input) -> str:
     )
 
 
-STEP = Step("describe_relations", Output, prompt, max_tokens=2048)
+STEP = Step("describe_relations", Output, prompt, max_tokens=2048, most=100)

@@ -74,4 +74,4 @@ def _asked(value: Input) -> str:
     )
 
 
-STEP = Step("directions", Output, prompt, max_tokens=256)
+STEP = Step("directions", Output, prompt, max_tokens=256, most=10, longest=200)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
+from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
+from workbench.steps.prose import Query
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,11 @@ class Input:
 class Output(BaseModel):
     model_config = ConfigDict(str_strip_whitespace=True)
 
-    query_constraints: str
+    query_constraints: Blank
     intermediate_rules: list[str]
     terminal_rules: list[str]
     allowed_types: list[str]
-    initial_query: str
+    initial_query: Query
 
 
 # Used where the reply has no such rule (ours; the paper leaves it open).
@@ -129,4 +131,4 @@ def _told(rules: list[str]) -> list[str]:
     return [rule for rule in rules if rule.strip()]
 
 
-STEP = Step("dot_rules", Output, prompt, max_tokens=768)
+STEP = Step("dot_rules", Output, prompt, max_tokens=768, most=60)

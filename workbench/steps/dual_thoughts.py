@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step
 from workbench.steps.passage_list import numbered
+from workbench.steps.prose import Query
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Input:
 class Output(BaseModel):
     model_config = ConfigDict(str_strip_whitespace=True)
 
-    fast: str
-    slow: str
+    fast: Query
+    slow: Query
 
 
 _SYSTEM = """You plan the search for a question that needs facts from several documents. You see the question, the \

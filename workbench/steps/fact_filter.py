@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from workbench.llm.shapes import Rows
 from workbench.llm.step import Message, Step, conversation
 
 MOST = 4  # facts that the filter may return
@@ -31,7 +33,7 @@ class Output(BaseModel):
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-    facts: list[list[str]]
+    facts: Annotated[Rows, Field(json_schema_extra={"maxItems": MOST})]
 
 
 _SYSTEM = f"""You help to answer a question that may need several steps. From the candidate facts choose those that \

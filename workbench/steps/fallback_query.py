@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from workbench.llm.step import Message, Step, conversation
+from workbench.steps.prose import Query
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Output(BaseModel):
 
     model_config = ConfigDict(str_strip_whitespace=True)
 
-    query: str
+    query: Query
 
 
 _SYSTEM = """You search a graph for what a question needs, and the searches so far lead no further. You are given the \
@@ -60,4 +61,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("fallback_query", Output, prompt, max_tokens=128)
+STEP = Step("fallback_query", Output, prompt, max_tokens=128, longest=400)

@@ -3,7 +3,8 @@
 `thesis` follows the code behind "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045): the answer is the text
 after the last "FINAL ANSWER:", or else the whole reply, and one of six phrases is an abstention. A reply without the
 line then counts as right if it contains the gold answer anywhere. `strict`, the default, extracts no answer from such a
-reply, nor from one that was cut within its answer, and recognises abstentions in other words."""
+reply, nor from one that was cut within its answer; it recognises abstentions in other words, the line in any emphasis
+and with the answer below it, and takes an answer out of what models put around one (docs/reading.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from workbench.llm.shapes import TemplateCopied
 from workbench.measures.abstained import is_abstention, is_abstention_thesis
+from workbench.steps.prose import fields_of, is_form, plain
 
 EXTRACTIONS = ("strict", "thesis")
 UNKNOWN = "I don't know"
@@ -20,6 +23,16 @@ CUE = "FINAL ANSWER:"
 NO_LINE, CUT = "no answer line", "cut"  # flaws
 
 _LINE = re.compile(r"FINAL\s*ANSWER\s*:\s*(.+)", re.IGNORECASE)
+_LENIENT = re.compile(r"FINAL[\s_]*ANSWER[*_`]{0,3}\s*:[\s*_`#>]*(.*)", re.IGNORECASE)  # in any emphasis
+_SHORT_CUE = re.compile(r"(?im)^[\s*_#>`]*(?:the\s+)?(?:final\s+)?answer(?:[*_`]{0,3}\s*|\s+is\s*):[\s*_`#>]*(.*)")
+_EXPLAINS = re.compile(
+    r"\s*\n\s*\n\s*|\s*\n(?=[\s*_]*(?:explanation|reason(?:ing)?|note|because|this|according|the (?:context|passage"
+    r"|document|text|answer))\b)"
+    r"|(?<=\w[.*])\s+(?=(?:This is|Explanation:|Note:|According to the|As stated|It is (?:stated|mentioned)"
+    r"|The (?:contexts?|passages?|documents?|texts?) (?:states?|says?|mentions?|does|do))\b)",
+    re.IGNORECASE,
+)
+_NAMES = ("final_answer", "answer", "short_answer")
 _QUOTED = re.compile(r"[\"“”'‘’«]([^\"“”]*)[\"“”'’»]")
 _STOP = re.compile(r"(?<!\b\w)\.$")  # but not after an initial, as in "Washington, D.C."
 
@@ -49,7 +62,13 @@ def whole(reply: str, extraction: str = "strict", cut: bool = False) -> Extracte
     text = reply.strip()
     if extraction == "thesis":
         return _extracted(text, is_abstention_thesis(text), flaw=CUT if cut else "")
-    return Extracted(flaw=CUT, thought=text) if cut else _extracted(text, is_abstention(text))
+    if cut:
+        return Extracted(flaw=CUT, thought=text)
+    try:
+        answer, thought = _short(text)
+    except ValueError:  # a form, a table or an object that names no answer
+        return Extracted(flaw=NO_LINE, thought=text)
+    return _extracted(answer, is_abstention(answer), thought)
 
 
 def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extracted:
@@ -61,7 +80,7 @@ def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extr
     ('', 'no answer line', 'It is Oslo.')
     """
     found = None
-    for found in _LINE.finditer(reply):
+    for found in (_LINE if extraction == "thesis" else _LENIENT).finditer(reply):
         pass
     answer = found[1].strip() if found else ""
     read = bool(answer) and not answer.startswith("<")
@@ -82,6 +101,34 @@ def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extr
 
 def _extracted(text: str, abstained: bool, thought: str = "", flaw: str = "") -> Extracted:
     return Extracted("" if abstained else text, abstained, thought, flaw)
+
+
+def _short(text: str) -> tuple[str, str]:
+    """(the answer of a reply that should be nothing else, what explains it). An abstention is left whole, since what
+    follows one may be a guess.
+
+    >>> _short("**Oslo**\\n\\nThe context says so."), _short("The answer is: Oslo."), _short("Oslo and Bergen")
+    (('Oslo', 'The context says so.'), ('Oslo', ''), ('Oslo and Bergen', ''))
+    """
+    if (told := _told(text)) is not None:
+        return told, ""
+    if cues := list(_SHORT_CUE.finditer(text)):
+        before, said = text[: cues[-1].start()].strip(), text[cues[-1].start(1) :].strip()
+    else:
+        before, said = "", plain(text)
+    if is_abstention(said):
+        return said, before
+    answer, *explained = _EXPLAINS.split(said, maxsplit=1)
+    answer = answer.strip() if "\n" in answer.strip() else _bare(answer)
+    if is_form(answer):
+        raise TemplateCopied(f"{answer!r} is the form that was asked for, and no answer")
+    return answer, "\n".join(filter(None, [before, *explained]))
+
+
+def _told(text: str) -> str | None:
+    """The answer of a reply that is an object with one; None if it is none."""
+    told = fields_of(text) if text.lstrip().startswith(("{", "```")) else {}
+    return next((_bare(told[name]) for name in _NAMES if name in told), None)
 
 
 def _bare(text: str) -> str:

@@ -58,4 +58,4 @@ def _asked(value: Input) -> str:
     return f"Types: {', '.join(value.types)}\n\n{value.title}\n{value.text}"
 
 
-STEP = Step("find_names", Output, prompt, max_tokens=1024)
+STEP = Step("find_names", Output, prompt, max_tokens=1024, most=100, longest=200)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
+from workbench.steps.prose import plain
 from workbench.text import storable
 
 LIMIT = 600  # cl100k tokens of a description
@@ -62,7 +63,7 @@ def _asked(value: Input) -> str:
 
 def read(text: str) -> Output:
     """The reply on one line. A reply without a word is unreadable."""
-    description = " ".join(storable(text).split()).removeprefix("Description:").strip()
+    description = " ".join(storable(plain(text, "description", names=["description"])).split())
     if not any(map(str.isalnum, description)):
         raise ValueError("no word in the reply")
     return Output(description=description)

@@ -58,4 +58,4 @@ def _asked(value: Input) -> str:
     return f"Documents:\n{numbered(value.passages)}\n\nQuestion: {value.question}"
 
 
-STEP = Step("generation", Output, prompt, max_tokens=384)
+STEP = Step("generation", Output, prompt, max_tokens=384, longest=1_200)

@@ -76,4 +76,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-STEP = Step("global_map", Output, prompt, max_tokens=2048)
+STEP = Step("global_map", Output, prompt, max_tokens=2048, most=50, longest=1_000)

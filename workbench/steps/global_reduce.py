@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps.reading_mode import OWN_KNOWLEDGE, Mode, opened
 
@@ -27,7 +28,7 @@ class Output(BaseModel):
     """`abstained` is true where the points do not hold the answer; `answer` is then empty."""
 
     response: str
-    answer: str
+    answer: Blank
     abstained: bool
 
 
@@ -77,4 +78,4 @@ def open_prompt(value: Input) -> list[Message]:
     return conversation(_OPEN, [(_EXAMPLE, _EXAMPLE_ANSWER)], f"{value.context}\n\nQuestion: {value.question}")
 
 
-STEP = Step("global_reduce", Output, prompt, max_tokens=4096)
+STEP = Step("global_reduce", Output, prompt, max_tokens=4096, longest=None)

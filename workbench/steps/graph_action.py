@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from workbench.llm.shapes import Blank, Reading, blank
 from workbench.llm.step import Message, Step, conversation
 from workbench.records import Triple
 
@@ -25,8 +26,8 @@ class Action(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     action: Annotated[str, Field(json_schema_extra={"enum": list(ACTIONS)})]
-    argument: str
-    type: Annotated[str, Field(json_schema_extra={"enum": ["", *TYPES]})] = ""
+    argument: Blank
+    type: Annotated[str, Reading(blank), Field(json_schema_extra={"enum": ["", *TYPES]})] = ""
 
 
 class Output(BaseModel):
@@ -113,4 +114,4 @@ def _asked(value: Input) -> str:
     return json.dumps({"question": value.question, "steps so far": turns}, ensure_ascii=False)
 
 
-STEP = Step("graph_action", Output, prompt, max_tokens=512)
+STEP = Step("graph_action", Output, prompt, max_tokens=512, most=10)

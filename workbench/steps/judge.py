@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, field_validator
 
+from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
 
 
@@ -24,7 +25,7 @@ class Input:
 
 class Output(BaseModel):
     verdict: Literal["correct", "incorrect", "unknown"]
-    reason: str
+    reason: Blank
 
     @field_validator("verdict", mode="before")
     @classmethod
@@ -63,4 +64,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("judge", Output, prompt, max_tokens=160)
+STEP = Step("judge", Output, prompt, max_tokens=160, longest=300)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps.judge import Input
+from workbench.steps.prose import plain
 
 
 class Output(BaseModel):
@@ -41,15 +42,16 @@ def _asked(value: Input) -> str:
 
 
 def read(text: str) -> Output:
-    """The first digit.
+    """The first digit; of an object, the digit of its verdict.
 
     >>> read("**1.**").verdict, read("Verdict: 0 (another person)").verdict
     (1, 0)
     """
+    text = plain(text, names=["verdict", "label"])
     found = re.search(r"\d+", text)
     if found is None or found[0] not in ("0", "1"):
         raise ValueError(f"the verdict should be 1 or 0, and the reply is {text[:80]!r}")
     return Output(verdict=int(found[0]))
 
 
-STEP = Step("judge_answer", Output, prompt, read=read, max_tokens=16)
+STEP = Step("judge_answer", Output, prompt, read=read, max_tokens=32, labels=("1", "0"))

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, field_validator
 
+from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
 
 
@@ -25,7 +26,7 @@ class Input:
 
 class Choice(BaseModel):
     winner: Literal[1, 2]
-    reason: str
+    reason: Blank
 
     @field_validator("winner", mode="before")
     @classmethod
@@ -81,4 +82,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("judge_pair", Output, prompt, max_tokens=600)
+STEP = Step("judge_pair", Output, prompt, max_tokens=600, longest=300)

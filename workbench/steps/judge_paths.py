@@ -12,8 +12,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError, field_validator, model_validator
 
+from workbench.llm.shapes import Blank, Identifier
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps import dot_rules
+from workbench.steps.prose import Query
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,11 @@ class Verdict(BaseModel):
 
     model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True)
 
-    id: str
+    id: Identifier
     label: Literal["complete", "partial", "irrelevant"]
     confidence: FiniteFloat
-    justification: str
-    next_question: str
+    justification: Blank
+    next_question: Query
 
     @field_validator("label", mode="before")
     @classmethod
@@ -143,4 +145,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("judge_paths", Output, prompt, max_tokens=1536)
+STEP = Step("judge_paths", Output, prompt, max_tokens=1536, most=50)

@@ -59,4 +59,4 @@ def prompt(value: Input) -> list[Message]:
     return conversation(_SYSTEM, examples, value.question)
 
 
-STEP = Step("keywords", Output, prompt, max_tokens=256)
+STEP = Step("keywords", Output, prompt, max_tokens=256, most=20, longest=100)

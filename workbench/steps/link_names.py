@@ -43,4 +43,4 @@ def _asked(value: Input) -> str:
     return "\n".join(f"{name} ({type})" for name, type in value.names)
 
 
-STEP = Step("link_names", Output, prompt, max_tokens=2048)
+STEP = Step("link_names", Output, prompt, max_tokens=2048, most=100, longest=200)

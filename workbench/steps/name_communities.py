@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError, field_validator
 
+from workbench.llm.shapes import Number
 from workbench.llm.step import Message, Step, conversation
 
 WORDS = 100  # of a summary, at most
@@ -60,7 +61,7 @@ class Name(BaseModel):
 class Named(Name):
     """The entry of a community."""
 
-    id: int
+    id: Number
 
 
 class Output(BaseModel):
@@ -149,4 +150,4 @@ def _read(entry: Any) -> Named | None:
         return None
 
 
-STEP = Step("name_communities", Output, prompt, max_tokens=2048)
+STEP = Step("name_communities", Output, prompt, max_tokens=2048, longest=1_200)

@@ -44,4 +44,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-STEP = Step("named_entities", Output, prompt, max_tokens=2048, version=2)
+STEP = Step("named_entities", Output, prompt, max_tokens=2048, version=2, most=100, longest=200)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps.passage_list import FOUNDER, QUESTION, STATION, numbered
+from workbench.steps.prose import query
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ def _asked(value: Input) -> str:
 
 
 def read(text: str) -> Output:
-    """The whole reply."""
-    return Output(thought=text.strip())
+    """The whole reply, without a label such as "Thought:"; empty if it says that nothing is missing."""
+    return Output(thought=query(text))
 
 
 STEP = Step("next_thought", Output, prompt, read=read, max_tokens=256)

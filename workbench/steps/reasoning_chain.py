@@ -71,4 +71,4 @@ def _asked(question: str, passages, thoughts) -> str:
     return f"Documents:\n{numbered(passages)}\n\nQueries tried:\n{tried}\n\nQuestion: {question}"
 
 
-STEP = Step("reasoning_chain", Output, prompt, max_tokens=512)
+STEP = Step("reasoning_chain", Output, prompt, max_tokens=512, most=20, longest=1_200)

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps.next_thought import CONCLUSION
+from workbench.steps.prose import plain, query
 
 ANSWER, QUERY = CONCLUSION, "The new query is:"  # markers
 _QUOTES = " \t*_`\"'“”‘’"  # that models put around a query or an answer
@@ -56,16 +57,22 @@ def reading(reply: str, *, released: bool = False) -> Reflection:
     'so the answer is: Oslo.'
     """
     flags = 0 if released else re.IGNORECASE
-    answer, query = (re.split(re.escape(marker), reply, maxsplit=1, flags=flags)[1:] for marker in (ANSWER, QUERY))
+    answer, asked = (re.split(re.escape(marker), reply, maxsplit=1, flags=flags)[1:] for marker in (ANSWER, QUERY))
     if answer:
         return Reflection(True, _rest(answer[0], released))
-    return Reflection(False, query=_rest(query[0] if query else reply, released), marked=bool(query))
+    return Reflection(False, query=_searched(asked[0] if asked else reply, released), marked=bool(asked))
 
 
 def _rest(text: str, whole: bool) -> str:
     if whole:
         return text.strip()
     return next((bare for line in text.splitlines() if (bare := line.strip(_QUOTES))), "")
+
+
+def _searched(text: str, released: bool) -> str:
+    """The query in a text; empty where it says that nothing is missing."""
+    rest = _rest(text, released)
+    return rest if released else query(rest)
 
 
 _SYSTEM = f"""You look for the answer of a question in a knowledge graph, search by search. You see the question, the \
@@ -115,7 +122,7 @@ def read(text: str) -> Output:
     """The whole reply. Raises ValueError for one that says nothing."""
     if not text.strip(_QUOTES + "\r\n"):
         raise ValueError("the reply says nothing")
-    return Output(reply=text.strip())
+    return Output(reply=plain(text, "thought", names=["reply", "thought"]))
 
 
 STEP = Step("reflect", Output, prompt, read=read, max_tokens=256)

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import unicodedata
 from dataclasses import dataclass
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict
 
+from workbench.llm.shapes import Blank, Reading, number
 from workbench.llm.step import Message, Step, conversation
 
 ANCHORS = 3  # at most, as in the paper
@@ -35,14 +37,14 @@ class Anchor(BaseModel):
     model_config = ConfigDict(str_strip_whitespace=True)
 
     span: str
-    description: str
+    description: Blank
     type: str | None
 
 
 class Output(BaseModel):
     anchors: list[Anchor]
     topics: list[str]
-    routing: int
+    routing: Annotated[int, Reading(number, missing=1)]
 
 
 _SYSTEM = """You decide where in a graph the search for a question should begin. You do not answer the question. You \
@@ -106,4 +108,4 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-STEP = Step("select_regions", Output, prompt)
+STEP = Step("select_regions", Output, prompt, most=12)

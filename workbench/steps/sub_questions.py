@@ -131,4 +131,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("sub_questions", Output, prompt, max_tokens=512)
+STEP = Step("sub_questions", Output, prompt, max_tokens=512, longest=300)

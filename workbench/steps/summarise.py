@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step
+from workbench.steps.prose import plain
 from workbench.text import storable
 
 
@@ -52,7 +53,7 @@ def _asked(value: Input) -> str:
 
 def read(text: str) -> Output:
     """The reply on one line. A reply without a word is unreadable."""
-    summary = " ".join(storable(text).split()).removeprefix("Summary:").strip()
+    summary = " ".join(storable(plain(text, "summary", names=["summary"])).split())
     if not any(map(str.isalnum, summary)):
         raise ValueError("no word in the reply")
     return Output(summary=summary)

@@ -62,4 +62,4 @@ def statement(fact: tuple[str, str, str]) -> str:
     return " ".join(part for part in fact if part) + "."
 
 
-STEP = Step("summarise_entity", Output, prompt, max_tokens=256)
+STEP = Step("summarise_entity", Output, prompt, max_tokens=256, longest=1_200)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from workbench.llm.shapes import Rows
 from workbench.llm.step import Message, Step
 
 
@@ -22,7 +23,7 @@ class Input:
 class Output(BaseModel):
     """`dropped` counts members of the list that were no triple of plain values; it is counted here, never asked for."""
 
-    triples: list[list[str]]
+    triples: Rows
     dropped: SkipJsonSchema[int] = 0
 
     @model_validator(mode="before")
@@ -73,4 +74,4 @@ def prompt(value: Input) -> list[Message]:
     ]
 
 
-STEP = Step("triples", Output, prompt, max_tokens=2048, version=2)
+STEP = Step("triples", Output, prompt, max_tokens=2048, version=2, most=100, longest=300)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from workbench.llm.shapes import Number
 from workbench.llm.step import Message, Step
 from workbench.steps.passage_list import numbered
 
@@ -30,7 +31,7 @@ class Input:
 class Output(BaseModel):
     """Numbers of the supporting documents, from 1 on."""
 
-    documents: list[int]
+    documents: list[Number]
 
 
 _SYSTEM = """You see a question, a chain of reasoning for it, and numbered documents. Choose the documents that state \
@@ -64,4 +65,4 @@ def _asked(question: str, chain: str, passages) -> str:
     return f"Question: {question}\n\nReasoning: {chain}\n\nDocuments:\n{numbered(passages, WORDS)}"
 
 
-STEP = Step("verify", Output, prompt, max_tokens=256)
+STEP = Step("verify", Output, prompt, max_tokens=256, most=60)

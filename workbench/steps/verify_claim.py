@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.steps.answer import Input
+from workbench.steps.answer import Input, after_cue
 from workbench.steps.reading_mode import opened
 
 SUPPORTED, NOT_SUPPORTED = "SUPPORTED", "NOT_SUPPORTED"
@@ -86,11 +86,10 @@ def read(text: str) -> Output:
     >>> read("Thought: No passage names it.\\nAnswer: **Not supported**").label
     'NOT_SUPPORTED'
     """
-    *before, after = re.split(r"(?i)\banswer\s*:", text)
-    found = _LABEL.match(after.strip().split("\n")[0]) if before else None
+    thought, said = after_cue(text, f"no 'Answer: {SUPPORTED}' and no 'Answer: {NOT_SUPPORTED}' in the reply")
+    found = _LABEL.match(said)
     if found is None:
-        raise ValueError(f"no 'Answer: {SUPPORTED}' and no 'Answer: {NOT_SUPPORTED}' in the reply")
-    thought = re.sub(r"(?i)^\s*thought\s*:\s*", "", "Answer:".join(before)).strip()
+        raise ValueError(f"'Answer: {SUPPORTED}' or 'Answer: {NOT_SUPPORTED}' was asked for, and the reply says {said!r}")
     return Output(thought=thought, label=NOT_SUPPORTED if found["not"] else SUPPORTED)
 
 

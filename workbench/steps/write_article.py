@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from workbench.language import verbalisation
 from workbench.llm.step import Message, Step, conversation
+from workbench.steps.prose import plain
 from workbench.text import storable
 
 
@@ -68,9 +69,10 @@ def _asked(value: Input) -> str:
 
 
 def read(text: str) -> Output:
-    if not any(map(str.isalnum, text)):
+    article = storable(plain(text, "article", names=["article", "text"]))
+    if not any(map(str.isalnum, article)):
         raise ValueError("no word in the reply")
-    return Output(text=storable(text).strip())
+    return Output(text=article)
 
 
 STEP = Step("write_article", Output, prompt, read=read, max_tokens=1500)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
 
 MOST = 4  # patterns of a query, as the prompt of the thesis has it
@@ -46,7 +47,7 @@ class Output(BaseModel):
     """No patterns: the question cannot be put in them."""
 
     patterns: list[TriplePattern]
-    wanted: str
+    wanted: Blank
     compare: Compare | None = None
 
 
@@ -94,4 +95,4 @@ def prompt(value: Input) -> list[Message]:
     return conversation(_SYSTEM, _EXAMPLES, f"{value.context[:LONGEST]}\n\nQuestion: {value.question}")
 
 
-STEP = Step("write_patterns", Output, prompt, max_tokens=384)
+STEP = Step("write_patterns", Output, prompt, max_tokens=384, most=8, longest=200)

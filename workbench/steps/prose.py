@@ -1,0 +1,170 @@
+"""What a reply in prose says, without what models put around it: fences, emphasis, quotation marks, a label, a line that
+only announces the answer, an object that wraps it. And which words say that there is nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Annotated, Any
+
+from workbench.llm.payloads import payloads
+from workbench.llm.shapes import Reading, TemplateCopied
+
+_FENCED = re.compile(r"(?P<before>[^`]{0,200}?)```[\w-]*+[ \t]*+\n?(?P<inside>[^`]*)```(?P<behind>[^`]{0,200})", re.DOTALL)
+_ANNOUNCES = re.compile(
+    r"\A(?:sure|certainly|of course|okay|ok|absolutely|great|here(?:'s|’s| is| are)|the (?:\w+ ){1,3}(?:is|are)"
+    r"|below (?:is|are)|based on|according to)\b[^\n]{0,150}[:!.]\s*(?=\n)",
+    re.IGNORECASE,
+)
+_SURE = re.compile(r"\A(?:sure|certainly|of course|okay|ok|absolutely|great)!\s+", re.IGNORECASE)
+_MARK = re.compile(r"\A\s*(?:[-*•>#]+|\(?\d{1,2}[.):])\s+")
+_WRAPS = (("**", "**"), ("__", "__"), ("*", "*"), ("_", "_"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"),
+          ("«", "»"))  # fmt: skip
+_FORM = re.compile(r"\s*(?:…|\.{3,}|<[^<>]{1,80}>|\[(?:your|the) [^\[\]]{1,60}\])\s*[.]?\s*", re.IGNORECASE)
+_OBJECT = re.compile(r"\{\s*\"|\[\s*[{\[\"]")
+_QUERY_LABELS = (
+    "thought", "next thought", "query", "next query", "new query", "the new query is", "search", "next search",
+    "search query", "follow-up query", "follow-up question", "missing", "missing evidence", "question",
+)  # fmt: skip
+_NOTHING = re.compile(
+    r"(?:(?:there is |there's )?(?:nothing|no (?:further|more|other|new|additional) \w+)(?: (?:else|more|further))?"
+    r"(?: (?:is|are))?(?: (?:missing|needed|required|necessary|left|to (?:search|look)(?: for)?))?"
+    r"|none|n/?a|null|nil|no query|no (?:next )?question|not applicable|-+|–|—)[\s.!]*",
+    re.IGNORECASE,
+)
+
+
+def plain(text: str, *labels: str, names: Iterable[str] = ()) -> str:
+    """The text of a reply. `labels` may stand before it; of an object, the text under one of the `names`, or its only
+    one. TemplateCopied for a form that was not filled in.
+
+    >>> plain('Sure!\\n```\\n**Answer:** "Oslo"\\n```', "answer"), plain('{"answer": "Oslo"}', names=["answer"])
+    ('Oslo', 'Oslo')
+    """
+    text = text.strip()
+    if fenced := _FENCED.fullmatch(text):
+        before = fenced["before"].strip()
+        if not before or before[-1] in ":!.":
+            text = fenced["inside"].strip()
+    text = _unwrapped(text, [name.casefold() for name in names])
+    text = _SURE.sub("", _ANNOUNCES.sub("", text)).strip() or text
+    text = unmarked(unlabelled(unmarked(text), *labels))
+    if is_form(text):
+        raise TemplateCopied(f"{text!r} is the form that was asked for, and no word of an answer")
+    if _OBJECT.match(text) or text.startswith("|"):
+        raise ValueError(f"the reply is {'a table' if text[0] == '|' else 'JSON'} where a text was asked for")
+    return text
+
+
+def is_form(text: str) -> bool:
+    """Whether a text is the form of an answer, such as `<your answer>`, and not one."""
+    return bool(_FORM.fullmatch(text))
+
+
+def fields_of(text: str) -> dict[str, str]:
+    """The texts of a reply that is an object, where prose was asked for, by their names in lower case; empty if it is
+    no object."""
+    for payload in payloads(text) if "{" in text else ():
+        value = payload.value
+        if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
+            value = inner
+        if payload.level != "repaired" and isinstance(value, dict):
+            named = {str(name).casefold().replace(" ", "_"): said for name, said in value.items()}
+            return {name: "" if said is None else str(said) for name, said in named.items()
+                    if isinstance(said, str | int | float | None)}  # fmt: skip
+    return {}
+
+
+def unlabelled(text: str, *labels: str) -> str:
+    """The text without a label before it.
+
+    >>> unlabelled("**Final answer**: Oslo", "answer", "final answer"), unlabelled("Answers vary", "answer")
+    ('Oslo', 'Answers vary')
+    """
+    if not labels:
+        return text
+    named = "|".join(re.escape(label).replace(r"\ ", r"\s+") for label in sorted(labels, key=len, reverse=True))
+    return re.sub(rf"(?i)\A[\s*_`#>]*(?:{named})\s*\d{{0,2}}[\s*_`]*:[\s*_`]*", "", text)
+
+
+def unmarked(text: str) -> str:
+    """The text without emphasis or quotation marks around the whole of it.
+
+    >>> unmarked('**"Oslo"**'), unmarked('"A" and "B"'), unmarked("*Emma*, by *Austen*")
+    ('Oslo', '"A" and "B"', '*Emma*, by *Austen*')
+    """
+    text = text.strip()
+    while True:
+        for begin, end in _WRAPS:
+            inner = text[len(begin) : -len(end)]
+            if len(text) > len(begin) + len(end) and text.startswith(begin) and text.endswith(end):
+                if begin not in inner and end not in inner and inner.strip():
+                    text = inner.strip()
+                    break
+        else:
+            return text
+
+
+def is_nothing(text: str) -> bool:
+    """Whether a query says that there is nothing to search for.
+
+    >>> [is_nothing(said) for said in ("Nothing is missing.", "None", "Nothing Compares 2 U", "No Way Home")]
+    [True, True, False, False]
+    """
+    return bool(_NOTHING.fullmatch(text.strip()))
+
+
+def query(text: str) -> str:
+    """A query without label, mark of a list, emphasis and quotation marks; empty if it says that there is none.
+
+    >>> query('**Thought:** "Where was Ada born?"'), query("Nothing is missing.")
+    ('Where was Ada born?', '')
+    """
+    bare = plain(text, *_QUERY_LABELS, names=("thought", "query", "search", "question"))
+    bare = bare if "\n" in bare else unmarked(unlabelled(_MARK.sub("", bare), *_QUERY_LABELS))
+    return "" if is_nothing(bare) else bare
+
+
+def _query(value: Any) -> Any:
+    return "" if value is None else query(value) if isinstance(value, str) else value
+
+
+Query = Annotated[str, Reading(_query, missing="")]  # of an output that is JSON
+
+
+def label(text: str, labels: Iterable[str]) -> str | None:
+    """The first of the labels that occurs, unless a "not" denies it; None if there is none, or all of them occur, as
+    in a repeated instruction.
+
+    >>> label('It is a **"comparison"**.', ["bridge", "comparison"]), label("not a bridge", ["bridge", "comparison"])
+    ('comparison', None)
+    """
+    named = list(labels)
+    one = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
+    found = [
+        (at[1].casefold(), bool(re.search(r"\bno[tr]?\s+(?:an?\s+)?[\W_]*\Z", text[: at.start()], re.IGNORECASE)))
+        for at in re.finditer(rf"(?<![^\W_])({one})(?![^\W_])", text, re.IGNORECASE)
+    ]
+    meant = [name for name, denied in found if not denied]
+    if not meant or (len(named) > 1 and len(set(meant)) == len(named)):
+        return None
+    return next(name for name in named if name.casefold() == meant[0])
+
+
+def _unwrapped(text: str, names: list[str]) -> str:
+    """What a JSON text, or an object, holds: the first of the named texts, or the only one."""
+    if not text.startswith(("{", '"')):
+        return text
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        for _ in range(3):
+            if isinstance(value, str):
+                return value.strip()
+            if not isinstance(value, dict):
+                break
+            held = {str(name).casefold(): one for name, one in value.items()}
+            chosen = [held[name] for name in names if name in held]
+            value = chosen[0] if chosen else next(iter(held.values())) if len(held) == 1 else None
+    return text
