@@ -123,7 +123,7 @@ def test_the_kind_of_a_question_chooses_its_prompt(kind, prompt):
     assert event.outputs == {"kind": kind, "prompt": prompt}
 
 
-@pytest.mark.parametrize("label", ["I would say comparison", "!HTTP 400"])
+@pytest.mark.parametrize("label", ["I would say so", "!HTTP 400"])
 def test_a_router_that_gives_no_kind_is_said_and_the_default_is_taken(label):
     answer, _, trace = read("cot[route=true]", classify_question=[label], sparql_answer=[FINAL + "Oslo"])
     assert (answer.reading.kind, answer.reading.invalid, answer.text) == ("bridge", True, "Oslo")

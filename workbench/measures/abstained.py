@@ -27,9 +27,15 @@ _PHRASE = re.compile(
     r" (?:do not|don't|does not|doesn't) (?:say|state|mention|contain|provide|give|hold|include|specify))"
     r"(?P<rest>.*)"
 )
+# The whole of a short answer.
+_ALONE = re.compile(
+    r"(?:none|nothing|null|nil|n/?a|not applicable|none (?:given|stated|mentioned|provided|of the above|found)"
+    r"|no (?:such )?(?:answer|information|data|mention|evidence|one is mentioned)(?: (?:is )?(?:given|found|available"
+    r"|provided))?|unclear|undetermined|unspecified|undisclosed|indeterminate|inconclusive|(?:i )?abstain)"
+)
 # What may follow a phrase: the end of a sentence, or words about not knowing, unlike "Unknown Pleasures".
 _GOES_ON = re.compile(
-    r"$|[.;,!?]|\s*[\u2013\u2014]|\s-|\s*\((?:the|no|not|it)\b"
+    r"$|[.;,!?]|\s*[\u2013\u2014]|\s-|\s*\((?:the|no|not|it)\b|\s*\([^()]*\b(?:not|no|none|cannot|missing|lacking|unavailable)\b"
     r"|\s+(?:because|since|as|based|from|given|in the|who|what|when|where|which|whether|if|the|this|that|any|about"
     r"|for|is given|is provided|is available|how (?:many|much|long|far|old|tall|high|deep))\b"
 )
@@ -45,6 +51,8 @@ def is_abstention(text: str | None) -> bool:
 
     >>> [is_abstention(text) for text in (None, " ", "I don’t know", "I don't know. They are about fog.")]
     [True, True, True, True]
+    >>> [is_abstention(text) for text in ("N/A", "unknown (no date is given)", "None but the Brave")]
+    [True, True, False]
     >>> [is_abstention(text) for text in ("Unknown Pleasures", "I don't know, but I think Paris", "Paris, not sure")]
     [False, False, False]
     """
@@ -52,7 +60,7 @@ def is_abstention(text: str | None) -> bool:
     plain = plain.strip(EDGES + "*_\u201c\u201d")
     found = _PHRASE.match(plain)
     if not found:
-        return not plain
+        return not plain or bool(_ALONE.fullmatch(plain))
     return bool(_GOES_ON.match(found["rest"])) and not _BUT.match(found["rest"])
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -27,6 +27,9 @@ TYPES = ("organization", "person", "geo", "event")
 ROUNDS = 1  # further ones, "gleanings"
 _END = re.compile(r"<\|\s*COMPLETE\s*\|>", re.IGNORECASE)
 _MARKS = " \t\r\n\"'`*"  # that models put around a field
+_RECORD = re.compile(rf"[(\[]?[\s\"'`*“”]*(?:entity|relationship)[\s\"'`*“”]*{re.escape(FIELD)}", re.IGNORECASE)
+_BEHIND = re.compile(r"(.*?\)(?=\s*\n)|.*)(.*)", re.DOTALL)  # a record in parentheses ends with their line
+_OUTSIDE = re.compile(r"(?:\s*(?:```\w*|\n\s*(?:\d{1,3}[.)]|[-*•])(?=\s*\Z)|\n\s*[-*_]{3,}))+\s*\Z|\A\s*```\w*\s*\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -113,7 +116,7 @@ def read(text: str) -> Output:
     of the end mark alone."""
     body, *after = _END.split(text, maxsplit=1)
     output = Output(entities=[], relationships=[], complete=bool(after))
-    for part in body.split(RECORD):
+    for part in _parts(body):
         fields = _fields(part)
         kind = fields[0].casefold() if fields else ""
         if kind == "entity" and fields[1]:
@@ -129,6 +132,25 @@ def read(text: str) -> Output:
     if not (output.entities or output.relationships) and (output.skipped or not after):
         raise ValueError("no record in the reply")
     return output
+
+
+def _parts(body: str) -> Iterator[str]:
+    """The records, each from its kind on, wherever models put them: between the signs, in lines, a list or a fence.
+    What else holds the sign between fields, or stands alone between two signs, is a part too.
+
+    >>> list(_parts('1. ("entity"<|>Orsby<|>geo<|>A town (old))\\n2. entity<|>Aldra<|>geo<|>A river'))
+    ['("entity"<|>Orsby<|>geo<|>A town (old))', 'entity<|>Aldra<|>geo<|>A river']
+    """
+    for part in body.split(RECORD):
+        begins = [found.start() for found in _RECORD.finditer(part)]
+        before = part[: begins[0]] if begins else part
+        if FIELD in before or (not begins and _OUTSIDE.sub("", before).strip()):
+            yield before
+        for begin, end in zip(begins, [*begins[1:], len(part)]):
+            record, rest = _BEHIND.fullmatch(part[begin:end].rstrip()).groups()
+            yield _OUTSIDE.sub("", record).strip()
+            if rest and FIELD in rest:
+                yield rest
 
 
 def _fields(part: str) -> list[str]:
