@@ -29,8 +29,8 @@ def _(run: Run) -> str:
     }
     return page(
         f"<p><b>{esc(run.folder)}</b></p>",
-        *(table(["method", *part.columns], _rows(part)) for part in _parts(run)),
-        *(f"<p class='q'>{esc(note)}</p>" for note in _notes(run)),
+        *(table(["method", *part.columns], _rows(part)) for part in parts_of(run)),
+        *(f"<p class='q'>{esc(note)}</p>" for note in notes_of(run)),
         details("for how many questions each measure is defined", table(["method", *counts.columns], _rows(counts))),
         details("what these numbers were made with", table(["", ""], facts.items())),
     )
@@ -38,13 +38,13 @@ def _(run: Run) -> str:
 
 @text.register
 def _(run: Run) -> str:
-    tables = [part.where(part.notna(), "–").to_string(float_format="{:.4f}".format) for part in _parts(run)]
-    return "\n".join([f"Run in {run.folder}, engine {run.config['engine']}", *tables, *_notes(run)])
+    tables = [part.where(part.notna(), "–").to_string(float_format="{:.4f}".format) for part in parts_of(run)]
+    return "\n".join([f"Run in {run.folder}, engine {run.config['engine']}", *tables, *notes_of(run)])
 
 
-def _parts(run: Run) -> list[pd.DataFrame]:
+def parts_of(run: Run, *, seconds: bool = True) -> list[pd.DataFrame]:
     """The table in three parts: retrieval, answers, and cost."""
-    frame = run.table(seconds=True).astype(object)
+    frame = run.table(seconds=seconds).astype(object)
     frame = frame.where(frame.notna(), None)
     found = [name for name in frame if "@" in name and not needs_reader(name)]
     answered = [name for name in frame if needs_reader(name) or name.partition(":")[0] == "coverage"]
@@ -56,7 +56,7 @@ def _rows(frame: pd.DataFrame) -> list[tuple]:
     return [(name, *values) for name, values in zip(frame.index, frame.itertuples(index=False))]
 
 
-def _notes(run: Run) -> list[str]:
+def notes_of(run: Run) -> list[str]:
     """The caveats of the numbers."""
     notes = [*run.notes, *unreachable(run, run.measures)]
     if run.config["engine"] == "rules":

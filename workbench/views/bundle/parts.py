@@ -1,0 +1,147 @@
+"""What a trace tells, as parts of a page: the records that are read off it, in their own display, and the drawings as
+pictures that stand still. Where a widget has a slider, a part has steps, of which the page shows one at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.methods.catrag.steering import Steering, steering
+from workbench.methods.dotrag.dots import Dot, Dots, dots
+from workbench.methods.gfm_rag.passing import Passing, passing
+from workbench.methods.iterative.replay import Replay, replay
+from workbench.methods.youtu.routed import Routes, routed
+from workbench.records import Passage, Proof, Question
+from workbench.spec import parse_spec
+from workbench.trace import Trace
+from workbench.views import dots as dots_view
+from workbench.views import passing as passing_view
+from workbench.views import replay as replay_view
+from workbench.views import steering as steering_view
+from workbench.views.base import clean, details, esc
+from workbench.views.bump import bump_svg
+from workbench.views.dot_drawing import dot_drawing
+from workbench.views.drawing import Drawing
+from workbench.views.proof_drawing import proof_drawing
+from workbench.views.proofs import proof_from_trace, proof_part
+from workbench.views.routes import FUSED, rounds_part, routes_part
+from workbench.views.svg import drawing_legend_svg, drawing_svg
+from workbench.views.trace import tree
+
+Passages = Mapping[str, Passage]
+Part = tuple[str, str]  # its title and its HTML
+
+
+def plain(markup: str) -> str:
+    """HTML of our displays without styles of its own, which the policy of a bundle does not let in: its style sheet has
+    them. In escaped text no attribute can begin."""
+    markup = re.sub(r"<style>.*?</style>", "", markup, flags=re.DOTALL)
+    return re.sub(r""" style=("[^"<>]*"|'[^'<>]*')""", "", markup)
+
+
+def traced_parts(config: Mapping[str, Any], trace: Trace | None, question: Question, passages: Passages) -> list[Part]:
+    """The parts of a question that a method answered: how it searched, what its query matched, and the trace itself."""
+    if trace is None:
+        return []
+    titles = {name: Passage(name, passage.title, "") for name, passage in passages.items()}
+    found = [
+        *_searched(config, trace, question, titles),
+        *((title, part) for title, part in [("query", _proof(proof_from_trace(trace)))] if part),
+        ("trace", tree(trace)),
+    ]
+    return [(title, plain(part)) for title, part in found]
+
+
+def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:
+    name = parse_spec(config["label"])[0]
+    known: tuple[str, Callable, Callable] | None = _SEARCHES.get(name)
+    if known is None and "iterations" in config["settings"]:
+        known = _REPLAY
+    if known is None:
+        return
+    title, read, show = known
+    try:
+        yield title, show(read(trace, question.support), titles)
+    except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
+        yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
+
+
+def steps(sections: Iterable[Part]) -> str:
+    """Sections of which the page shows one at a time; printed, or without a program, all stand below one another."""
+    made = "".join(f'<section data-name="{esc(name, 60)}">{part}</section>' for name, part in sections)
+    return f'<div class="steps">{made}</div>'
+
+
+def picture(drawing: Drawing) -> str:
+    """A drawing with its legend; empty without nodes."""
+    return drawing_svg(drawing) + drawing_legend_svg(drawing) if drawing.nodes else ""
+
+
+def _replay(shown: Replay, passages: Passages) -> str:
+    notes = "".join(f"<p class='bad'>{esc(note)}</p>" for note in replay_view.notes(shown))
+    return notes + steps(
+        (stage, bump_svg(shown, at, passages) + replay_view.stage_part(shown, at, passages))
+        for at, stage in enumerate(shown.stages)
+    )
+
+
+def _dots(shown: Dots, passages: Passages) -> str:
+    notes = "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in dots_view.notes(shown))
+    each = "".join(
+        details(dots_view.dot_heading(dot), dots_view.setting_part(dot), _iterations(shown, dot, number), open=not number)
+        for number, dot in enumerate(shown.dots)
+    )
+    return notes + dots_view.selection_part(shown) + each + dots_view.end_part(shown, passages)
+
+
+def _iterations(shown: Dots, dot: Dot, number: int) -> str:
+    return steps(
+        (
+            f"iteration {one.number}",
+            picture(dot_drawing(shown, dot.number, one.number)) + dots_view.iteration_part(one, shown.gold),
+        )
+        for one in dot.iterations
+    )
+
+
+def _steering(shown: Steering, passages: Passages) -> str:
+    return steering_view.whole(shown, passages)
+
+
+def _routes(shown: Routes, passages: Passages) -> str:
+    return routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True)
+
+
+def _passing(shown: Passing, passages: Passages) -> str:
+    pictures = (
+        (stage, picture(passing_view.passing_drawing(shown, at)))
+        for at, stage in enumerate(passing_view.stages(shown))
+    )
+    return (
+        passing_view.heading(shown) + steps(pictures) + passing_view.layers_part(shown)
+        + passing_view.documents_part(shown)
+    )  # fmt: skip
+
+
+def _proof(proof: Proof | None) -> str:
+    return proof_part(proof) + picture(proof_drawing(proof)) if proof else ""
+
+
+_REPLAY = ("replay", replay, _replay)
+_SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
+    "dotrag": ("DOTs", dots, _dots),
+    "catrag": ("steering", steering, _steering),
+    "youtu": ("routes", routed, _routes),
+    "gfm_rag": ("messages", passing, _passing),
+}
+
+
+def words(value: Any) -> str:
+    """A value of a configuration on one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {words(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(words, value))
+    return clean(value, 600)
