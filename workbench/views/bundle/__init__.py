@@ -32,7 +32,7 @@ from workbench.views.base import esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, folders_of, results, runs_of, subtitle_of, title_of
 from workbench.views.bundle.private import eraser
-from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Texts, packed
+from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, packed
 
 FORMAT = 1
 MARK = '<meta name="generator" content="hopscope bundle'  # at the beginning of every bundle's page
@@ -107,7 +107,7 @@ def _replace(part: Path, target: Path) -> None:
 def _write(contents: Contents, part: Path, title: str, single: bool, progress: bool) -> None:
     erase = eraser(folders_of(contents.runs))
     data = part / "data"
-    chunks, lines = Chunks(data, "q", CHUNK, erase), Chunks(data, "t", TEXTS, erase)
+    chunks, lines = Pages(data, "q", CHUNK, erase), Chunks(data, "t", TEXTS, erase)
     texts = Texts(lines)
     still = {
         "title": esc(title, 200), "subtitle": subtitle_of(contents), "results": results(contents),

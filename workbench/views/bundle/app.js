@@ -2,7 +2,7 @@
 // The page of a bundle. Texts become text nodes; the only HTML that is set is what the records' own displays wrote, in
 // which every text is escaped. Nothing is fetched: data are scripts beside the page, or blocks in it, read on demand.
 (() => {
-  const ROW = 56, KEPT = 64; // pixels of a row in the list; unpacked chunks that are kept
+  const ROW = 56, KEPT = 64, SCORES = 6, RANKS = 10; // pixels of a row of the list; unpacked chunks that are kept; what stands unfolded
   const nonce = document.currentScript.nonce;
   const $ = (id) => document.getElementById(id);
   const el = (tag, attributes = {}, ...children) => {
@@ -58,7 +58,10 @@
     }
     return low;
   };
-  const details = async (at) => (await chunk(`q${holds(all.chunks, at)}`))[at - all.chunks[holds(all.chunks, at)]];
+  const details = async (at) => {
+    const of = holds(all.chunks, at), {pieces, details} = await chunk(`q${of}`);
+    return {pieces, ...details[at - all.chunks[of]]};
+  };
   const text = async (numbers) => (await Promise.all(numbers.map(async (number) => {
     const of = holds(all.texts, number);
     return (await chunk(`t${of}`))[number - all.texts[of]];
@@ -270,8 +273,13 @@
       words.append(toggle, ...(title ? [" ", el("span", {class: "q"}, name)] : []), ...(gold.has(name) ? [" ", el("span", {class: "tag"}, "gold")] : []));
       return el("tr", {class: cell.read !== null && rank > cell.read ? "unread" : ""}, el("td", {class: "n"}, String(rank)), words, el("td", {class: "n"}, show(score)));
     };
-    body.append(el("table", {class: "ranking"},
-      el("thead", {}, el("tr", {}, el("th", {class: "n"}, ""), el("th", {}, "passage"), el("th", {class: "n"}, "score"))), el("tbody", {}, ...rows.map(entry))));
+    const later = rows.filter(([, name], place) => place >= RANKS && !gold.has(name)), table = el("tbody");
+    table.append(...rows.filter((row) => later.length < 3 || !later.includes(row)).map(entry));
+    body.append(el("table", {class: "ranking"}, el("thead", {}, el("tr", {}, el("th", {class: "n"}, ""), el("th", {}, "passage"), el("th", {class: "n"}, "score"))), table));
+    if (later.length > 2) {
+      const more = el("button", {type: "button", class: "small", onclick: () => { table.replaceChildren(...rows.map(entry)); more.remove(); }}, `${later.length} more passages`);
+      body.append(more);
+    }
     if (cell.read !== null && cell.read < cell.ranking.length) body.append(el("p", {class: "q small"}, `the reader was shown ${cell.read}; the others are pale`));
   };
   const sentences = (text) => text.split(/(?<=[.!?])\s+/);
@@ -307,8 +315,11 @@
     }
     if (cell.reading) body.append(el("p", {class: "q small"}, cell.reading));
     if (cell.judge) body.append(el("p", {class: "q small"}, `judged: ${cell.judge}`));
-    body.append(el("div", {class: "scores"}, ...Object.entries(cell.scores).map(([name, score]) => el("span", {}, `${name} `, el("b", {}, show(score))))));
-    const parts = cell.parts.map(([name, words]) => folded(name, name, (body) => body.append(html(words))));
+    const scores = Object.entries(cell.scores).map(([name, score]) => [all.measures.indexOf(name), el("span", {}, `${name} `, el("b", {}, show(score)))]);
+    const first = scores.filter(([place]) => place >= 0 && place < SCORES).sort(([a], [b]) => a - b), others = scores.filter(([place]) => place < 0 || place >= SCORES);
+    body.append(el("div", {class: "scores"}, ...first.map(([, words]) => words),
+      others.length ? el("details", {}, el("summary", {}, `${others.length} more`), el("div", {}, ...others.map(([, words]) => words))) : ""));
+    const parts = cell.parts.map(([name, words]) => folded(name, name, (body) => body.append(html(words.map((piece) => one.pieces[piece]).join("")))));
     const size = (tokens) => tokens === null ? "" : ` · ${tokens.toLocaleString("en")} tokens`;
     const found = folded("evidence", [`ranking · ${cell.ranking.length} passages`], ranking(cell, one, question));
     const contexts = [];

@@ -121,7 +121,7 @@ def _differences(contents: Contents) -> str:
         frame = run.compare()
         if not len(frame):
             continue
-        first = frame[frame["measure"].isin(FIRST)]
+        first = _in_order(frame)
         rest = frame[~frame["measure"].isin([*FIRST])]
         baseline = bare(run.methods[0])
         parts += [
@@ -132,6 +132,11 @@ def _differences(contents: Contents) -> str:
             details(f"other measures ({rest['measure'].nunique()})", _scroll(_compared(rest))) if len(rest) else "",
         ]
     return "<h2>Differences</h2>" + "".join(parts) if parts else ""
+
+
+def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the measures that come first, in the order of these."""
+    return frame[frame["measure"].isin(FIRST)].sort_values("measure", key=lambda names: names.map(FIRST.index), kind="stable")
 
 
 def _compared(frame: pd.DataFrame) -> str:
@@ -207,7 +212,7 @@ def _between(contents: Contents) -> str:
         except SettingError as error:
             parts.append(title + _note(bare(str(error))))
             continue
-        shown = found.frame[found.frame["measure"].isin(FIRST)]
+        shown = _in_order(found.frame)
         rows = [
             (row.measure, bare(row.method), bare(row.against), int(row.n), row.value, row.baseline,
              Markup(_signed(row.difference)), f"[{number(row.low, 3)}, {number(row.high, 3)}]", row.p_holm)

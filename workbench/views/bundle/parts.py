@@ -74,9 +74,9 @@ def steps(sections: Iterable[Part]) -> str:
     return f'<div class="steps">{made}</div>'
 
 
-def picture(drawing: Drawing) -> str:
-    """A drawing with its legend; empty without nodes."""
-    return drawing_svg(drawing) + drawing_legend_svg(drawing) if drawing.nodes else ""
+def picture(drawing: Drawing, whole: Drawing | None = None) -> str:
+    """A drawing with its legend, `whole` being the last of its series; empty without nodes."""
+    return drawing_svg(drawing, whole) + drawing_legend_svg(whole or drawing) if drawing.nodes else ""
 
 
 def _replay(shown: Replay, passages: Passages) -> str:
@@ -90,19 +90,17 @@ def _replay(shown: Replay, passages: Passages) -> str:
 def _dots(shown: Dots, passages: Passages) -> str:
     notes = "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in dots_view.notes(shown))
     each = "".join(
-        details(dots_view.dot_heading(dot), dots_view.setting_part(dot), _iterations(shown, dot, number), open=not number)
+        details(dots_view.dot_heading(dot), dots_view.setting_part(dot), _iterations(shown, dot), open=not number)
         for number, dot in enumerate(shown.dots)
     )
     return notes + dots_view.selection_part(shown) + each + dots_view.end_part(shown, passages)
 
 
-def _iterations(shown: Dots, dot: Dot, number: int) -> str:
+def _iterations(shown: Dots, dot: Dot) -> str:
+    drawn = [dot_drawing(shown, dot.number, one.number) for one in dot.iterations]
     return steps(
-        (
-            f"iteration {one.number}",
-            picture(dot_drawing(shown, dot.number, one.number)) + dots_view.iteration_part(one, shown.gold),
-        )
-        for one in dot.iterations
+        (f"iteration {one.number}", picture(drawing, drawn[-1]) + dots_view.iteration_part(one, shown.gold))
+        for one, drawing in zip(dot.iterations, drawn)
     )
 
 
@@ -115,10 +113,9 @@ def _routes(shown: Routes, passages: Passages) -> str:
 
 
 def _passing(shown: Passing, passages: Passages) -> str:
-    pictures = (
-        (stage, picture(passing_view.passing_drawing(shown, at)))
-        for at, stage in enumerate(passing_view.stages(shown))
-    )
+    stages = passing_view.stages(shown)
+    drawn = [passing_view.passing_drawing(shown, at) for at in range(len(stages))]
+    pictures = ((stage, picture(drawing, drawn[-1])) for stage, drawing in zip(stages, drawn))
     return (
         passing_view.heading(shown) + steps(pictures) + passing_view.layers_part(shown)
         + passing_view.documents_part(shown)

@@ -6,11 +6,12 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-CHUNK = 1_000_000  # characters of JSON in a chunk, of which a question needs one
+CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
 TEXTS = 250_000  # the same of texts: a context may need several
 BEFORE, AFTER = 'hopscope("{name}","', '")\n'  # of the compressed data in the file of a chunk
 
@@ -42,11 +43,30 @@ class Chunks:
         if not self._waiting:
             return
         name = f"{self.letter}{len(self.firsts)}"
-        data = packed(self._waiting, self.erase)
+        data = packed(self._folded(), self.erase)
         (self.folder / f"{name}.js").write_text(BEFORE.format(name=name) + data + AFTER, "ascii", newline="\n")
         self.firsts.append(self._written)
         self._written += len(self._waiting)
         self._waiting, self._length = [], 0
+
+
+    def _folded(self) -> Any:
+        return self._waiting
+
+
+class Pages(Chunks):
+    """Chunks of details, whose parts are HTML. Displays repeat rows and marks further apart than compression looks
+    back: each piece of HTML from tag to tag is stored once in a chunk, and a part is the list of their numbers."""
+
+    def _folded(self) -> dict[str, Any]:
+        known: dict[str, int] = {}
+        for details in self._waiting:
+            for cell in filter(None, details["cells"]):
+                cell["parts"] = [
+                    [title, [known.setdefault(piece, len(known)) for piece in re.split(r"(?<=>)(?=<)", part)]]
+                    for title, part in cell["parts"]
+                ]
+        return {"pieces": list(known), "details": self._waiting}
 
 
 class Texts:
