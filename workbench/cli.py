@@ -404,6 +404,28 @@ def diagnose(
 
 
 @verb
+def bundle(
+    run: Annotated[list[Path], typer.Argument(help="folders of runs or grids, shown side by side", metavar="RUN…")],
+    to: Annotated[
+        Path | None, typer.Option("--out", "-o", help="a folder, or FILE.html for one file; bundles/RUN by default")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--index", help="their index, for titles and texts of the ranked passages")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="the name on the page; by default that of the runs")] = None,
+) -> Said:
+    """Runs as pages to hand on: tables, and every question with its traces; they open without a kernel and a network.
+    """
+    import workbench as wb
+
+    made = wb.bundle(*run, out=to, index=wb.Index.open(folder) if folder else None, title=title)
+    page = made if made.is_file() else made / "index.html"
+    size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file()) if made.is_dir() else page.stat().st_size
+    said = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {'it' if page == made else 'the folder'} along"
+    return Said({"bundle": str(made), "page": str(page), "bytes": size}, [said])
+
+
+@verb
 def tables(
     paper: Annotated[str, typer.Option(help="bdtr (Beyond Static Retrieval), dotrag or reasoning")] = "bdtr",
     run: Annotated[

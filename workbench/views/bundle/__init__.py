@@ -16,7 +16,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -48,15 +48,17 @@ def bundle(
     out: str | Path | None = None,
     index: Index | None = None,
     title: str | None = None,
+    stands_for: Mapping[str, str] | None = None,
     progress: bool = True,
 ) -> Path:
     """Write runs (or their folders, or that of a grid) as pages to hand on; returns the folder or file.
 
     `out` is a folder, or one file if it ends in `.html`; by default `bundles/<name of the first run>`. A bundle that is
     there already is replaced in one step. An `index` adds titles and texts of the ranked passages, which a run does not
-    keep. Raises :class:`SettingError` if something else is there, for a run that another process writes, and for runs
+    keep. `stands_for` is that of :func:`workbench.tables`: folder of a run → the data set of a paper in whose columns it
+    is shown. Raises :class:`SettingError` if something else is there, for a run that another process writes, and for runs
     whose questions are not the same; :class:`DataError` where rows, traces or contexts are damaged or missing."""
-    contents = Contents.of(runs, index)
+    contents = Contents.of(runs, index, stands_for)
     target = Path(out) if out is not None else home() / "bundles" / re.sub(r"[^\w.-]+", "-", contents.names[0])
     single = target.suffix.lower() in (".html", ".htm")
     _refuse(target, single)
@@ -151,7 +153,7 @@ def _page(parts: dict[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 
 
-def _describe(contents: Contents, part: Path, title: str, erase) -> None:
+def _describe(contents: Contents, part: Path, title: str, erase: Callable[[str], str]) -> None:
     """`bundle.json`: what is inside, and the hash of every other file."""
     hashes = {
         path.relative_to(part).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ from workbench.index import Index
 from workbench.measures import needs_reader
 from workbench.places import is_locked
 from workbench.records import Passage, Question, Reading
-from workbench.spec import parse_spec
 from workbench.text import counted
 from workbench.trace import Trace
 from workbench.views.base import NAME, clean, short, table
@@ -57,9 +56,13 @@ class Contents:
     runs: tuple[Run, ...]
     names: tuple[str, ...]
     index: Index | None
+    stands_for: Mapping[str, str]
 
     @classmethod
-    def of(cls, sources: Iterable[Run | Grid | str | Path], index: Index | None = None) -> Contents:
+    def of(
+        cls, sources: Iterable[Run | Grid | str | Path], index: Index | None = None,
+        stands_for: Mapping[str, str] | None = None,
+    ) -> Contents:
         """Opens and checks the runs; the folder of a grid stands for all of its runs. Raises :class:`SettingError` for
         a run that another process writes, and :class:`DataError` for one with damaged rows."""
         runs = [run for source in sources for run in _opened(source)]
@@ -67,7 +70,7 @@ class Contents:
             raise SettingError("a bundle needs a run; give the folder of one, such as runs/first")
         for run in runs:
             check(run)
-        return cls(tuple(runs), tuple(_named([run.folder.resolve() for run in runs])), index)
+        return cls(tuple(runs), tuple(_named([run.folder.resolve() for run in runs])), index, stands_for or {})
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -137,7 +140,7 @@ class Contents:
     def papers(self) -> Iterator[Tables]:
         """The papers' tables in which a run has a place: the cells that were measured."""
         for paper in published.papers():
-            found = tables(paper, self.runs)
+            found = tables(paper, self.runs, stands_for=self.stands_for)
             cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
             if cells:
                 yield _renamed(found, cells, {str(run.folder): name for run, name in zip(self.runs, self.names)})
@@ -312,8 +315,6 @@ def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
 
 def _renamed(found: Tables, cells: Sequence, names: Mapping[str, str]) -> Tables:
     """The cells with the names of runs for their folders."""
-    from dataclasses import replace
-
     notes = tuple(_swapped(note, names) for note in found.notes)
     cells = tuple(replace(cell, run=names.get(cell.run, cell.run), why=tuple(map(bare, cell.why))) for cell in cells)
     return replace(found, cells=cells, notes=notes, left_out=len(found.cells) - len(cells))
@@ -368,7 +369,3 @@ def _steps(question: Question) -> str:
     ]
     return plain(table(["hop", "question", "answer", "passage"], rows)) if rows else ""
 
-
-def spec_name(config: Mapping[str, Any]) -> str:
-    """The name of the method that a run's configuration describes."""
-    return parse_spec(config["label"])[0]

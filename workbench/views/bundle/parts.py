@@ -138,7 +138,7 @@ _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
 def words(value: Any) -> str:
     """A value of a configuration on one line."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {words(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {words(one)}" for name, one in value.items() if one not in ({}, [], ()))
     if isinstance(value, list | tuple):
         return ", ".join(map(words, value))
     return clean(value, 600)

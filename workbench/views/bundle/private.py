@@ -32,4 +32,10 @@ def eraser(folders: Iterable[Path]) -> Callable[[str], str]:
         *(rf"(?<![\w.]){re.escape(form)}(?![\w-])[/\\]?" for form in sorted(known, key=lambda form: (-len(form), form))),
     ]
     pattern = re.compile("|".join(looked_for) or "(?!)")
-    return lambda words: pattern.sub(lambda found: "[key]" if found[0] in keys else "", words)
+
+    def erase(words: str) -> str:
+        if not any(one in words for one in (*known, *keys)):  # a hundred times faster than the pattern
+            return words
+        return pattern.sub(lambda found: "[key]" if found[0] in keys else "", words)
+
+    return erase
