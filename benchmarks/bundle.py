@@ -20,7 +20,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 import workbench as wb
-from workbench.experiments.run import trace_name
+from workbench.experiments.run import read_questions_of, summed, trace_name
 
 NAMED = re.compile(r"(?<![\\\w])(?:[A-Z][a-z]{2,}|\d{3,})(?!\w)")
 LETTERS, DIGITS = "abcdefghijklmnopqrstuvwxyz", "0123456789"
@@ -82,7 +82,7 @@ def enlarged(source: Path, target: Path, questions: int) -> wb.Run:
     for name, lines in (("questions", asked), ("results", rows)):
         (target / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "ascii")
     config = json.loads((source / "run.json").read_text("utf-8"))
-    config["questions"]["n"] = questions
+    config = summed(config, read_questions_of(target))
     (target / "run.json").write_text(json.dumps(config), "utf-8")
     return wb.Run(target)
 

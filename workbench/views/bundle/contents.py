@@ -199,8 +199,8 @@ class Contents:
         case = self.cases.get((self.runs.index(run), column.method, question.id))
         text_of: Callable[[bool], list[int] | None] = lambda whole: _lines(run, row, whole, texts)  # noqa: E731
         return {
-            "answer": row["answer"] if row["answer"] is None else clean(row["answer"]),
-            "short": row.get("short"),
+            "answer": None if (answer := row.get("answer")) is None else clean(answer),
+            "short": clean(row.get("short") or "", NAME),
             "abstained": bool(row["abstained"]),
             "failure": row["failure"] and bare(clean(row["failure"])),
             "fallback": row["fallback"] and bare(clean(row["fallback"], 400)),
@@ -213,7 +213,7 @@ class Contents:
             "context": text_of(False),
             "retrieved": text_of(True),
             "tokens": row["read_tokens"],
-            "tokensBefore": row["context_tokens"],
+            "tokensBefore": row.get("context_tokens"),
             "parts": traced_parts(column.config, self._trace(run, row), question, self.passages),
         }
 
@@ -242,7 +242,7 @@ def check(run: Run) -> None:
     for number, line in enumerate(raw.splitlines(), 1):
         try:
             row = json.loads(line)
-            sound = isinstance(row, dict) and {"question_id", "method", "scores", "ranking", "answer"} <= row.keys()
+            sound = isinstance(row, dict) and {"question_id", "method", "scores", "ranking"} <= row.keys()
         except ValueError:
             sound = False
         if not sound:
@@ -266,9 +266,10 @@ def made_by(run: Run, method: str) -> str:
         "retrieval": run.config["methods"][method].get("engine"),
         "answers": (run.config.get("reading") or {}).get("engine"),
     }
-    asked = {what: "rules" if name == "rules" else bare(name) for what, name in parts.items() if name}
-    if not asked:
-        return "no model"
+    asked = {what: bare(name) for what, name in parts.items() if name}
+    if not asked:  # an earlier format says it of the whole run only
+        known = "engine" in run.config["methods"][method]
+        return "no model" if known else f"by {bare(run.config['engine'])}"
     if len(set(asked.values())) == 1:
         return f"by {next(iter(asked.values()))}"
     return ", ".join(f"{what} by {name}" for what, name in asked.items())
@@ -327,7 +328,7 @@ def _swapped(words: str, names: Mapping[str, str]) -> str:
 
 
 def _said(row: Mapping | None) -> str | None:
-    return None if row is None or row["answer"] is None else short(row["answer"], NAME)
+    return None if row is None or row.get("answer") is None else short(row["answer"], NAME)
 
 
 def _flags(row: Mapping | None) -> int:

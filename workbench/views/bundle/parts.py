@@ -14,7 +14,6 @@ from workbench.methods.gfm_rag.passing import Passing, passing
 from workbench.methods.iterative.replay import Replay, replay
 from workbench.methods.youtu.routed import Routes, routed
 from workbench.records import Passage, Proof, Question
-from workbench.spec import parse_spec
 from workbench.trace import Trace
 from workbench.views import dots as dots_view
 from workbench.views import passing as passing_view
@@ -55,7 +54,7 @@ def traced_parts(config: Mapping[str, Any], trace: Trace | None, question: Quest
 
 
 def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:
-    name = parse_spec(config["label"])[0]
+    name = config["label"].partition("[")[0]
     known: tuple[str, Callable, Callable] | None = _SEARCHES.get(name)
     if known is None and "iterations" in config["settings"]:
         known = _REPLAY

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workbench.views.base import clean
+
 CHUNK = 2_000_000  # characters of JSON in a chunk, of which a question needs one
 TEXTS = 250_000  # the same of texts: a context may need several
 BEFORE, AFTER = 'hopscope("{name}","', '")\n'  # of the compressed data in the file of a chunk
@@ -80,6 +82,7 @@ class Texts:
         return [self._number(line) for line in text.split("\n")]
 
     def _number(self, line: str) -> int:
+        line = clean(line, len(line))
         if line not in self._numbers:
             self._numbers[line] = len(self._numbers)
             self.chunks.add(line)
