@@ -145,7 +145,7 @@ def test_a_replay_is_stepped_through_and_passages_unfold(page, folder):
     expect(output).to_contain_text("end")
     replay.get_by_role("button", name="step back").click()
     expect(output).not_to_contain_text("end")
-    expect(replay.locator("section:visible")).to_have_count(1)
+    expect(replay.locator(".steps > details:visible")).to_have_count(1)
     page.locator(".ranking button").first.click()
     expect(page.locator(".ranking .text")).to_contain_text("flows into Lake Mira")
 

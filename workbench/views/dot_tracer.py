@@ -42,11 +42,11 @@ from workbench.views.dots import (
     path_part,
     selection_part,
     setting_part,
-    whole,
 )
 from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.session import Live, Retrieval, Source, open_session, question_label
+from workbench.views.stepped import stepped_dots
 from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
 
 METHOD = "dotrag"
@@ -179,7 +179,7 @@ class Tracer(Widget):
 
     def static_html(self) -> str:
         picture = drawing_frame(self.drawing, theme=self.theme) + drawing_legend(self.drawing) if self.drawing else ""
-        return picture + page(whole(self.shown, self._session.passages), self._answer_part())
+        return picture + page(heading(self.shown), stepped_dots(self.shown, self._session.passages), self._answer_part())
 
     def __repr__(self) -> str:
         where = f"DOT {self.dot}, iteration {self.iteration}" + (f", path {self.path.id}" if self.path else "")

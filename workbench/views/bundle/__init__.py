@@ -33,6 +33,7 @@ from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, folders_of, results, runs_of, subtitle_of, title_of
 from workbench.views.bundle.private import eraser
 from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, packed
+from workbench.views.stepped import SCRIPT, STYLE
 
 FORMAT = 1
 MARK = '<meta name="generator" content="hopscope bundle'  # at the beginning of every bundle's page
@@ -148,7 +149,7 @@ def _page(parts: dict[str, str]) -> str:
     """The template with its places filled, once: what is put in is not looked through again."""
     folder = files(__package__)
     read = {name: (folder / f"{name}.{kind}").read_text("utf-8") for name, kind in (("style", "css"), ("app", "js"))}
-    parts = {**read, **parts}
+    parts = {**read, "steps": SCRIPT, "steps_style": STYLE, **parts}
     template = (folder / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 

@@ -210,30 +210,9 @@
   const html = (words) => {
     const made = el("div");
     made.innerHTML = words; // written and escaped by the records' displays
-    made.querySelectorAll(".steps").forEach(steps);
+    made.querySelectorAll(".steps").forEach(stepped);
     return made;
   };
-  // Sections of which one is shown: rounds of a replay, iterations of a DOT.
-  function steps(box) {
-    const sections = [...box.children];
-    if (sections.length < 2) return;
-    let now = sections.length - 1;
-    const slider = el("input", {type: "range", min: 0, max: sections.length - 1, value: now, "aria-label": "step"});
-    const output = el("output", {"aria-live": "polite"});
-    const set = (step) => {
-      now = Math.min(Math.max(step, 0), sections.length - 1);
-      sections.forEach((section, number) => { section.hidden = number !== now; });
-      slider.value = now;
-      output.textContent = `${sections[now].dataset.name} (${now + 1} of ${sections.length})`;
-      back.disabled = now === 0;
-      next.disabled = now === sections.length - 1;
-    };
-    const back = el("button", {type: "button", "aria-label": "step back", onclick: () => set(now - 1)}, "◀");
-    const next = el("button", {type: "button", "aria-label": "step on", onclick: () => set(now + 1)}, "▶");
-    slider.addEventListener("input", () => set(Number(slider.value)));
-    box.prepend(el("nav", {"aria-label": "steps"}, back, next, slider, output));
-    set(now);
-  }
   const escaped = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const marked = (text, gold) => { // text nodes, with the gold answers marked
     const names = gold.filter((name) => name.length > 1 && name.length < 200).sort((a, b) => b.length - a.length);

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.methods.catrag.steering import Steering, steering
-from workbench.methods.dotrag.dots import Dot, Dots, dots
+from workbench.methods.catrag.steering import steering
+from workbench.methods.dotrag.dots import Dots, dots
 from workbench.methods.gfm_rag.passing import Passing, passing
 from workbench.methods.iterative.replay import Replay, replay
 from workbench.methods.youtu.routed import Routes, routed
@@ -20,13 +20,10 @@ from workbench.views import passing as passing_view
 from workbench.views import replay as replay_view
 from workbench.views import steering as steering_view
 from workbench.views.base import clean, details, esc
-from workbench.views.bump import bump_svg
-from workbench.views.dot_drawing import dot_drawing
-from workbench.views.drawing import Drawing
 from workbench.views.proof_drawing import proof_drawing
 from workbench.views.proofs import proof_from_trace, proof_part
 from workbench.views.routes import FUSED, rounds_part, routes_part
-from workbench.views.svg import drawing_legend_svg, drawing_svg
+from workbench.views.stepped import picture, stepped_dots, stepped_passing, stepped_replay
 from workbench.views.trace import tree
 
 Passages = Mapping[str, Passage]
@@ -67,44 +64,16 @@ def _searched(config: Mapping[str, Any], trace: Trace, question: Question, title
         yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
 
 
-def steps(sections: Iterable[Part]) -> str:
-    """Sections of which the page shows one at a time; printed, or without a program, all stand below one another."""
-    made = "".join(f'<section data-name="{esc(name, 60)}">{part}</section>' for name, part in sections)
-    return f'<div class="steps">{made}</div>'
-
-
-def picture(drawing: Drawing, whole: Drawing | None = None) -> str:
-    """A drawing with its legend, `whole` being the last of its series; empty without nodes."""
-    return drawing_svg(drawing, whole) + drawing_legend_svg(whole or drawing) if drawing.nodes else ""
-
-
 def _replay(shown: Replay, passages: Passages) -> str:
-    notes = "".join(f"<p class='bad'>{esc(note)}</p>" for note in replay_view.notes(shown))
-    return notes + steps(
-        (stage, bump_svg(shown, at, passages) + replay_view.stage_part(shown, at, passages))
-        for at, stage in enumerate(shown.stages)
-    )
+    return _said(replay_view.notes(shown)) + stepped_replay(shown, passages)
 
 
 def _dots(shown: Dots, passages: Passages) -> str:
-    notes = "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in dots_view.notes(shown))
-    each = "".join(
-        details(dots_view.dot_heading(dot), dots_view.setting_part(dot), _iterations(shown, dot), open=not number)
-        for number, dot in enumerate(shown.dots)
-    )
-    return notes + dots_view.selection_part(shown) + each + dots_view.end_part(shown, passages)
+    return _said(dots_view.notes(shown)) + stepped_dots(shown, passages)
 
 
-def _iterations(shown: Dots, dot: Dot) -> str:
-    drawn = [dot_drawing(shown, dot.number, one.number) for one in dot.iterations]
-    return steps(
-        (f"iteration {one.number}", picture(drawing, drawn[-1]) + dots_view.iteration_part(one, shown.gold))
-        for one, drawing in zip(dot.iterations, drawn)
-    )
-
-
-def _steering(shown: Steering, passages: Passages) -> str:
-    return steering_view.whole(shown, passages)
+def _said(notes: Iterable[str]) -> str:
+    return "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in notes)
 
 
 def _routes(shown: Routes, passages: Passages) -> str:
@@ -112,13 +81,8 @@ def _routes(shown: Routes, passages: Passages) -> str:
 
 
 def _passing(shown: Passing, passages: Passages) -> str:
-    stages = passing_view.stages(shown)
-    drawn = [passing_view.passing_drawing(shown, at) for at in range(len(stages))]
-    pictures = ((stage, picture(drawing, drawn[-1])) for stage, drawing in zip(stages, drawn))
-    return (
-        passing_view.heading(shown) + steps(pictures) + passing_view.layers_part(shown)
-        + passing_view.documents_part(shown)
-    )  # fmt: skip
+    parts = passing_view.heading, stepped_passing, passing_view.layers_part, passing_view.documents_part
+    return "".join(part(shown) for part in parts)
 
 
 def _proof(proof: Proof | None) -> str:
@@ -128,7 +92,7 @@ def _proof(proof: Proof | None) -> str:
 _REPLAY = ("replay", replay, _replay)
 _SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
     "dotrag": ("DOTs", dots, _dots),
-    "catrag": ("steering", steering, _steering),
+    "catrag": ("steering", steering, steering_view.whole),
     "youtu": ("routes", routed, _routes),
     "gfm_rag": ("messages", passing, _passing),
 }
