@@ -96,7 +96,9 @@ def enlarged(source: Path, target: Path, questions: int) -> wb.Run:
                     text = (source / "contexts" / name).read_text("utf-8")
                     (target / "contexts" / made[part]).write_text(altered(text, copy), "utf-8")
             trace = (source / "traces" / trace_name(question.id, row["method"])).read_text("ascii")
-            (target / "traces" / trace_name(made["question_id"], row["method"])).write_text(altered(trace, copy), "ascii")
+            (target / "traces" / trace_name(made["question_id"], row["method"])).write_text(
+                altered(trace, copy), "ascii"
+            )
             rows.append(made)
     for name, lines in (("questions", asked), ("results", rows)):
         (target / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "ascii")

@@ -42,7 +42,8 @@ EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a 
 LAZY = {  # imports inside functions that point upwards
     ("data", "exchange"): "a data set may be the index of another program",
     **dict.fromkeys(
-        ((part, "views") for part in ("records", "llm", "methods", "experiments", "notebooks")), "what is shown, a view shows"
+        ((part, "views") for part in ("records", "llm", "methods", "experiments", "notebooks")),
+        "what is shown, a view shows",
     ),
 }
 

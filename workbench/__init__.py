@@ -37,7 +37,9 @@ _DEFINED_IN = {
 }
 _MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, "ablate", "bundle", "explore", "messages", "methods", "replay", "steer", "trace_dots", "tree"])
+__all__ = sorted(
+    [*_MODULE_OF, "ablate", "bundle", "explore", "messages", "methods", "replay", "steer", "trace_dots", "tree"]
+)
 
 
 def __getattr__(name):
@@ -64,8 +66,7 @@ def ablate(source, questions=(), **settings):
 
 
 def bundle(*runs, **settings):
-    """Write runs as static pages that open without a kernel and a network; see :func:`workbench.views.bundle.bundle`.
-    """
+    """Write runs as pages that open without a kernel and a network; see :func:`workbench.views.bundle.bundle`."""
     from workbench.views.bundle import bundle as write
 
     return write(*runs, **settings)

@@ -414,14 +414,14 @@ def bundle(
     ] = None,
     title: Annotated[str | None, typer.Option(help="the name on the page; by default that of the runs")] = None,
 ) -> Said:
-    """Runs as pages to hand on: tables, and every question with its traces; they open without a kernel and a network.
-    """
+    """Runs as pages to hand on, which need no kernel and no network: tables, and every question with its traces."""
     import workbench as wb
 
     made = wb.bundle(*run, out=to, index=wb.Index.open(folder) if folder else None, title=title)
     page = made if made.is_file() else made / "index.html"
-    size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file()) if made.is_dir() else page.stat().st_size
-    said = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {'it' if page == made else 'the folder'} along"
+    size = sum(path.stat().st_size for path in (page, *made.rglob("data/*")))
+    send = "it" if page == made else "the folder"
+    said = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {send} along"
     return Said({"bundle": str(made), "page": str(page), "bytes": size}, [said])
 
 

@@ -289,7 +289,7 @@ def test_nothing_but_a_bundle_is_overwritten(made, tmp_path):
 
 
 def test_the_command_says_where_it_is(made, tmp_path):
-    run, index = made
+    run, _ = made
     result = CliRunner().invoke(
         app, ["bundle", str(run.folder), "--out", str(tmp_path / "b.html"), "--title", "Tiny <run>", "--json"]
     )
@@ -355,7 +355,9 @@ def test_hostile_text_is_nowhere_in_the_page_as_it_was(tmp_path):
         rankings={text: [[text]] * 2}, traces=traces,
     )  # fmt: skip
     (run.folder / "questions.jsonl").write_text(
-        "".join(json.dumps({"id": one.id, "question": text, "answers": [text], "support": [text]}) + "\n" for one in asked)
+        "".join(
+            json.dumps({"id": one.id, "question": text, "answers": [text], "support": [text]}) + "\n" for one in asked
+        )
     )
     page = wb.bundle(run.folder, out=tmp_path / "b.html", title=text, progress=False).read_text("utf-8")
     for attack in ("<script>alert(1)", "<img src=x", "<!-- ]]>", "</script></body>"):

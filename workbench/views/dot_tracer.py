@@ -179,7 +179,9 @@ class Tracer(Widget):
 
     def static_html(self) -> str:
         picture = drawing_frame(self.drawing, theme=self.theme) + drawing_legend(self.drawing) if self.drawing else ""
-        return picture + page(heading(self.shown), stepped_dots(self.shown, self._session.passages), self._answer_part())
+        return picture + page(
+            heading(self.shown), stepped_dots(self.shown, self._session.passages), self._answer_part()
+        )
 
     def __repr__(self) -> str:
         where = f"DOT {self.dot}, iteration {self.iteration}" + (f", path {self.path.id}" if self.path else "")

@@ -27,7 +27,8 @@ def drawing_svg(drawing: Drawing, whole: Drawing | None = None) -> str:
     height = max(120, round(WIDTH * drawing.inches[1] / drawing.inches[0]))
     places = list(_places(drawing, whole or drawing, height))
     return (
-        f'<svg class="hopscope-drawing" viewBox="0 0 {WIDTH} {height}" role="img" font-size="{FONT}" fill="currentColor">'
+        f'<svg class="hopscope-drawing" viewBox="0 0 {WIDTH} {height}" role="img" font-size="{FONT}" '
+        'fill="currentColor">'
         f"<title>{esc(drawing.name, 200)}</title>"
         + "".join(_edges(drawing, places))
         + f"<g class='marks'>{''.join(map(_mark, drawing.nodes, places))}</g>"
@@ -99,9 +100,7 @@ def _thickness(width: float) -> float:
     return round(max(0.6, 0.6 * width), 1)
 
 
-def _edge(
-    edge: DrawnEdge, start: tuple[float, float], end: tuple[float, float], nodes: tuple[DrawnNode, ...]
-) -> str:
+def _edge(edge: DrawnEdge, start: tuple[float, float], end: tuple[float, float], nodes: tuple[DrawnNode, ...]) -> str:
     """A line, or a bow, that ends at the marks; arrow heads are drawn by hand, because a marker needs a name."""
     (x1, y1), (x2, y2), style = start, end, edge.style
     length = math.hypot(x2 - x1, y2 - y1)
@@ -146,7 +145,12 @@ def _labels(drawing: Drawing, places: list[tuple[float, float]]) -> Iterator[str
         label = node.label if len(node.label) <= LETTERS else node.label[: LETTERS - 1] + "…"
         width, radius = LETTER * len(label), _radius(node)
         middle = min(max(x, width / 2 + 2), WIDTH - width / 2 - 2) - width / 2
-        seats = ((middle, y + radius + FONT), (x + radius + 4, y + 4), (middle, y - radius - 4), (x - radius - 4 - width, y + 4))
+        seats = (
+            (middle, y + radius + FONT),
+            (x + radius + 4, y + 4),
+            (middle, y - radius - 4),
+            (x - radius - 4 - width, y + 4),
+        )
         for left, baseline in seats:
             box = (left, baseline - FONT + 3, left + width, baseline + 3)
             if left >= 0 and box[2] <= WIDTH and not any(_overlap(box, other) for other in taken):

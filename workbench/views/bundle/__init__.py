@@ -30,7 +30,7 @@ from workbench.index import Index
 from workbench.places import home
 from workbench.views.base import esc
 from workbench.views.bundle.contents import Contents
-from workbench.views.bundle.pages import conditions, folders_of, results, runs_of, subtitle_of, title_of
+from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of
 from workbench.views.bundle.private import eraser
 from workbench.views.bundle.store import CHUNK, TEXTS, Chunks, Pages, Texts, packed
 from workbench.views.stepped import SCRIPT, STYLE
@@ -56,9 +56,9 @@ def bundle(
 
     `out` is a folder, or one file if it ends in `.html`; by default `bundles/<name of the first run>`. A bundle that is
     there already is replaced in one step. An `index` adds titles and texts of the ranked passages, which a run does not
-    keep. `stands_for` is that of :func:`workbench.tables`: folder of a run → the data set of a paper in whose columns it
-    is shown. Raises :class:`SettingError` if something else is there, for a run that another process writes, and for runs
-    whose questions are not the same; :class:`DataError` where rows, traces or contexts are damaged or missing."""
+    keep. `stands_for` is that of :func:`workbench.tables`: folder of a run → the data set of a paper in whose columns
+    it is shown. Raises :class:`SettingError` if something else is there, for a run that another process writes, and for
+    runs whose questions are not the same; :class:`DataError` where rows, traces or contexts are damaged or missing."""
     contents = Contents.of(runs, index, stands_for)
     target = Path(out) if out is not None else home() / "bundles" / re.sub(r"[^\w.-]+", "-", contents.names[0])
     single = target.suffix.lower() in (".html", ".htm")
@@ -108,7 +108,7 @@ def _replace(part: Path, target: Path) -> None:
 
 
 def _write(contents: Contents, part: Path, title: str, single: bool, progress: bool) -> None:
-    erase = eraser(folders_of(contents.runs))
+    erase = eraser([folder for run in contents.runs for folder in (run.folder, run.folder.parent)])
     data = part / "data"
     chunks, lines = Pages(data, "q", CHUNK, erase), Chunks(data, "t", TEXTS, erase)
     texts = Texts(lines)
@@ -162,4 +162,6 @@ def _describe(contents: Contents, part: Path, title: str, erase: Callable[[str],
         if path.is_file()
     }
     said = {"bundle": FORMAT, "title": title, "runs": list(runs_of(contents)), "files": hashes}
-    (part / "bundle.json").write_text(erase(json.dumps(said, indent=1, ensure_ascii=False)) + "\n", "utf-8", newline="\n")
+    (part / "bundle.json").write_text(
+        erase(json.dumps(said, indent=1, ensure_ascii=False)) + "\n", "utf-8", newline="\n"
+    )

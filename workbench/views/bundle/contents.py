@@ -60,7 +60,9 @@ class Contents:
 
     @classmethod
     def of(
-        cls, sources: Iterable[Run | Grid | str | Path], index: Index | None = None,
+        cls,
+        sources: Iterable[Run | Grid | str | Path],
+        index: Index | None = None,
         stands_for: Mapping[str, str] | None = None,
     ) -> Contents:
         """Opens and checks the runs; the folder of a grid stands for all of its runs. Raises :class:`SettingError` for
@@ -180,7 +182,9 @@ class Contents:
 
     def details(self, question: Question, texts: Texts) -> dict[str, Any]:
         """What the page shows of one question, with the numbers of its texts."""
-        cells = [self._cell(column, rows.get(question.id), question, texts) for column, rows in zip(self.columns, self.rows)]
+        cells = [
+            self._cell(column, rows.get(question.id), question, texts) for column, rows in zip(self.columns, self.rows)
+        ]
         shown = dict.fromkeys([name for cell in cells if cell for name, _ in cell["ranking"]] + list(question.support))
         return {
             "gold": _steps(question),
@@ -369,4 +373,3 @@ def _steps(question: Question) -> str:
         for hop, step in enumerate(question.decomposition or (), 1)
     ]
     return plain(table(["hop", "question", "answer", "passage"], rows)) if rows else ""
-

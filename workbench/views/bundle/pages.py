@@ -9,10 +9,9 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
-from workbench.experiments.diagnose import Diagnosis
-from workbench.experiments.run import Run
-from workbench.experiments.runs import between
 from workbench.errors import SettingError
+from workbench.experiments.diagnose import Diagnosis
+from workbench.experiments.runs import between
 from workbench.views.analyses import frame_part
 from workbench.views.base import Markup, clean, details, esc, html, number, short, table
 from workbench.views.bundle.contents import JUDGED_BY, Contents, unfinished
@@ -59,12 +58,12 @@ def conditions(contents: Contents) -> str:
         counts = run.counts()
         parts += [
             f"<h2>{esc(name)}</h2>",
-            _scroll(table(["", ""], [(what, bare(words(value))) for what, value in facts.items() if value is not None])),
+            _scroll(table(["", ""], [(what, bare(words(one))) for what, one in facts.items() if one is not None])),
             "<h3>Methods</h3>",
             *(details(f"<b>{esc(bare(method))}</b>", _method(one)) for method, one in config["methods"].items()),
             *([details("<b>reader</b>", _method(config["reading"]))] if config.get("reading") else []),
             "<h3>For how many questions each measure is defined</h3>",
-            _scroll(table(["method", *counts.columns], [(bare(one), *row) for one, row in zip(counts.index, counts.values.tolist())])),
+            _scroll(table(["method", *counts.columns], [(bare(row[0]), *row[1:]) for row in counts.itertuples()])),
         ]  # fmt: skip
     return plain("".join(parts)) + _HELP
 
@@ -103,7 +102,10 @@ def _means(contents: Contents) -> str:
         parts += [f"<h3>{esc(name)}</h3>"] if len(contents.runs) > 1 else []
         for part in parts_of(run, seconds=False):
             rows = [
-                (Markup(f"{esc(bare(column.method))} <span class='tag'>{esc(column.by)}</span>"), *part.loc[column.method])
+                (
+                    Markup(f"{esc(bare(column.method))} <span class='tag'>{esc(column.by)}</span>"),
+                    *part.loc[column.method],
+                )
                 for column in mine
             ]
             parts.append(_scroll(table(["method", *part.columns], rows)))
@@ -136,7 +138,9 @@ def _differences(contents: Contents) -> str:
 
 def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of the measures that come first, in the order of these."""
-    return frame[frame["measure"].isin(FIRST)].sort_values("measure", key=lambda names: names.map(FIRST.index), kind="stable")
+    return frame[frame["measure"].isin(FIRST)].sort_values(
+        "measure", key=lambda names: names.map(FIRST.index), kind="stable"
+    )
 
 
 def _compared(frame: pd.DataFrame) -> str:
@@ -188,7 +192,13 @@ def _outcomes(contents: Contents) -> str:
             (f"only:{b}:{a}", right.count((False, True))), (f"neither:{a}:{b}", right.count((False, False))),
         ]  # fmt: skip
         pair = [("method", first.name), ("method", second.name)]
-        rows.append((first.name, second.name, *(_link(count, [("questions", ""), ("show", code), *pair]) for code, count in links)))
+        rows.append(
+            (
+                first.name,
+                second.name,
+                *(_link(count, [("questions", ""), ("show", code), *pair]) for code, count in links),
+            )
+        )
     note = f"<p class='quiet small'>right: {esc(measure)} is 1; each number leads to its questions</p>"
     headers = ["first", "second", "both right", "only the first", "only the second", "neither"]
     return f"<h2>Side by side</h2>{note}{_scroll(table(headers, rows))}"
@@ -223,7 +233,9 @@ def _between(contents: Contents) -> str:
         parts += [
             title,
             _scroll(table(headers, rows)),
-            details(f"what else differs ({len(differing)})", _scroll(table(["", "first", "second"], differing)), open=True)
+            details(
+                f"what else differs ({len(differing)})", _scroll(table(["", "first", "second"], differing)), open=True
+            )
             if differing
             else _note("Nothing else differs."),
         ]
@@ -240,7 +252,7 @@ def _causes(contents: Contents) -> str:
         parts.append(_scroll(_counts(found)))
         for title, frame in list(found.tables().items())[1:]:
             frame = frame.drop(columns="reader", errors="ignore")
-            frame = frame.assign(**{"method": frame["method"].map(bare)}) if "method" in frame else frame
+            frame = frame.assign(method=frame["method"].map(bare)) if "method" in frame else frame
             parts.append(details(esc(title), _scroll(frame_part(frame))))
         parts += [_note(bare(note)) for note in found.notes]
     return "<h2>Why answers are wrong</h2>" + "".join(parts)
@@ -267,19 +279,16 @@ def _link_to(cause: str) -> Markup:
 
 def _bar(count: int, share: float) -> str:
     return (
-        f'<svg class="forest" width="84" height="12" viewBox="0 0 84 12" aria-hidden="true"><rect width="84" height="12" '
-        f'fill="currentColor" fill-opacity="0.08"/><rect width="{84 * share:.1f}" height="12" fill="{BLUE}"/></svg> '
+        '<svg class="forest" width="84" height="12" viewBox="0 0 84 12" aria-hidden="true">'
+        '<rect width="84" height="12" fill="currentColor" fill-opacity="0.08"/>'
+        f'<rect width="{84 * share:.1f}" height="12" fill="{BLUE}"/></svg> '
         f"{count:,} <span class='q'>({share:.0%})</span>"
     )
 
 
 def _papers(contents: Contents) -> str:
-    parts = [_paper(one) for one in contents.papers()]
+    parts = [f"<section>{_scroll(html(found))}</section>" for found in contents.papers()]
     return "<h2>Papers' tables</h2>" + "".join(parts) if parts else ""
-
-
-def _paper(found: Any) -> str:
-    return f"<section>{_scroll(html(found))}</section>"
 
 
 def runs_of(contents: Contents) -> Iterator[dict[str, Any]]:
@@ -287,7 +296,3 @@ def runs_of(contents: Contents) -> Iterator[dict[str, Any]]:
     for run, name in zip(contents.runs, contents.names):
         yield {"name": name, "data": run.config["data"], "questions": run.config["questions"], "methods":
                [clean(bare(one)) for one in run.methods], "engine": bare(run.config["engine"])}  # fmt: skip
-
-
-def folders_of(runs: Sequence[Run]) -> list:
-    return [folder for run in runs for folder in (run.folder, run.folder.parent)]

@@ -29,7 +29,10 @@ def eraser(folders: Iterable[Path]) -> Callable[[str], str]:
     keys = {value for name, value in os.environ.items() if _SECRET.search(name) and len(value) >= _LEAST}
     looked_for = [
         *(re.escape(key) for key in sorted(keys, key=lambda key: (-len(key), key))),
-        *(rf"(?<![\w.]){re.escape(form)}(?![\w-])[/\\]?" for form in sorted(known, key=lambda form: (-len(form), form))),
+        *(
+            rf"(?<![\w.]){re.escape(form)}(?![\w-])[/\\]?"
+            for form in sorted(known, key=lambda form: (-len(form), form))
+        ),
     ]
     pattern = re.compile("|".join(looked_for) or "(?!)")
 

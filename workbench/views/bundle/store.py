@@ -25,8 +25,7 @@ def packed(value: Any, erase: Callable[[str], str] = lambda words: words) -> str
 
 
 class Chunks:
-    """A list of values on disk, as chunks `<letter>0`, `<letter>1`, …; `firsts` are the positions at which they begin.
-    """
+    """A list of values on disk, as chunks `<letter>0`, `<letter>1`, …, which begin at the positions `firsts`."""
 
     def __init__(self, folder: Path, letter: str, size: int, erase: Callable[[str], str]):
         self.folder, self.letter, self.size, self.erase = folder, letter, size, erase
@@ -50,7 +49,6 @@ class Chunks:
         self.firsts.append(self._written)
         self._written += len(self._waiting)
         self._waiting, self._length = [], 0
-
 
     def _folded(self) -> Any:
         return self._waiting
