@@ -49,10 +49,10 @@ def to_openinference(
     """Write a trace, or all traces of a run, as `FILE.jsonl`; it replaces an old file only when it is complete.
 
     In a run, each question and method is a trace below a span of its own, with question, answer and, as metadata, its
-    measures. `passages` are those whose texts are written with their ids, in retrievals and first spans. `seconds` takes durations from the run's
-    `timings.jsonl`, which differ from run to run: events follow each other without the pauses between them, and events
-    that ran at the same time one after the other. The first one begins at `begin`. Raises :class:`SettingError` for a
-    run without traces.
+    measures. `passages` are those whose texts are written with their ids, in retrievals and first spans. `seconds`
+    takes durations from the run's `timings.jsonl`, which differ from run to run: events follow each other without the
+    pauses between them, and events that ran at the same time one after the other. The first one begins at `begin`.
+    Raises :class:`SettingError` for a run without traces.
     """
     path = Path(path).expanduser()
     if begin.tzinfo is None:
@@ -171,9 +171,8 @@ def _attributes(event: Event, texts: Mapping[str, str]) -> dict[str, Any]:
     """The attributes of an event, under their names in the semantic conventions."""
     own = _OF_KIND.get(event.kind, lambda event: {})(event)
     outputs = {name: value for name, value in event.outputs.items() if name != "failure"}
-    found = (
-        _document(*one, texts if event.kind == "RETRIEVER" or event.parent is None else {}) for one in event.scores
-    )
+    texts = texts if event.kind == "RETRIEVER" or event.parent is None else {}
+    found = (_document(*one, texts) for one in event.scores)
     return {
         "openinference.span.kind": event.kind,
         **_value("input", event.inputs),
