@@ -34,6 +34,7 @@ TIES = ("rank", "id")
 _LINE_LIMIT = 1 << 20  # bytes
 _APART = 2.0**-20  # by this share of itself, a score falls: eight steps of a 32-bit float
 _LEAST = 2.0**-100  # below a score of zero
+_LARGEST = 1e38  # that a 32-bit float holds, with room below it
 _NOT_A_WORD = re.compile("[%\\s\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff]")
 _NOT_IN_A_NAME = re.compile(r"[^\w.=+-]+")
 
@@ -115,7 +116,7 @@ def falling(scores: Iterable[float]) -> list[float]:
     for score in scores:
         score = float(score)
         below = made[-1] - max(abs(made[-1]) * _APART, _LEAST) if made else score
-        usable = math.isfinite(score) and abs(score) < np.finfo(np.float32).max
+        usable = abs(score) < _LARGEST  # NaN is not
         made.append(min(score, below) if usable else (below if made else 0.0))
     return made
 
