@@ -235,6 +235,8 @@ def export(
 
     if (to is None) == (trec is None and openinference is None):
         raise SettingError("name what to write: --to of an index, or --trec or --openinference of a run")
+    if (index or seconds or begin) and not openinference:
+        raise SettingError("--index, --seconds and --begin belong to --openinference FILE.jsonl")
     written = exchange.write(wb.Index.open(folder), to) if to else []
     if trec:
         written += exchange.to_trec(wb.Run(folder), trec)

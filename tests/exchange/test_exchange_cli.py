@@ -55,6 +55,8 @@ def test_what_is_wrong_is_said_in_a_line(workbench, tmp_path):
     index = tiny_index()
     for words in ((), ("--to", tmp_path / "g.graphml", "--trec", tmp_path / "t")):
         assert "name what to write" in workbench("export", index.folder, *words, code=1).output
+    words = ("--to", tmp_path / "g.graphml", "--seconds")
+    assert "belong to --openinference" in workbench("export", index.folder, *words, code=1).output
     assert "is not a run" in workbench("export", index.folder, "--trec", tmp_path / "t", code=1).output
     (tmp_path / "q.jsonl").write_text(json.dumps(QUESTIONS[0]) + "\n")
     (tmp_path / "bad.run").write_text("q1 Q0 p1\n")
