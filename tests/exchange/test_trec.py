@@ -3,6 +3,7 @@ line."""
 
 from __future__ import annotations
 
+import doctest
 import gzip
 from dataclasses import replace
 from itertools import pairwise
@@ -18,6 +19,7 @@ import workbench as wb
 from workbench import exchange
 from workbench.data import Dataset
 from workbench.errors import DataError, SettingError
+from workbench.exchange import trec
 from workbench.exchange.trec import _run_lines, as_word, falling
 from workbench.index import Index
 from workbench.records import Passage, Question
@@ -72,6 +74,11 @@ def test_any_ranking_comes_back_in_its_order(tmp_path_factory, drawn, question_i
 def test_written_scores_fall_as_32_bit_floats(scores):
     made = np.array(falling(scores), dtype=np.float32)
     assert np.isfinite(made).all() and (np.diff(made) < 0).all()
+
+
+def test_examples_of_the_docstrings():
+    result = doctest.testmod(trec)
+    assert result.attempted and not result.failed
 
 
 def test_scores_that_fall_are_kept():
@@ -196,6 +203,8 @@ def test_unknown_passages(read):
     text = PLAIN + "q2 Q0 p77 2 7 them\n"
     with pytest.raises(DataError, match=r"theirs.run, line 4: there is no passage 'p77' among 'p1', .*strict=False"):
         read(text)
+    with pytest.raises(DataError, match="none of the passages is in the file, 'p1'"):
+        read("q1 Q0 p77 1 7 x\n", strict=False)
     (them,) = read(text, strict=False).values()
     assert ids(them, "q2") == ["p3"] and them.notes[0].startswith("1 line with unknown passages left out")
 
@@ -212,7 +221,7 @@ def test_unknown_passages(read):
         (PLAIN + "q1 Q0 p2 3 0.1 them\n", r"line 4: the passage 'p2' of the question 'q1' stands already in .*line 1"),
         (b"q1 Q0 \xff 1 0.5 x\n", "line 1 is not UTF-8"),
         ("q1 Q0 p1 1 0.5 x\n".encode("utf-16"), "line 1 is not UTF-8"),
-        ("", "none of the questions is in the file, 'q1', 'q2' \\(2\\); it is empty"),
+        ("", "none of the questions is in the file, 'q1', 'q2' \\(2\\)"),
         ("x9 Q0 p1 1 0.5 x\n", "none of the questions is in the file, .*it has 'x9'"),
         ("q1 Q0 p1 1 0.1 x\nq1 Q0 p2 2 0.4 x\n", "the scores of 'x' rise from each rank to the next, like distances"),
         (gzip.compress(PLAIN.encode())[:30], "cannot be read"),

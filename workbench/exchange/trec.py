@@ -185,7 +185,7 @@ def read_run(
         line = _Line(word, passage, _whole(rank, "rank", where), _score(score, where))
         rankings.setdefault(question, []).append(line)
     if not any(found.values()):
-        raise DataError(f"{path}: {asked.none_of(others)}")
+        raise DataError(f"{path}: {known.none_of(()) if left_out else asked.none_of(others)}")
     _check_direction(path, found)
     systems = [
         Ranked(
@@ -241,8 +241,8 @@ class _Words:
         return f"there is no {self.what} {word[:200]!r} among {self._some()}"
 
     def none_of(self, others: Collection[str]) -> str:
-        theirs = f"it has {', '.join(map(repr, sorted(others)[:3]))}, …" if others else "it is empty"
-        return f"none of the questions is in the file, {self._some()}; {theirs}"
+        theirs = f"; it has {', '.join(map(repr, sorted(others)[:3]))}, …" if others else ""
+        return f"none of the {self.what}s is in the file, {self._some()}{theirs}"
 
     def _some(self) -> str:
         ids = [repr(one) for one in self.named.values()]
