@@ -28,6 +28,7 @@ _DEFINED_IN = {
     "index": ("Index",),
     "llm": ("engine",),
     "methods": ("method",),
+    "methods.ranking": ("rankings",),
     "places": ("home",),
     "reading": ("reader",),
     "reading.compression": ("GraphWalk", "Similarity"),

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -204,14 +205,45 @@ def checkup(folder: opt.Folder) -> Said:
 
 @verb
 def export(
-    folder: opt.Folder,
-    to: Annotated[Path, typer.Option("--to", help="FILE.graphml, or a folder for CSV files")],
+    folder: Annotated[Path, typer.Argument(help="folder of an index, or of a run", metavar="INDEX|RUN")],
+    to: Annotated[
+        Path | None, typer.Option("--to", help="of an index: FILE.graphml, or a folder for CSV files")
+    ] = None,
+    trec: Annotated[
+        Path | None, typer.Option("--trec", help="of a run: a folder for its rankings and gold as TREC files")
+    ] = None,
+    openinference: Annotated[
+        Path | None, typer.Option("--openinference", help="of a run: FILE.jsonl for its traces, as Phoenix reads them")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="with --openinference: the run's index, for the texts of passages")
+    ] = None,
+    seconds: Annotated[
+        bool, typer.Option("--seconds", help="with --openinference: measured durations instead of the order alone")
+    ] = False,
+    begin: Annotated[
+        datetime | None,
+        typer.Option("--begin", help="with --openinference: when the first trace begins, UTC; by default 2000-01-01"),
+    ] = None,
 ) -> Said:
-    """Write the graph of an index for other programs; it can be read back."""
+    """Write the graph of an index, or the rankings or traces of a run, for other programs.
+
+    Graphs and rankings can be read back: `index`, and `evaluate --ranking`.
+    """
     import workbench as wb
     from workbench import exchange
 
-    written = exchange.write(wb.Index.open(folder), to)
+    if (to is None) == (trec is None and openinference is None):
+        raise SettingError("name what to write: --to of an index, or --trec or --openinference of a run")
+    if (index or seconds or begin) and not openinference:
+        raise SettingError("--index, --seconds and --begin belong to --openinference FILE.jsonl")
+    written = exchange.write(wb.Index.open(folder), to) if to else []
+    if trec:
+        written += exchange.to_trec(wb.Run(folder), trec)
+    if openinference:
+        given: dict[str, Any] = {"passages": wb.Index.open(index).passages.passages} if index else {}
+        given |= {"begin": begin.replace(tzinfo=UTC)} if begin else {}
+        written.append(exchange.to_openinference(wb.Run(folder), openinference, seconds=seconds, **given))
     return _listed([{"file": str(path), "bytes": path.stat().st_size} for path in written])
 
 
@@ -280,6 +312,8 @@ def evaluate(
     folder: opt.Folder,
     questions: opt.Questions,
     method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    ranking: opt.Rankings = None,
+    qrels: opt.Qrels = None,
     reader: opt.Reading = None,
     of_reader: opt.OfReader = _OF_READER,
     model: opt.Model = _MODEL,
@@ -297,23 +331,30 @@ def evaluate(
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
     folder."""
     import workbench as wb
+    from workbench import exchange
     from workbench.experiments.analyses.base import unreachable
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
-    chosen = [wb.method(spec, opened, runner) for spec in method]
+    gold = _questions(questions, opened)
+    gold = exchange.read_qrels(qrels, gold, opened.passages.row) if qrels else gold
+    others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
+    chosen = [*(wb.method(spec, opened, runner) for spec in method), *others]
     judging = _engine(model, judge) if judge else None
     given = {**vars(asked), "trace": trace, "judge": judging, **({"measures": measure} if measure else {})}
     read = _reader(reader, runner, opened, of_reader)
-    done = wb.evaluate(_questions(questions, opened), chosen, read, run, **given)
+    done = wb.evaluate(gold, chosen, read, run, **given)
+    lacking = [note for one in others for note in one.notes]
+    notes = [*lacking, *done.notes, *unreachable(done, done.measures)]
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
     shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
     return Said(
-        {"folder": str(done.folder), "engine": runner.name, "notes": [*done.notes, *unreachable(done, done.measures)],
+        {"folder": str(done.folder), "engine": runner.name, "notes": notes,
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
         [done, *([_table(compared, shown, lead=2)] if compared else []),
          *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else []),
          *_encoded_with(opened)],
+        [escape(note) for note in lacking],
     )  # fmt: skip
 
 

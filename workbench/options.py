@@ -50,6 +50,11 @@ Layers = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]
+Rankings = Annotated[
+    list[Path] | None,
+    typer.Option("--ranking", help="a TREC run file of another system, measured with the methods; repeatable"),
+]
+Qrels = Annotated[Path | None, typer.Option("--qrels", help="a TREC qrels file: its gold instead of the questions'")]
 Limit = Annotated[int | None, typer.Option(help="ask only the first so many")]
 Ranked = Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")]
 Workers = Annotated[int | None, typer.Option(help="questions asked side by side")]

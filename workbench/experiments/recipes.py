@@ -138,7 +138,7 @@ def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
 def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, rankings: list[_Ranking]) -> Recipe:
     rows = [ranking.row for ranking in rankings]
     measures = dict.fromkeys(one for row in rows for one in _measured(terms, row.measure))
-    readers = dict.fromkeys(spec for row in rows if (spec := _reader_of(terms, row)))
+    readers = dict.fromkeys(made for row in rows if (made := _reader_of(terms, row)))
     judged = any(row.measure in terms["reader"].get("judged", ()) for row in rows)
     layers = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
     depth = max(RANKED, terms.get("k", 0), deepest(list(measures)), WHOLE if terms.get("whole") else 0)

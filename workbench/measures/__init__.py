@@ -22,6 +22,8 @@ from workbench.measures import (
     em,
     f1,
     joint,
+    map,
+    mrr,
     ndcg,
     node_f1,
     node_precision,
@@ -128,7 +130,13 @@ def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Mea
     return measured
 
 
-RANKING = {"recall": recall.recall, "ndcg": ndcg.ndcg, "all_gold": all_gold.all_gold}  # (ranking, gold, k) -> value
+RANKING = {  # (ranking, gold, k) -> value
+    "recall": recall.recall,
+    "ndcg": ndcg.ndcg,
+    "mrr": mrr.mrr,
+    "map": map.map_,
+    "all_gold": all_gold.all_gold,
+}
 JOINT = {"joint": joint.joint}  # (ranking, gold passages, answer, gold answers, k) -> value; need a reader
 WHOLE = ("all_gold", "joint")  # 0 for a question with more than k gold passages
 ANSWER: dict[str, Measure] = {  # need a reader

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from math import log2
 
+from workbench.measures.hits import hits
+
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
     """`ranking`: passage ids, best first; `gold`: ids, not empty.
@@ -16,6 +18,5 @@ def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
     >>> round(ndcg(["a", "b", "c"], ["b"], k=3), 4)
     0.6309
     """
-    gold = set(gold)
-    gained = sum(1 / log2(rank + 1) for rank, passage in enumerate(ranking[:k], 1) if passage in gold)
-    return gained / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(gold)) + 1))
+    gained = sum(1 / log2(rank + 1) for rank in hits(ranking, gold, k))
+    return gained / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(set(gold))) + 1))
