@@ -253,13 +253,9 @@ def _to_html(notebook: Path) -> None:
             widgets += output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None) is not None
     exporter = HTMLExporter(embed_images=True, require_js_url="", mathjax_url="")
     body, _ = exporter.from_notebook_node(node, {"metadata": {"name": notebook.stem}})
-    start, end, rest = body.rpartition("</body>")
-    steps = (
-        f"<style>{stepped.STYLE}</style>"
-        f"<script>{stepped.SCRIPT}document.querySelectorAll('.steps').forEach(stepped);</script>"
-    )
-    start = re.sub(r"(<main\b[^>]*>)", lambda tag: tag[0] + (_STILL if widgets else ""), start, count=1)
-    notebook.with_suffix(".html").write_text(f"{start}{steps}{end}{rest}", encoding="utf-8")
+    body = body.replace("</head>", f"{stepped.LIVE}</head>", 1)
+    body = re.sub(r"<main\b[^>]*>", lambda tag: tag[0] + _STILL * bool(widgets), body, count=1)
+    notebook.with_suffix(".html").write_text(body, encoding="utf-8")
 
 
 _STILL = """<p style="margin:1em 2em;border-left:3px solid #e69f00;padding-left:.7em">This page has no kernel. Widgets

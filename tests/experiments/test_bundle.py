@@ -259,6 +259,34 @@ def test_damaged_rows_are_named(copy, tmp_path):
     assert "unfinished: 3 of 6 rows" in page.read_text("utf-8")
 
 
+def test_other_damaged_files_are_named(copy, tmp_path):
+    for name, content, words in (
+        ("questions.jsonl", b'{"id": "q1"\n', "questions.jsonl is damaged"),
+        (
+            next((copy / "contexts").iterdir()).relative_to(copy),
+            b"\xff\xfe",
+            "context of question 'q.' by .* is damaged",
+        ),
+        (next((copy / "traces").iterdir()).relative_to(copy), b"{}\n", "is not a saved trace"),
+    ):
+        whole = (copy / name).read_bytes()
+        (copy / name).write_bytes(content)
+        with pytest.raises(DataError, match=words):
+            wb.bundle(copy, out=tmp_path / "b", progress=False)
+        (copy / name).write_bytes(whole)
+
+
+@pytest.mark.filterwarnings("ignore:The BCa confidence interval")
+def test_scores_that_json_cannot_hold_are_undefined(copy, tmp_path):
+    rows = [json.loads(line) for line in (copy / "results.jsonl").read_text().splitlines()]
+    rows[0]["scores"]["f1"], rows[0]["ranking"][0][1] = float("nan"), float("inf")
+    (copy / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folder = wb.bundle(copy, out=tmp_path / "b", progress=False)
+    cell = questions(folder)[0]["cells"][0]
+    assert "f1" not in cell["scores"] and cell["ranking"][0][1] is None
+    assert "NaN" not in json.dumps([chunks(folder), summary(folder / "index.html")])
+
+
 @pytest.mark.parametrize("part", ["traces", "contexts"])
 def test_missing_files_are_named_and_leave_the_bundle_that_was_there(copy, tmp_path, part):
     target = wb.bundle(copy, out=tmp_path / "b", progress=False)

@@ -62,6 +62,11 @@ const stepped = (box) => {
   set(parts.length - 1);
 };
 """
+# The head of a page whose steps get their slider.
+LIVE = (
+    f"<style>{STYLE}</style><script>{SCRIPT}"
+    "addEventListener('DOMContentLoaded', () => document.querySelectorAll('.steps').forEach(stepped));</script>"
+)
 
 
 def steps(sections: Iterable[tuple[str, str]]) -> str:

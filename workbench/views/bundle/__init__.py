@@ -28,7 +28,7 @@ from workbench.experiments.grid import Grid
 from workbench.experiments.run import Run
 from workbench.index import Index
 from workbench.places import home
-from workbench.views.base import esc
+from workbench.views.base import NAME, clean, esc
 from workbench.views.bundle.contents import Contents
 from workbench.views.bundle.pages import conditions, results, runs_of, subtitle_of, title_of
 from workbench.views.bundle.private import eraser
@@ -64,7 +64,7 @@ def bundle(
     single = target.suffix.lower() in (".html", ".htm")
     _refuse(target, single)
     with _beside(target) as part:
-        _write(contents, part, title or title_of(contents), single, progress)
+        _write(contents, part, clean(title or title_of(contents), NAME), single, progress)
         if single:
             made = part.with_name(part.name + ".html")
             os.replace(part / "index.html", made)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -211,7 +212,7 @@ class Contents:
             "cause": case and [case.cause, case.hop, clean(case.explanation, 600), case.rests_on],
             "reading": reading_text(Reading(**row["reading"])) if row["reading"] else "",
             "judge": _judged(judge) if judge else "",
-            "scores": {name: score for name, score in row["scores"].items() if score is not None},
+            "scores": {name: score for name, score in row["scores"].items() if score is not None and isfinite(score)},
             "ranking": [[name, _rounded(score)] for name, score in row["ranking"]],
             "read": row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"]),
             "context": text_of(False),
@@ -251,6 +252,13 @@ def check(run: Run) -> None:
             sound = False
         if not sound:
             raise DataError(f"line {number} of {path} is damaged: it is no row of a run; restore it, or evaluate again")
+    try:
+        _ = run.questions
+    except (ValueError, KeyError, TypeError) as error:
+        asked = run.folder / "questions.jsonl"
+        raise DataError(
+            f"{asked} is damaged ({type(error).__name__}: {error}); restore it, or evaluate again"
+        ) from None
 
 
 def unfinished(run: Run) -> str:
@@ -343,11 +351,12 @@ def _flags(row: Mapping | None) -> int:
 
 def _score(row: Mapping | None, measure: str) -> int | None:
     score = row["scores"].get(measure) if row else None
-    return None if score is None else round(score * UNIT)
+    return None if score is None or not isfinite(score) else round(score * UNIT)
 
 
-def _rounded(score: float) -> float:
-    return float(f"{score:.6g}")
+def _rounded(score: float) -> float | None:
+    """Six digits; None for what JSON cannot hold."""
+    return float(f"{score:.6g}") if isfinite(score) else None
 
 
 def _judged(judge: Mapping[str, Any]) -> str:
@@ -362,6 +371,11 @@ def _lines(run: Run, row: Mapping[str, Any], whole: bool, texts: Texts) -> list[
         raise DataError(
             f"{run.folder} has no file {Path(error.filename).name} in contexts/, which question {row['question_id']!r} "
             f"by {row['method']} names; bring the folder along, or evaluate again"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"the context of question {row['question_id']!r} by {row['method']} in {run.folder} is damaged ({error}); "
+            "restore it, or evaluate again"
         ) from None
     return None if text is None else texts.of(text)
 

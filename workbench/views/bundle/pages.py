@@ -12,6 +12,7 @@ import pandas as pd
 from workbench.errors import SettingError
 from workbench.experiments.diagnose import Diagnosis
 from workbench.experiments.runs import between
+from workbench.text import counted
 from workbench.views.analyses import frame_part
 from workbench.views.base import Markup, clean, details, esc, html, number, short, table
 from workbench.views.bundle.contents import JUDGED_BY, Contents, unfinished
@@ -31,7 +32,7 @@ def title_of(contents: Contents) -> str:
 def subtitle_of(contents: Contents) -> str:
     data = dict.fromkeys(run.config["data"]["name"] for run in contents.runs)
     made = dict.fromkeys(column.by for column in contents.columns)
-    asked = f"{len(contents.questions):,} questions × {len(contents.columns)} methods"
+    asked = f"{counted(len(contents.questions), 'question')} × {counted(len(contents.columns), 'method')}"
     return esc(f"{', '.join(data)} · {asked} · {'; '.join(made)}", 600)
 
 

@@ -53,7 +53,7 @@ def traced_parts(config: Mapping[str, Any], trace: Trace | None, question: Quest
 def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:
     name = config["label"].partition("[")[0]
     known: tuple[str, Callable, Callable] | None = _SEARCHES.get(name)
-    if known is None and "iterations" in config["settings"]:
+    if known is None and "iterations" in config.get("settings", {}):
         known = _REPLAY
     if known is None:
         return
