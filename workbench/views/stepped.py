@@ -26,6 +26,11 @@ STYLE = """
 .steps > nav { display: flex; gap: .3rem; align-items: center; margin: .2rem 0 .4rem; flex-wrap: wrap }
 .steps > nav input { flex: 1; min-width: 5rem; padding: 0 }
 .steps > nav output { min-width: 6em; font-weight: 600 }
+.hopscope-drawing { display: block; width: 100%; max-width: 760px; height: auto }
+.hopscope-drawing text { paint-order: stroke; stroke: var(--jp-layout-color0, #fff); stroke-width: 3px }
+.hopscope-drawing .marks { stroke: var(--jp-layout-color0, #fff); stroke-width: 1px }
+.legend span { white-space: nowrap; margin-right: .8em }
+.legend svg { vertical-align: -2px; margin-right: .2em }
 @media print { .steps > nav input, .steps > nav button { display: none } }
 """
 # Defines `stepped(box)`, which gives a slider to the folded steps of a box.
