@@ -91,26 +91,17 @@ def neighbourhood(
 
 
 def _within(parts: Iterable, starts: Sequence[int], hops: int, limit: int, n: int) -> tuple[dict[int, int], set[int]]:
-    """Row → hop of the nodes that the limit leaves, and all rows that were met on the way.
-
-    The first hop may take its share of the room, each later one what is left of the shares up to its own; nodes that
-    were passed over then fill the rest, nearest first."""
-    hop_of, met, passed_over = dict.fromkeys(starts, 0), set(starts), []
-    frontier = starts
-    for hop in range(1, hops + 1):
-        best = _strongest(parts, frontier, hop_of, n)
-        met |= set(best)
-        room = len(starts) + (limit - len(starts)) * hop // hops - len(hop_of)
-        frontier = best[:room]
-        passed_over += [(row, hop) for row in best[room:]]
-        hop_of |= dict.fromkeys(frontier, hop)
-        if not frontier:
-            break
-    for row, hop in passed_over:
-        if len(hop_of) == limit:
-            break
-        hop_of.setdefault(row, hop)
-    return hop_of, met
+    """Row → hop of the nodes that the limit leaves, by hop, and all rows that were met on the way. First every hop may
+    take its share of the room, and what those before it left; then what is left goes to the nearest."""
+    hop_of, met = dict.fromkeys(starts, 0), set(starts)
+    for shared in (True, False):
+        for hop in range(1, hops + 1):
+            frontier = [row for row, at in hop_of.items() if at == hop - 1]
+            best = _strongest(parts, frontier, met if shared else hop_of, n)
+            met |= set(best)
+            most = len(starts) + (limit - len(starts)) * hop // hops if shared else limit
+            hop_of |= dict.fromkeys(best[: max(0, most - len(hop_of))], hop)
+    return dict(sorted(hop_of.items(), key=lambda item: item[1])), met
 
 
 def _strongest(parts: Iterable, frontier: Sequence[int], known: Iterable[int], n: int) -> list[int]:

@@ -198,7 +198,7 @@ _OPTIONS = (
 # Tooltips become text nodes here, because vis-network parses a string that holds "href" as HTML; they would outlive
 # their node and the mouse. A frame may load before it has a size; the drawing is fitted when it has one, and again when
 # its shape changes. Labels keep their size at every zoom, and are written only where they have room: first those under
-# the mouse, then outlined, large and early nodes, then relations. `labels` are the boxes of those that stand there.
+# the mouse, signs, outlined, large and early nodes, then relations. `labels` are the boxes of those that stand there.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
 const place = document.getElementById("mynetwork");
@@ -257,22 +257,24 @@ network.on("afterDrawing", (ctx) => {
       [middle - w / 2, mark.y + mark.h], [mark.x + mark.w + 1, mark.y + mark.h / 2 - h / 2],
       [mark.x - w - 1, mark.y + mark.h / 2 - h / 2], [middle - w / 2, mark.y - h],
     ].map(([x, y]) => ({id: node.id, x, y, w, h}));
-    const box = boxes.find((one) => free(one)) ?? (over && boxes.find((one) => free(one, true))) ?? (always && boxes[0]);
+    const box = boxes.find((one) => free(one)) ?? boxes.find((one) => over && free(one, true)) ?? (always && boxes[0]);
     if (box) write(box, node.label, node.font);
   };
-  const under = order.find(({id}) => id === hovered);
-  if (under) put(under, true, true);
-  order.forEach((node, rank) => { if (node !== under) put(node, rank < OVER); });
-  shown.edges.forEach((edge, at) => {
-    if (!edge.label) return;
-    const line = network.body.edges[at].edgeType, {x, y} = network.canvasToDOM(line.getPoint(0.5));
-    ctx.font = `${edge.font.size}px sans-serif`;
-    const w = ctx.measureText(edge.label).width + 4, h = edge.font.size + 3;
+  const tie = (edge, at, sign) => {
+    const {x, y} = network.canvasToDOM(network.body.edges[at].edgeType.getPoint(0.5));
     const [from, to] = [edge.from, edge.to].map((id) => marks.get(id));
     const long = Math.hypot(from.x + from.w / 2 - to.x - to.w / 2, from.y + from.h / 2 - to.y - to.h / 2);
+    ctx.font = `${edge.font.size}px sans-serif`;
+    const w = ctx.measureText(edge.label).width + 4, h = edge.font.size + 3;
     const box = {id: null, x: x - w / 2, y: y - h / 2, w, h};
-    if (free(box) && (long > w || edge.label.length < 5)) write(box, edge.label, edge.font);
-  });
+    if (sign || (long > w && free(box))) write(box, edge.label, edge.font);
+  };
+  const ties = shown.edges.map((edge, at) => [edge, at, edge.label && !/\\p{L}/u.test(edge.label)]);
+  const under = order.find(({id}) => id === hovered);
+  if (under) put(under, true, true);
+  for (const one of ties) if (one[2]) tie(...one);
+  order.forEach((node, rank) => { if (node !== under) put(node, rank < OVER); });
+  for (const one of ties) if (one[0].label && !one[2]) tie(...one);
   ctx.restore();
 });
 new ResizeObserver(() => { if (shown && (!placed || ratio() !== wide)) show(shown); }).observe(place);

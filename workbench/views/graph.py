@@ -20,7 +20,7 @@ from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PALE
 SMALL = 200  # nodes up to which HTML draws a subgraph
 NODES = {
     "phrase": NodeStyle("phrase", BLUE),
-    "page": NodeStyle("phrase with a passage of its title", BLUE, "square"),
+    "page": NodeStyle("phrase and its passage", BLUE, "square"),
     "passage": NodeStyle("passage", ORANGE, "square"),
 }
 EDGES = {
@@ -86,7 +86,7 @@ def _pages(subgraph: Subgraph) -> dict[int, int]:
     """Position of a phrase → that of the passage whose title it is."""
     titles = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "passage"}
     phrases = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "phrase"}
-    return {at: titles[label] for label, at in phrases.items() if label in titles}
+    return {at: titles[label] for label, at in phrases.items() if label and label in titles}
 
 
 def _fading(edges: int) -> float:
