@@ -241,9 +241,9 @@ def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Any]) -> 
             of_checkpoint = key == "checkpoint"  # its commit is no part of the name that a paper gives
             equal = same(str(value).partition("@")[0] if of_checkpoint else value, said[key])
             yield _held(f"{prefix}{key}", str(said[key]) or EMPTY, str(value) or EMPTY, equal)
-    if unsaid := [f"{prefix}{key}={value}" for key, value in ours.items() if key not in said]:
-        listed = ", ".join(unsaid)
-        yield Condition(f"{prefix}other settings", "", listed, f"{listed}: {UNSAID}")
+    if unsaid := [f"{key}={value}" for key, value in ours.items() if key not in said]:
+        listed = ", ".join(f"{prefix}{one}" for one in unsaid)
+        yield Condition(f"{prefix}other settings", "", ", ".join(unsaid), f"{listed}: {UNSAID}")
 
 
 def _depths(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
