@@ -118,7 +118,8 @@ def test_a_row_that_no_run_fills_says_so():
 @pytest.fixture(scope="module")
 def small():
     data = wb.load("meridian")
-    return replace(data, name="small", passages=data.passages[:24], questions=data.questions[:4], graph=None, folder=None)
+    part = {"passages": data.passages[:24], "questions": data.questions[:4]}
+    return replace(data, name="small", graph=None, folder=None, **part)
 
 
 @pytest.fixture
@@ -130,7 +131,8 @@ def away(monkeypatch, tmp_path):
 
 @pytest.fixture
 def cell():
-    return next(one for one in tables("bdtr").cells if (one.table, one.backbone, one.method) == ("5", "RAPTOR", "Original"))
+    names = ("5", "RAPTOR", "Original")
+    return next(one for one in tables("bdtr").cells if (one.table, one.backbone, one.method) == names)
 
 
 def test_data_that_are_not_here_are_named_and_nothing_is_made_up(away, cell):

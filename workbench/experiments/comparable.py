@@ -241,7 +241,8 @@ class Foreseen:
 def _foreseen(source: Paper, cell: Cell) -> Iterator[tuple[Recipe, Found]]:
     """For each recipe of a cell its measurement, as it would be."""
     printed = _printed(source, cell)
-    models, kind = [named(one["engine"]) for one in source.terms.get("models", ())] or [()], cell.data.partition(": ")[2]
+    models = [named(one["engine"]) for one in source.terms.get("models", ())] or [()]
+    kind = cell.data.partition(": ")[2]
     for recipe in recipes_of(source, printed):
         runs = [Foreseen(source, recipe, spec, model, kind) for spec in recipe.readers or (None,) for model in models]
         measured = [
@@ -292,7 +293,7 @@ def _at_hand(recipe: Recipe, data: Dataset | str | None) -> tuple[Dataset | None
     try:
         return load(recipe.source, offline=True), []
     except DataError:
-        get = f"{recipe.source} is not on this machine; workbench data {recipe.source} says how to get it."
+        get = f"{recipe.source} is not on this machine: wb.load({recipe.source!r}) gets it, or says how."
     if data is None:
         return None, [get, "So nothing can be counted; give a data set that stands in for it: data='meridian'."]
     return data if isinstance(data, Dataset) else load(data), [get]

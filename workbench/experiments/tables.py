@@ -59,6 +59,38 @@ class Cell:
     why: tuple[str, ...] = ()
 
 
+class Claim(NamedTuple):
+    """A claim of a paper, and whether it holds by the paper's own numbers and by ours, with what was found; None where
+    nothing can be said."""
+
+    name: str
+    where: str
+    own: bool | None
+    ours: bool | None
+    own_value: Any = None
+    our_value: Any = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Claims(Record):
+    """The claims of a paper, and (where, what) in it does not agree with itself."""
+
+    title: str
+    claims: tuple[Claim, ...]
+    inconsistencies: tuple[tuple[str, str], ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        own, ours = ([getattr(one, side) for one in self.claims] for side in ("own", "ours"))
+        return {
+            "held by its own numbers": own.count(True), "failed by its own numbers": own.count(False),
+            "held by ours": ours.count(True), "failed by ours": ours.count(False),
+            "inconsistencies": len(self.inconsistencies),
+        }  # fmt: skip
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(self.claims, columns=Claim._fields)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Tables(Record):
     """`claims`: the paper's claims checked against its own tables; `measured`: against ours, if any. `inconsistencies`:
@@ -80,6 +112,17 @@ class Tables(Record):
         """One row per cell and measurement."""
         rows = ({**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells)
         return frame_of(rows).reindex(columns=list(Cell.__dataclass_fields__))
+
+    def of_claims(self) -> Claims:
+        """The claims by the paper's own numbers beside those by ours."""
+        own, ours = ({check.name: check for check in one.checks} if one else {} for one in (self.claims, self.measured))
+        claims = []
+        for name in dict.fromkeys([*own, *ours]):
+            a, b = own.get(name), ours.get(name)
+            where = (a or b).where
+            held = (one and one.holds for one in (a, b))
+            claims.append(Claim(name, where, *held, *(one and one.value for one in (a, b))))
+        return Claims(self.title, tuple(claims), self.inconsistencies)
 
     def counts(self) -> dict[str, int]:
         """The number of cells with each verdict; `not measured` includes those left out."""

@@ -174,11 +174,11 @@ def _planned(plan: TablePlan) -> tuple[list[str], list[list[str]]]:
     rows = [*plan.frame.to_dict("records"), {"data": "all", "what": "", "reader": "", **total}]
     written = [[short(str(row[name]), SHORT) for name in ("data", "what", "reader")] for row in rows]
     return list(plan.frame), [
-        [*names, *(_amount(name, row[name]) for name in numbers)] for names, row in zip(written, rows)
+        [*names, *(amount(name, row[name]) for name in numbers)] for names, row in zip(written, rows)
     ]
 
 
-def _amount(name: str, value: float | None) -> str:
+def amount(name: str, value: float | None) -> str:
     if value is None or value != value:
         return "–"
     return f"{value:,.2f}" if name in ("dollars", "hours") else f"{value:,.0f}"
