@@ -101,10 +101,12 @@ class Verdicts(Widget):
         return found
 
     def table(self, number: str) -> Tables:
-        """Show a table of the paper; returns its cells."""
-        self._table = _known(str(number), self._numbers(), "table")
-        self._leave_cell()
-        return self._shown()
+        """Show a table of the paper; returns it."""
+        number = _known(str(number), self._numbers(), "table")
+        if number != self._table:
+            self._table = number
+            self._leave_cell()
+        return replace(self.found, cells=self._of_table())
 
     def filter(self, **only: str | None) -> Tables:
         """Show only the cells of a `verdict`, of `data`, of a `measure`; None for every one. Returns them."""
