@@ -270,7 +270,7 @@ class Verdicts(Widget):
             self._list.options = [(self._table_label(number), number) for number in self._numbers()]
             self._list.value = self._table
             for name, control in self._filters.items():
-                control.options = [EVERY, *((short(one, NAME) or "–", one) for one in self._options(name))]
+                control.options = [(EVERY, EVERY), *((short(one, NAME) or "–", one) for one in self._options(name))]
                 control.value = self._filter[name]
 
     def _table_label(self, number: str) -> str:
