@@ -358,7 +358,8 @@ def _unsaid(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     place, open_ = one.place, terms.get("unsaid", {})
     parts = (place.name, place.under[0] if place.under else "", place.data)
     if unsaid := [one for part in parts for one in open_.get(part, ())]:
-        yield Condition("what else it leaves open", "", "; ".join(unsaid), f"{UNSAID}: {'; '.join(unsaid)}")
+        listed = "; ".join(unsaid)
+        yield Condition(f"left open: {listed}", "", "as the workbench does it", f"{UNSAID}: {listed}")
 
 
 CONDITIONS = (_models, _encoder, _data, _layers, _method, _ranking, _reader, _prompts, _measure, _unsaid)

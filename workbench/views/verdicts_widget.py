@@ -249,7 +249,7 @@ class Verdicts(Widget):
         self._on(self._asked, lambda question: question is not None and self.trace(question))
         self._press(self._estimate, self.cost)
         questions = widgets.VBox([self._behind, self._asked, self._trace])
-        takes = widgets.VBox([self._estimate, self._cost])
+        takes = widgets.VBox([row(self._estimate), self._cost])
         self._tabs = widgets.Tab([self._conditions, questions, takes, self._claims, self._all], titles=TABS)
         self._stack(
             row(self._papers, self._list),
