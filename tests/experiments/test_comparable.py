@@ -14,7 +14,7 @@ import workbench as wb
 from workbench.experiments.comparable import AMOUNTS, Asked, Conditions, Needed, Questions, needed, side_by_side
 from workbench.experiments.conditions import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.experiments.published import paper, papers
-from workbench.experiments.tables import NOT_COMPARABLE, Cell, tables
+from workbench.experiments.tables import NOT_COMPARABLE, Cell, Claim, Claims, tables
 from workbench.methods.gfm_rag import hub
 
 
@@ -164,11 +164,12 @@ def test_a_number_that_the_paper_does_not_give_leaves_the_cost_open(away, small)
 def test_nothing_in_them_is_acted_upon(text, cell):
     one = Condition(text, text, text, text)
     hostile = replace(cell, method=text, backbone=text, data=text, measure=text, label=text, run=text, why=(text,))
-    frame = pd.DataFrame([{"asked": text, "what": text, "reader": text, **dict.fromkeys(AMOUNTS, 1.0)}])
+    names = dict.fromkeys(("asked", "what", "reader"), text.replace("\ud800", "?"))  # which no frame holds
+    frame = pd.DataFrame([{**names, **dict.fromkeys(AMOUNTS, 1.0)}])
     asked = Questions(hostile, text, (text, text), (Asked(text, text, (0.0, 1.0), text, (text, text)),))
-    for thing in (Conditions(hostile, (text,), (one,), text), Needed(hostile, frame, (one,), (text,)), asked):
+    claims = Claims(text, (Claim(text, text, True, False, text, text), Claim(text, text, None, None)), ((text, text),))
+    for thing in (Conditions(hostile, (text,), (one,), text), Needed(hostile, frame, (one,), (text,)), asked, claims):
         shown = thing._repr_html_()
         Checked(shown)
         assert not UNSHOWABLE.search(shown) and not UNSHOWABLE.search(repr(thing))
         assert len(shown) < 60_000 and len(repr(thing)) < 30_000
-

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from test_views import HOSTILE, UNSHOWABLE, Checked
 from tiny import TinyEncoder
@@ -19,6 +20,7 @@ from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED, tables
 from workbench.methods.iterative.replay import Replay
 from workbench.records import Passage, Question
 from workbench.trace import Trace
+from workbench.views.figures import verdict_figure
 from workbench.views.verdicts import KIND, MARK, STYLE, interval
 
 
@@ -195,6 +197,15 @@ def test_an_interval_is_drawn_from_numbers_alone(verdicts):
     assert interval(replace(verdicts.chosen, ours=None)) == ""
     low = interval(replace(verdicts.chosen, published=-0.2, ours=-0.5, low=-0.9, high=0.1))
     assert ">-1</text>" in low and ">1</text>" in low
+
+
+def test_the_figure_of_all_sources_is_the_same_twice_and_takes_any_name(tmp_path):
+    counts = pd.DataFrame({"reproduced": [1, 0], "differs": [2, 0], "not comparable": [3, 0], "not measured": [4, 0]},
+                          index=["$a$ _b", "no number"])  # fmt: skip
+    first, second = (verdict_figure(counts).save(tmp_path / name).read_bytes() for name in ("a.png", "b.png"))
+    assert first == second
+    words = [text.get_text() for text in verdict_figure(counts).figure.axes[0].texts]
+    assert words == ["1", "2", "3", "4"], "counts are written in the bars that have room"
 
 
 def test_it_is_saved_as_a_page_without_a_kernel(verdicts, tmp_path):

@@ -301,7 +301,8 @@ def verdict_figure(counts: pd.DataFrame) -> Picture:
     axes.invert_yaxis()
     axes.set(xlim=(0, 1), xlabel="share of the printed numbers")
     axes.set_title("Verdicts by paper", loc="left", fontsize=10)
-    axes.legend(frameon=False, fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.32))
+    axes.set_axisbelow(True)
+    figure.legend(frameon=False, fontsize=8, ncols=4, loc="outside lower center")
     return Picture(figure, f"verdicts on the numbers of {', '.join(map(str, counts.index)) or 'no paper'}")
 
 
