@@ -104,7 +104,7 @@ class VerdictGrid(anywidget.AnyWidget):
     .hopscope-grid thead th {{ font-weight: 600; vertical-align: bottom; max-width: 9em; overflow-wrap: break-word }}
     .hopscope-grid thead {{ position: sticky; top: 0; z-index: 2 }}
     .hopscope-grid .group {{ border-left: 1px solid var(--jp-border-color1, #8886); padding-left: 7px }}
-    .hopscope-grid th.name {{ padding-right: 10px; min-width: 4em; max-width: 15em; overflow-wrap: anywhere }}
+    .hopscope-grid th.name {{ padding-right: 10px; min-width: 6em; max-width: 15em; overflow-wrap: break-word }}
     .hopscope-grid tr.begins > * {{ border-top: 1px solid var(--jp-border-color1, #8888) }}
     .hopscope-grid tbody th.name:first-child {{ font-weight: 600 }}
     .hopscope-grid button {{ all: unset; box-sizing: border-box; display: block; width: 100%; min-width: 5.2em;

@@ -49,6 +49,10 @@ from workbench.views.widget import Widget, row, texts
 EVERY = "every"
 TABS = ("conditions", "run and questions", "what it takes", "claims", "all sources")
 FILTERS = ("verdict", "data", "measure")
+NARROW = {  # columns of the table of all sources
+    "held by its own numbers": "hold, own", "failed by its own numbers": "fail, own",
+    "held by ours": "hold, ours", "failed by ours": "fail, ours",
+}  # fmt: skip
 _WAIT = "Prompts are counted, no model is asked; that takes up to a minute."
 
 
@@ -328,7 +332,9 @@ class Verdicts(Widget):
     def _sources_part(self) -> str:
         """All papers, by verdict."""
         rows = [(name, *values.values()) for name, values in self.sources().to_dict("index").items()]
-        return "<p class='q'>cells by verdict; claims; inconsistencies</p>" + table(["paper", *self.sources()], rows)
+        columns = ["paper", *(NARROW.get(name, name) for name in self.sources())]
+        says = "numbers by verdict; claims that hold and fail, by the paper's own numbers and by ours; inconsistencies"
+        return f"<p class='q'>{says}</p>" + table(columns, rows)
 
 
 def _runs_of(
