@@ -143,6 +143,11 @@ def test_data_that_are_not_here_are_named_and_nothing_is_made_up(away, cell):
     assert open_ >= {"encoder", "prompts", "left open: how a score of a summary becomes one of passages"}
 
 
+def test_data_without_questions_cannot_stand_in(away, small, cell):
+    took = needed("bdtr", cell, data=replace(small, questions=()))
+    assert took.frame.empty and took.open and "small has no questions" in took.notes[1]
+
+
 def test_the_cost_is_scaled_to_the_papers_questions_and_passages(away, small, cell):
     took = needed("bdtr", cell, data=small)
     index, run = took.frame.to_dict("records")

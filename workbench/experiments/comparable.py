@@ -296,7 +296,10 @@ def _at_hand(recipe: Recipe, data: Dataset | str | None) -> tuple[Dataset | None
         get = f"{recipe.source} is not on this machine: wb.load({recipe.source!r}) gets it, or says how."
     if data is None:
         return None, [get, "So nothing can be counted; give a data set that stands in for it: data='meridian'."]
-    return data if isinstance(data, Dataset) else load(data), [get]
+    stand_in = data if isinstance(data, Dataset) else load(data)
+    if not stand_in.questions:
+        return None, [get, f"{stand_in.name} has no questions on which prompts could be counted."]
+    return stand_in, [get]
 
 
 def _scales(source: Paper, recipe: Recipe, loaded: Dataset) -> tuple[float | None, float | None]:
