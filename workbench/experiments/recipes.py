@@ -53,6 +53,11 @@ def recipes(source: Paper, table: str) -> list[Recipe]:
     if printed.empty:
         known = ", ".join(dict.fromkeys(source.printed["table"]))
         raise SettingError(f"{source.name} has no table {table!r}; it has {known}")
+    return recipes_of(source, printed)
+
+
+def recipes_of(source: Paper, printed: Any) -> list[Recipe]:
+    """The recipes of printed numbers, rows of `source.printed`."""
     wanted: dict[tuple[str, str | None], list[_Ranking]] = {}
     for row in _rows(source, printed):
         if ranking := _ranking(source.terms, row):

@@ -116,20 +116,25 @@ def plan(
     named."""
     source, rows, notes = published.paper(paper), [], []
     spec = engine if isinstance(engine, str) else engine.name
-    asked = RulesEngine() if spec == "rules" else Unasked(spec)
+    asked = Engines.of(RulesEngine() if spec == "rules" else Unasked(spec))
     for recipe in _recipes(source, table)[: 1 if data is not None else None]:
         try:
             loaded = _load(data if data is not None else recipe.source)
         except Exception as error:  # not on this machine, and no network
             notes.append(f"{recipe.source} is left out: {str(error).splitlines()[0]}")
             continue
-        build = estimate_build(loaded, asked, sample=0, layers=list(recipe.layers))
-        rows.append({"data": loaded.name, "what": f"index: {', '.join(recipe.layers)}", "reader": "", **_cost(build)})
-        rows += _rehearsed(recipe, loaded, asked, limit)
+        rows += [of_build(recipe, loaded, asked.steps), *of_runs(recipe, loaded, asked, limit)]
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
 
 
-def _rehearsed(recipe: Recipe, loaded: Dataset, engine: Engine, limit: int | None) -> Iterator[dict[str, Any]]:
+def of_build(recipe: Recipe, loaded: Dataset, engine: Engine) -> dict[str, Any]:
+    """The row of a plan for the index."""
+    build = estimate_build(loaded, engine, sample=0, layers=list(recipe.layers))
+    return {"data": loaded.name, "what": f"index: {', '.join(recipe.layers)}", "reader": "", **_cost(build)}
+
+
+def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a plan for the methods, each with each reader."""
     import tempfile
 
     small = replace(loaded, passages=loaded.passages[:REHEARSED], questions=(), extractions={}, profiles=None)
@@ -138,9 +143,10 @@ def _rehearsed(recipe: Recipe, loaded: Dataset, engine: Engine, limit: int | Non
         questions = list(loaded.questions)[:limit]
         for spec in recipe.methods:
             for of in recipe.readers or (None,):
-                read = reader(of, engine, index=index) if of else None
-                judge = engine if recipe.judged and of else None
-                cost = estimate_run(questions, [method(spec, index, engine)], read, judge=judge, k=recipe.k)
+                read = reader(of, asked.reader, index=index) if of else None
+                judge = asked.judge if recipe.judged and of else None
+                made = [method(spec, index, asked.steps)]
+                cost = estimate_run(questions, made, read, judge=judge, k=recipe.k)
                 yield {"data": loaded.name, "what": spec, "reader": of or "", **_cost(cost)}
 
 

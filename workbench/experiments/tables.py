@@ -59,11 +59,44 @@ class Cell:
     why: tuple[str, ...] = ()
 
 
+class Claim(NamedTuple):
+    """A claim of a paper, and whether it holds by the paper's own numbers and by ours, with what was found; None where
+    nothing can be said."""
+
+    name: str
+    where: str
+    own: bool | None
+    ours: bool | None
+    own_value: Any = None
+    our_value: Any = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Claims(Record):
+    """The claims of a paper, and (where, what) in it does not agree with itself."""
+
+    title: str
+    claims: tuple[Claim, ...]
+    inconsistencies: tuple[tuple[str, str], ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        own, ours = ([getattr(one, side) for one in self.claims] for side in ("own", "ours"))
+        return {
+            "held by its own numbers": own.count(True), "failed by its own numbers": own.count(False),
+            "held by ours": ours.count(True), "failed by ours": ours.count(False),
+            "inconsistencies": len(self.inconsistencies),
+        }  # fmt: skip
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(self.claims, columns=Claim._fields)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Tables(Record):
     """`claims`: the paper's claims checked against its own tables; `measured`: against ours, if any. `inconsistencies`:
     (where, what) of the source. `notes`: what the paper does not state, and which runs have no place. `left_out`: the
-    number of published scores that no run has and that are not among the cells."""
+    number of published scores that no run has and that are not among the cells. `measurements`: the methods of the runs
+    with a place in them."""
 
     paper: str
     title: str
@@ -73,11 +106,23 @@ class Tables(Record):
     inconsistencies: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    measurements: tuple[Measured, ...] = field(default=(), compare=False)
 
     def frame(self) -> pd.DataFrame:
         """One row per cell and measurement."""
         rows = ({**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells)
         return frame_of(rows).reindex(columns=list(Cell.__dataclass_fields__))
+
+    def of_claims(self) -> Claims:
+        """The claims by the paper's own numbers beside those by ours."""
+        own, ours = ({check.name: check for check in one.checks} if one else {} for one in (self.claims, self.measured))
+        claims = []
+        for name in dict.fromkeys([*own, *ours]):
+            a, b = own.get(name), ours.get(name)
+            where = (a or b).where
+            held = (one and one.holds for one in (a, b))
+            claims.append(Claim(name, where, *held, *(one and one.value for one in (a, b))))
+        return Claims(self.title, tuple(claims), self.inconsistencies)
 
     def counts(self) -> dict[str, int]:
         """The number of cells with each verdict; `not measured` includes those left out."""
@@ -118,6 +163,7 @@ def tables(
         replace(measured, title="The paper's claims, by our numbers") if measured and measured.checks else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
         (f"The paper does not say: {'; '.join(source.terms['not_given'])}.", *_absent(source.terms), *notes),
+        measurements=tuple(measurements),
     )
 
 
@@ -194,14 +240,14 @@ class Measured:
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
     """The cells of one published number: one per measurement, or one without any."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value)
-    of = {"score": _scores, "difference": _difference, "share": _share}[row.kind]
-    found = list(of(source, row, measurements))
+    found = list(found_of(source, row, measurements))
     if not found:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
     half = source.rounding[row.table, row.measure]
-    for one, values, reasons, p in found:
+    for one, values, sides, measure, p in found:
         low, high = bootstrap_interval(values, seed=SEED)
+        reasons = [reason for side in sides for reason in differences(side, source.terms, measure)]
         ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *([row.note] if row.note else [])]))
         within = low - half <= row.value <= high + half
         yield replace(
@@ -220,13 +266,19 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
 
 
 class Found(NamedTuple):
-    """A measurement of a published number: of which method, the values of its questions, why it is not comparable, and
-    p of the test against the baseline."""
+    """A measurement of a published number: of which method, the values of its questions, the methods whose conditions
+    of which measure count, and p of the test against the baseline."""
 
     of: Measured
     values: list[float]
-    why: Iterable[str]
+    sides: tuple[Measured, ...]
+    measure: str
     p: float | None
+
+
+def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """The measurements of a printed number, a row of `source.printed`."""
+    return {"score": _scores, "difference": _difference, "share": _share}[row.kind](source, row, measurements)
 
 
 def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
@@ -238,7 +290,7 @@ def _scores(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterat
         if scores := one.scores(row.measure):
             static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
             p = one.p(row.measure, static) if static is not one else None
-            yield Found(one, list(scores.values()), differences(one, source.terms, row.measure), p)
+            yield Found(one, list(scores.values()), (one,), row.measure, p)
 
 
 def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
@@ -252,8 +304,8 @@ def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> It
             of_kind = {each["question_id"] for each in one.rows if kind in ("", _kind(each))}
             if common := sorted(ours.keys() & theirs.keys() & of_kind):
                 a, b = [ours[q] for q in common], [theirs[q] for q in common]
-                why = (reason for side in (one, base) for reason in differences(side, source.terms, row.measure))
-                yield Found(one, [x - y for x, y in zip(a, b)], why, paired_test(a, b, seed=SEED))
+                p = paired_test(a, b, seed=SEED)
+                yield Found(one, [x - y for x, y in zip(a, b)], (one, base), row.measure, p)
 
 
 def _kind(row: Mapping[str, Any]) -> str:
@@ -266,7 +318,7 @@ def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     for one in _at(measurements, row.backbone, row.method, row.data):
         right, covered = one.scores(_ACCURACY), one.scores(_COVERAGE)
         if wrong := [covered[q] for q, score in right.items() if not score and q in covered]:
-            yield Found(one, wrong, differences(one, source.terms, _ACCURACY), None)
+            yield Found(one, wrong, (one,), _ACCURACY, None)
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -298,6 +299,33 @@ def hubs_figure(curves: Mapping[str, Mapping[float, float]], expected: float) ->
     axes.set(xlabel="damping: probability of following an edge", ylabel="share of the mass on hubs", ylim=(0, None))
     axes.legend(frameon=False, fontsize=8)
     return Picture(figure, f"mass on hubs by damping, of {', '.join(curves) or 'no walk'}")
+
+
+def verdict_figure(counts: pd.DataFrame) -> Picture:
+    """How many numbers of each paper have which verdict: a row per paper, a column per verdict, as bars of shares with
+    the counts written in them."""
+    figure, axes = _figure(8.4, 0.5 * len(counts) + 1.5)
+    looks = {
+        "reproduced": (GREEN, ""), "differs": (VERMILION, "xx"), "not comparable": (ORANGE, "//"),
+        "not measured": ("#DDDDDD", ""),
+    }  # fmt: skip
+    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
+    left = np.zeros(len(counts))
+    for name, (colour, hatch) in looks.items():
+        axes.barh(range(len(counts)), shares[name], left=left, color=colour, hatch=hatch, edgecolor="white", label=name)
+        for at, (share, count) in enumerate(zip(shares[name], counts[name])):
+            if share > 0.03:
+                place = left[at] + share / 2
+                text = axes.text(place, at, f"{count:,}", ha="center", va="center", fontsize=8, color="#1a1a1a")
+                text.set_path_effects([Stroke(linewidth=2, foreground="white"), Normal()])
+        left += shares[name].to_numpy()
+    axes.set_yticks(range(len(counts)), [plain_label(str(name), 40) for name in counts.index])
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), xlabel="share of the printed numbers")
+    axes.set_title("Verdicts by paper", loc="left", fontsize=10)
+    axes.set_axisbelow(True)
+    figure.legend(frameon=False, fontsize=8, ncols=4, loc="outside lower center")
+    return Picture(figure, f"verdicts on the numbers of {', '.join(map(str, counts.index)) or 'no paper'}")
 
 
 def plain_label(value: str, limit: int) -> str:
