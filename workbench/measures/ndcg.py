@@ -11,11 +11,13 @@ from math import log2
 
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """`ranking`: passage ids, best first; `gold`: ids, not empty.
+    """`ranking`: passage ids, best first; `gold`: ids, not empty. A repeated id gains once, at its first rank.
 
     >>> round(ndcg(["a", "b", "c"], ["b"], k=3), 4)
     0.6309
     """
-    gold = set(gold)
-    gained = sum(1 / log2(rank + 1) for rank, passage in enumerate(ranking[:k], 1) if passage in gold)
+    gold, first = set(gold), {}
+    for rank, passage in enumerate(ranking[:k], 1):
+        first.setdefault(passage, rank)
+    gained = sum(1 / log2(first[passage] + 1) for passage in gold & first.keys())
     return gained / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(gold)) + 1))
