@@ -111,8 +111,8 @@ def evaluate(
         book.close()
     ids = [question.id for question in questions]
     run = Run(folder, methods=methods, questions=ids, measures=plan.measures)
-    run.notes = (*book.notes, *cut_to_k(run))
-    return run
+    notes = (*book.notes, *cut_to_k(run))
+    return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=notes) if notes else run
 
 
 def cut_to_k(run: Run) -> Iterator[str]:

@@ -19,8 +19,8 @@ class Output(reasoning_chain.Output, dual_thoughts.Output):
 
 
 _SYSTEM = """You plan the last search for a question that needs facts from several documents. You see the question, \
-the documents found so far, and the queries that were tried. Write the two follow-up queries that would find what is still \
-missing, and the chain of reasoning that leads to the answer, as far as the documents carry it.
+the documents found so far, and the queries that were tried. Write the two follow-up queries that would find what is \
+still missing, and the chain of reasoning that leads to the answer, as far as the documents carry it.
 fast: short and direct; it asks for the missing fact.
 slow: shows a step of the reasoning; it names at least one more entity or relation that links what is known to what is \
 missing. It must not be fast in other words.
