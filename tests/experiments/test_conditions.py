@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import unchanged
 
+from workbench.errors import SettingError
 from workbench.experiments import tables as tables_
 from workbench.experiments.published import paper, papers
 from workbench.experiments.tables import NOT_COMPARABLE, REPRODUCED, compare
@@ -85,6 +86,23 @@ def _in_reader(**values):
         config["reader"] = spec_of(name, given | values)
 
     return change
+
+
+def test_the_source_s_own_prompt_brought_from_a_file_counts_once_it_is_named(tmp_path):
+    """Ours never does: only a wording from a file can be named as the source's."""
+    source, row = PAPERS["bdtr"], _row("bdtr", backbone="RAPTOR", method="BDTR")
+    brought = "answer v2 file 0123456789ab"
+    run = unchanged.changed(
+        unchanged.run_of(tmp_path / "run", source, row),
+        lambda config, *_: config.update(reading=config["reading"] | {"prompts": {"answer": brought}}),
+    )
+    assert unchanged.reasons(source, run, row) == [["prompts are ours (answer), there the source's"]]
+    assert unchanged.reasons(tables_._with_prompts(source, (brought,)), run, row) == [[]]
+    other = "answer v2 file ba9876543210"
+    assert unchanged.reasons(tables_._with_prompts(source, (other,)), run, row) != [[]]
+    for wrong in ("answer v2 0123456789ab", "answer v2 file", "file 0123456789ab"):
+        with pytest.raises(SettingError, match="should name a wording from a file"):
+            tables_.tables("bdtr", source_prompts=[wrong])
 
 
 STATIC = {"backbone": "RAPTOR", "method": "Original", "table": "1"}

@@ -77,7 +77,7 @@ def test_relations_between_ranking_measures(ranking, gold, k):
 @pytest.mark.parametrize("ranking", [["p", "p", "p"], ["x", "p", "p"], ["p", "p", "q", "q"]])
 def test_a_repeated_id_gains_once(ranking):
     """An HotpotQA corpus has pages twice, and a method of one's own may repeat a passage."""
-    first = [at for at, one in enumerate(ranking, 1) if one == "p"][0]
+    first = ranking.index("p") + 1
     ideal = 1 + 1 / log2(3)
     second = 1 / log2(ranking.index("q") + 2) if "q" in ranking else 0
     assert ndcg.ndcg(ranking, ["p", "q"], 10) == pytest.approx((1 / log2(first + 1) + second) / ideal)

@@ -330,7 +330,7 @@ def test_thoughts_by_hand_bring_no_chain(index):
 
 @pytest.mark.parametrize("settings", [{"iterations": 0}, {"bgec": False}])
 def test_a_joint_chain_needs_a_last_round_and_a_calibration(index, settings):
-    with pytest.raises(SettingError, match="chain=joint .* should be after"):
+    with pytest.raises(SettingError, match=r"chain=joint .* should be after"):
         bdtr(index, scripted(), chain="joint", **settings)
 
 

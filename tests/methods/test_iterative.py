@@ -257,7 +257,7 @@ def test_why_the_backbone_fell_back_is_told_for_every_round(tiny_index):
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_backbone_is_a_method_or_its_spec(tiny_index, spec):
-    inner = "hipporag2[filter=identity,damping=0.4]"
+    inner = "hipporag2[damping=0.4]"
     written = wb.method(f"{spec}[backbone={inner}]", tiny_index)
     handed = wb.method(spec, tiny_index, backbone=wb.method(inner, tiny_index))
     assert written.label == handed.label == f"{spec}[backbone={inner}]"

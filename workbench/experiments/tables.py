@@ -10,6 +10,7 @@ number stands for all that round to it. `published/<paper>.toml` states every co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -19,9 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from workbench.errors import SettingError
 from workbench.experiments import published
 from workbench.experiments.analyses.base import frame_of
 from workbench.experiments.conditions import differences
+from workbench.experiments.makers import has_rules
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run
@@ -32,6 +35,7 @@ from workbench.records import Record
 REPRODUCED, DIFFERS = "reproduced", "differs"
 NOT_COMPARABLE, NOT_MEASURED = "not comparable", "not measured"
 SEED = 0  # of the resampling
+FROM_FILE = re.compile(r"\w+ v\d+ file [0-9a-f]{12}")  # how a run names a wording that a user brought
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +94,13 @@ def tables(
     runs: Iterable[Run | str | Path] = (),
     *,
     stands_for: Mapping[str, str] | None = None,
+    source_prompts: Iterable[str] = (),
 ) -> Tables:
     """The tables of a paper next to the measurements of runs (or their folders). `stands_for`: folder of a run → the
-    data set of the paper in whose column it is shown, although it is over another. Raises :class:`SettingError` for an
-    unknown paper."""
-    source, stands_for = published.paper(paper), stands_for or {}
+    data set of the paper in whose column it is shown, although it is over another. `source_prompts`: wordings from
+    files that are the source's, as a run names them ("answer v2 file 0123456789ab"; `workbench.llm.wording`). Raises
+    :class:`SettingError` for an unknown paper, and for a prompt that is not from a file: ours are not the source's."""
+    source, stands_for = _with_prompts(published.paper(paper), tuple(source_prompts)), stands_for or {}
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
         of = stands_for.get(str(run.folder))
@@ -110,15 +116,27 @@ def tables(
         if cell.ours is not None:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
     measured = claims(ours) if claims else None
+    by_rules = {one.label for one in measurements if has_rules(one.run.config, one.label)}
+    whose = f"our numbers, in which rules had a part ({', '.join(sorted(by_rules))})" if by_rules else "our numbers"
     return Tables(
         source.name,
         source.terms["title"],
         tuple(cells),
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
-        replace(measured, title="The paper's claims, by our numbers") if measured and measured.checks else None,
+        replace(measured, title=f"The paper's claims, by {whose}") if measured and measured.checks else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
         (f"The paper does not say: {'; '.join(source.terms['not_given'])}.", *_absent(source.terms), *notes),
     )
+
+
+def _with_prompts(source: Paper, prompts: tuple[str, ...]) -> Paper:
+    if ours := [one for one in prompts if not FROM_FILE.fullmatch(one)]:
+        raise SettingError(
+            f"source_prompts: {ours[0]!r}; it should name a wording from a file, as run.json does, such as "
+            "'answer v2 file 0123456789ab'"
+        )
+    known = {"source": [*source.terms["prompts"]["source"], *prompts]}
+    return replace(source, terms={**source.terms, "prompts": known}) if prompts else source
 
 
 def _corrected(cells: Sequence[Cell]) -> list[Cell]:

@@ -26,11 +26,9 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pstdev
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.errors import SettingError
-from workbench.index import Index
-from workbench.llm.engine import Engine
 from workbench.methods.base import CUT_TO_K
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, normal
 from workbench.methods.iterative.events import Chain, Cut, Promotion, Verification
@@ -83,12 +81,13 @@ class BDTR(Iterative):
                     f"max_docs={self.max_docs}; it should be none or a whole number from min_docs={self.min_docs} on"
                 )
 
-    def __init__(self, index: Index, engine: Engine | None = None, **settings: Any):
-        super().__init__(index, engine, **settings)
-        if self.settings.chain == "joint":
-            unasked = {"reasoning_chain", *(["dual_thoughts"] if self.settings.iterations == 1 else [])}
-            own = (name for name in self.steps if name not in unasked or name in self.backbone.steps)
-            self.steps = (concluding_thoughts.STEP.name, *own)
+    def asked(self) -> tuple[str, ...]:
+        bgec, joint, rounds = self.settings.bgec, self.settings.chain == "joint", self.settings.iterations
+        asked = {
+            "dual_thoughts": rounds > joint, "concluding_thoughts": joint, "reasoning_chain": bgec and not joint,
+            "verify": bgec,
+        }  # fmt: skip
+        return tuple(name for name, is_asked in asked.items() if is_asked)
 
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         """DTR. If the Step fails, the queries are the question, and the question with the title of the best

@@ -85,6 +85,8 @@ class HippoRAG2(Method):
     }
 
     def prepare(self) -> None:
+        if self.settings.filter == "identity":
+            self.steps = tuple(name for name in self.steps if name != fact_filter.STEP.name)
         graph = self.graph
         self._facts, self._passages = self.index.facts, self.index.passages
         self._fact_vectors = np.asarray(self._facts.fact_vectors)

@@ -73,9 +73,9 @@ class Settings:
     (`open`; Youtu-GraphRAG, arXiv 2508.19855, appendix A.6).
 
     `compress` is a compressor or its SPEC. `extraction` says how an answer is read off a reply and what counts as
-    abstaining: `strict`, `thesis` as the paper's code does, or `hipporag2`, the first "Answer:" of the prompt `thought`.
-    `temperature` is that of the prompts; the router's is 0.
-    `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
+    abstaining: `strict`, `thesis` as the paper's code does, or `hipporag2`, the first "Answer:" of `thought`.
+    `temperature` is that of the prompts; the router's is 0. `check` has the answer checked against the facts of the
+    evidence, for which the reader needs an index."""
 
     prompt: Prompt = "thought"
     compress: Any = None

@@ -2,7 +2,8 @@
 wording).
 
 The answer follows the last "Answer:"; the released code splits at the first one, which cuts off thoughts that contain
-the word (`read_first`). Unlike the released prompt, ours lets the model say that the passages do not contain the answer.
+the word (`read_first`). Unlike the released prompt, ours lets the model say that the passages do not contain the
+answer.
 """
 
 from __future__ import annotations

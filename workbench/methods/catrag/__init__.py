@@ -39,7 +39,7 @@ from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
 SAME = 1 - 1e-5  # cosine from which two vectors are of one text: float32 keeps seven digits
-SHAPING = ("merge", "counted", "synonym_weight", "specificity")  # the settings that `prepare` reads
+SHAPING = ("merge", "counted", "synonym_weight", "specificity", "filter")  # the settings that `prepare` reads
 
 
 class CatRAG(HippoRAG2):

@@ -76,7 +76,7 @@ class Iterative(Method):
         settings |= {"backbone": self.backbone.label} if "backbone" in settings else {}
         super().__init__(self.backbone.index, engine or self.backbone.engine, **settings)
         self.layers = self.backbone.layers
-        self.steps = tuple(dict.fromkeys((*type(self).steps, *self.backbone.steps)))
+        self.steps = tuple(dict.fromkeys((*self.asked(), *self.backbone.steps)))
         self.scale = named(self.backbone.scale, self.settings.scale)
         self._given: tuple[Thought, ...] = ()
 
@@ -98,6 +98,10 @@ class Iterative(Method):
         other._given = tuple(thoughts)
         other.label = f"{self.label} (thoughts by hand)"
         return other
+
+    def asked(self) -> tuple[str, ...]:
+        """The Steps of its own that its settings have it ask."""
+        return type(self).steps if self.settings.iterations else ()
 
     @abstractmethod
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
