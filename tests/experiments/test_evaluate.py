@@ -264,7 +264,7 @@ class Choosing(Method):
 
 def test_a_final_set_that_is_cut_to_k_is_said_of_the_run(ask, tiny, tiny_index):
     n = len(tiny.questions)
-    short = ask("short", methods=(Choosing(tiny_index),), reader=False, measures=["recall@1"], k=2)
+    short = ask("short", methods=(Choosing(tiny_index),), reader=None, measures=["recall@1"], k=2)
     said = f"choosing: the final set of {n} of {n} questions is cut to k=2; evaluate with a larger k for the whole"
     assert short.notes == (said,)
-    assert ask("whole", methods=(Choosing(tiny_index),), reader=False, measures=["recall@1"], k=3).notes == ()
+    assert ask("whole", methods=(Choosing(tiny_index),), reader=None, measures=["recall@1"], k=3).notes == ()

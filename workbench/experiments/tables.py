@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,13 +24,16 @@ import pandas as pd
 from workbench.errors import SettingError
 from workbench.experiments import published
 from workbench.experiments.analyses.base import frame_of
+from workbench.experiments.analyses.recomputed_routing import kinds, routed
+from workbench.experiments.analyses.wall_clock import makespan
 from workbench.experiments.conditions import differences
 from workbench.experiments.makers import has_rules
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
-from workbench.experiments.run import Run
+from workbench.experiments.run import Run, read_rows
 from workbench.experiments.significance import bootstrap_interval, holm, paired_test
 from workbench.experiments.verdict import Verdict
+from workbench.measures import needs_reader
 from workbench.records import Record
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
@@ -108,7 +112,7 @@ def tables(
         measurements += found
         if left := [label for label in run.methods if label not in {one.label for one in found}]:
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
-    printed = source.printed[source.printed["kind"].isin(["score", "difference", "share"])]
+    printed = source.printed[source.printed["kind"].isin(list(_FOUND))]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
     claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
@@ -162,7 +166,9 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
 _COVERAGE = "coverage:substring"
-_ACCURACY = "accuracy:thesis"
+_ACCURACY, _ABSTAINED = "accuracy:thesis", "abstained:thesis"
+MEAN = "mean of the three"  # what a column over all data sets is called
+PARALLEL, WORKERS = " parallel", 8  # ends a method with so many questions in flight
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,15 +218,15 @@ class Measured:
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
     """The cells of one published number: one per measurement, or one without any."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value)
-    of = {"score": _scores, "difference": _difference, "share": _share}[row.kind]
-    found = list(of(source, row, measurements))
+    found = list(found_of(source, row, measurements))
     if not found:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
     half = source.rounding[row.table, row.measure]
-    for one, values, reasons, p in found:
+    for one, values, sides, measure, p in found:
         low, high = bootstrap_interval(values, seed=SEED)
-        ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *([row.note] if row.note else [])]))
+        reasons = [reason for side in sides for reason in differences(side, source.terms, measure)]
+        ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *_remarks(row.note, len(values))]))
         within = low - half <= row.value <= high + half
         yield replace(
             cell,
@@ -237,14 +243,29 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
         )
 
 
+def _remarks(note: str, n: int) -> Iterator[str]:
+    """Why a printed number is not strictly comparable. `398 questions` says of how many it is the mean."""
+    many = re.fullmatch(r"(\d+) questions", note)
+    if many and n != int(many[1]):
+        yield f"questions of this type: {n:,}, there {int(many[1]):,}"
+    elif note and not many:
+        yield note
+
+
 class Found(NamedTuple):
-    """A measurement of a published number: of which method, the values of its questions, why it is not comparable, and
-    p of the test against the baseline."""
+    """A measurement of a published number: of which method, the values of its questions, the methods whose conditions
+    of which measure count, and p of the test against the baseline."""
 
     of: Measured
     values: list[float]
-    why: Iterable[str]
+    sides: tuple[Measured, ...]
+    measure: str
     p: float | None
+
+
+def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """The measurements of a printed number, a row of `source.printed`."""
+    return _FOUND[row.kind](source, row, measurements)
 
 
 def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
@@ -256,13 +277,21 @@ def _scores(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterat
         if scores := one.scores(row.measure):
             static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
             p = one.p(row.measure, static) if static is not one else None
-            yield Found(one, list(scores.values()), differences(one, source.terms, row.measure), p)
+            yield Found(one, list(scores.values()), (one,), row.measure, p)
 
 
 def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`."""
+    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`; the mean of
+    all data sets, each of which counts the same, where they are called `mean of the three`."""
     first, _, second = row.method.partition(" - ")
     first = first if ", " in first else f"{first}, {second.rpartition(', ')[2]}"
+    if row.data == MEAN:
+        each = [next(_difference(source, row._replace(data=one), measurements), None) for one in source.terms["data"]]
+        if None not in each:
+            n = sum(len(one.values) for one in each)
+            weighed = [value * n / (len(each) * len(one.values)) for one in each for value in one.values]
+            yield Found(each[0].of, weighed, tuple(side for one in each for side in one.sides), row.measure, None)
+        return
     data, _, kind = row.data.partition(": ")
     for one in _at(measurements, row.backbone, first, data):
         for base in _at(measurements, row.backbone, second, data):
@@ -270,8 +299,8 @@ def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> It
             of_kind = {each["question_id"] for each in one.rows if kind in ("", _kind(each))}
             if common := sorted(ours.keys() & theirs.keys() & of_kind):
                 a, b = [ours[q] for q in common], [theirs[q] for q in common]
-                why = (reason for side in (one, base) for reason in differences(side, source.terms, row.measure))
-                yield Found(one, [x - y for x, y in zip(a, b)], why, paired_test(a, b, seed=SEED))
+                p = paired_test(a, b, seed=SEED)
+                yield Found(one, [x - y for x, y in zip(a, b)], (one, base), row.measure, p)
 
 
 def _kind(row: Mapping[str, Any]) -> str:
@@ -284,7 +313,46 @@ def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     for one in _at(measurements, row.backbone, row.method, row.data):
         right, covered = one.scores(_ACCURACY), one.scores(_COVERAGE)
         if wrong := [covered[q] for q, score in right.items() if not score and q in covered]:
-            yield Found(one, wrong, differences(one, source.terms, _ACCURACY), None)
+            yield Found(one, wrong, (one,), _ACCURACY, None)
+
+
+def _recomputed(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """Routing from the runs of both prompts, and the labels that a run of the router gave to the same questions."""
+    model = row.method.rpartition(", ")[2]
+    sparql, cot, live = (
+        _at(measurements, row.backbone, f"{one}, {model}", row.data) for one in ("SPARQL", "Generic CoT", "Routing")
+    )
+    for sides in product(sparql, cot, [*live, *_at(measurements, row.backbone, f"Routing+GW, {model}", row.data)]):
+        first, second, labels = sides
+        same = len({(side.label, str(side.run.config["questions"])) for side in sides}) == 1
+        if same and first.scores(_ACCURACY) and second.scores(_ACCURACY):
+            answers = routed(
+                {"sparql": first.run, "cot": second.run}, first.label, kinds(labels.run, labels.label), _ACCURACY
+            )
+            of = "abstained" if row.measure == _ABSTAINED else "score"
+            if values := [float(one[of]) for one in answers.values() if one[of] is not None]:
+                yield Found(labels, values, sides, _ACCURACY, None)
+
+
+def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """Hours of retrieval for all questions, one after the other or laid out over `WORKERS`, or how many times faster
+    these are. The values are each question's part."""
+    parallel = row.method.endswith(PARALLEL)
+    for one in _at(measurements, row.backbone, row.method.removesuffix(PARALLEL), row.data):
+        root, ids = one.described["label"], {each["question_id"] for each in one.rows}
+        timed = read_rows(one.run.folder / "timings.jsonl")
+        mine = [each for each in timed if each["method"] == one.label and each["question_id"] in ids]
+        taken = [each["seconds"][root] for each in mine if root in each["seconds"]]
+        retrieval = next((measure for measure in one.run.measures if not needs_reader(measure)), None)
+        if not taken or not sum(taken) or retrieval is None:
+            continue
+        lasts = makespan(taken, WORKERS if parallel else 1)
+        of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
+        values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
+        yield Found(one, values, (one,), retrieval, None)
+
+
+_FOUND = {"score": _scores, "difference": _difference, "share": _share, "recomputed": _recomputed, "time": _time}
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:
