@@ -89,7 +89,8 @@ def test_gfm_rag_has_its_rows_and_asks_for_the_published_weights(thousand):
 def test_the_tables_are_whole():
     source = paper("bdtr")
     scores = source.scores
-    assert scores.groupby("table").size().to_dict() == {"1": 144, "2": 12, "3": 4, "5": 8, "figure 1": 18, "figure 4a": 5}
+    sizes = {"1": 144, "2": 12, "3": 4, "5": 8, "figure 1": 18, "figure 4a": 5}
+    assert scores.groupby("table").size().to_dict() == sizes
     assert scores["value"].between(0, 1).all() and not scores["value"].isna().any()
     assert not scores.duplicated(["table", "backbone", "method", "data", "measure"]).any()
     assert source.values[Key("GFM-RAG", "BDTR", "2wiki", "f1")] == 0.8046
