@@ -450,11 +450,15 @@ def tables(
     run: Annotated[
         list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
     ] = None,
+    source_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="a wording from a file that is the source's, as run.json names it: 'answer v2 file 0123…'"),
+    ] = None,
 ) -> Said:
     """A paper's tables next to what runs measured: each number with its verdict, and why where it does not compare."""
     import workbench as wb
 
-    found = wb.tables(paper, run or ())
+    found = wb.tables(paper, run or (), source_prompts=source_prompt or ())
     return Said({**asdict(found), "counts": found.counts()}, [found], wrapped=False)
 
 

@@ -31,9 +31,10 @@ from workbench.llm.meter import collect
 from workbench.llm.step import Usage
 from workbench.measures import Measure
 from workbench.methods import Method
+from workbench.methods.base import CUT_TO_K
 from workbench.places import home
 from workbench.reading.base import Reader
-from workbench.reading.render import Context, joined, render
+from workbench.reading.render import Context, joined, unread
 from workbench.records import Answer, Evidence, Proof, Question, Reading, record_of
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
@@ -85,7 +86,8 @@ def evaluate(
     `judge` is the engine that decides the answers which the heuristic of `accuracy:thesis` leaves open; it adds this
     measure, `judged` and `judge_unknown`. Without a judge, `accuracy:thesis` is measured, and named, as
     `accuracy:heuristic`. Coverage is measured on the retrieved context, from which the reader starts, before any
-    compression (`reader.contexts(evidence).retrieved`); without a reader, on all ranked passages."""
+    compression (`reader.contexts(evidence).retrieved`); without a reader, on the context that the method lays out
+    itself, else on all ranked passages."""
     questions, methods = asked_for(questions, methods, limit, by="evaluate")
     if measures is None:
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
@@ -108,7 +110,20 @@ def evaluate(
         plan.score_again(book)
         book.close()
     ids = [question.id for question in questions]
-    return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=book.notes)
+    run = Run(folder, methods=methods, questions=ids, measures=plan.measures)
+    notes = (*book.notes, *cut_to_k(run))
+    return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=notes) if notes else run
+
+
+def cut_to_k(run: Run) -> Iterator[str]:
+    """For which methods a final set of passages, whose size they choose, did not fit into the k passages asked for."""
+    for name in run.methods:
+        mine = [row for row in run.rows if row["method"] == name]
+        if cut := sum(CUT_TO_K in (row["fallback"] or "") for row in mine):
+            yield (
+                f"{name}: the final set of {cut:,} of {len(mine):,} questions is {CUT_TO_K}={run.config['k']}; "
+                "evaluate with a larger k for the whole"
+            )
 
 
 def asked_for(
@@ -152,7 +167,14 @@ class Attempt:
     @cached_property
     def texts(self) -> dict[str, str]:
         """File → text of the contexts that the row names."""
-        return {_file_of(one): one.text for one in (self.retrieved, self.shown)} if self.shown else {}
+        return {_file_of(one): one.text for one in (self.named, self.shown) if one}
+
+    @property
+    def named(self) -> Context | None:
+        """The retrieved context, if its text does not follow from the ranking: a reader, or the method itself, laid it
+        out."""
+        own = self.evidence is not None and self.evidence.context is not None
+        return self.retrieved if self.shown or own else None
 
 
 @dataclass(frozen=True)
@@ -211,7 +233,7 @@ class Plan:
     @cached_property
     def parts(self) -> Parts:
         """The identities that determine the rows."""
-        asking = source.units(render) if self.reader is None else {}  # the context of a row that nobody reads
+        asking = source.units(unread) if self.reader is None else {}  # the context of a row that nobody reads
         own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
         methods = {name: identity.of_method(method, asking) for name, method in own.items()}
         measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
@@ -244,7 +266,7 @@ class Plan:
             attempt.reused = getattr(method, "holds", lambda *_: False)(question, self.k, self.budget, trace.level)
             attempt.evidence = method.retrieve(question, self.k, budget=self.budget, trace=trace)
             if self.reader is None:
-                attempt.retrieved = render(attempt.evidence)
+                attempt.retrieved = unread(attempt.evidence)
             else:
                 self._read(attempt, question, trace)
         except EngineError:
@@ -274,7 +296,7 @@ class Plan:
             "selected": evidence.selected if evidence else None,
             "nodes": list(evidence.nodes) if evidence else [],
             "context": _file_of(shown) if shown else None,
-            "retrieved": _file_of(retrieved) if shown else None,
+            "retrieved": _file_of(attempt.named) if attempt.named else None,
             "context_tokens": retrieved.tokens if retrieved else None,
             "read": len(shown.passages) if shown else None,
             "read_tokens": shown.tokens if shown else None,

@@ -118,7 +118,8 @@ class Grid(Record):
                                      "against": " / ".join(against), **values,
                                      **dict(zip(("read_tokens", "against_tokens"), read))})  # fmt: skip
         frame = pd.DataFrame(rows)
-        return frame.assign(p_holm=holm(frame["p"].tolist())) if len(frame) else frame
+        by = [self.runs[row.reader].made_by(row.method) for row in frame.itertuples()]
+        return frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame
 
     def _read(self, reader: str, method: str) -> float | None:
         read = [row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method]

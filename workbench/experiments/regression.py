@@ -166,7 +166,7 @@ def _summary(run: Run, *, exact: bool) -> dict[str, Any]:
     config = run.config
     table = {
         method: {measure: _rounded(_mean(run, method, measure, value, exact)) for measure, value in row.items()}
-        for method, row in run.table().to_dict(orient="index").items()
+        for method, row in run.table().drop(columns="by").to_dict(orient="index").items()
     }
     conditions = {name: config.get(name) for name in ("k", "budget", "judge")}
     conditions["reader"] = (config.get("reading") or {}).get("label")

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import DataError, SettingError
+from workbench.experiments.makers import NOBODY, made_by
 from workbench.experiments.significance import bootstrap_interval, holm, paired_test
 from workbench.index.store import cut_torn_line, key_of, write_atomically
 from workbench.measures import UNDEFINED_AS_A_WHOLE
@@ -78,6 +79,10 @@ class Run(Record):
     def measures(self) -> list[str]:
         return list(self.config["measures"])
 
+    def made_by(self, method: str) -> str:
+        """Who made the numbers of a method: `method openai:8b; extractions by rules; reader openai:70b`."""
+        return made_by(self.config, method)
+
     @property
     def judge(self) -> str | None:
         """The name of the judging engine, if any."""
@@ -122,9 +127,9 @@ class Run(Record):
 
     def table(self, *, seconds: bool = False) -> pd.DataFrame:
         """Means over the questions: a row per method, a column per measure, then the numbers of questions and failures;
-        with a judge, its name and its failures. `seconds` adds the mean time of a question, which differs between runs,
-        and `reused`, the number of questions whose time omits work of another row: the encoding of a text, or in a grid
-        the retrieval, which then counts with its original seconds."""
+        with a judge, its name and its failures; `by`: who made them (`made_by`). `seconds` adds the mean time of a
+        question, which differs between runs, and `reused`, the number of questions whose time omits work of another
+        row: the encoding of a text, or in a grid the retrieval, which then counts with its original seconds."""
         rows = {}
         for method in self.methods:
             mine = [row for row in self.rows if row["method"] == method]
@@ -137,7 +142,8 @@ class Run(Record):
                 failed = sum(bool(row["judge"] and row["judge"]["failure"]) for row in mine)
                 rows[method] |= {"judge": self.judge, "judge_failures": failed}
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
-        return table.astype({name: float for name in (*self.measures, "abstained") if name in table})
+        typed = table.astype({name: float for name in (*self.measures, "abstained") if name in table})
+        return typed.assign(by=[self.made_by(method) for method in typed.index])
 
     def counts(self) -> pd.DataFrame:
         """The number of questions for which each measure is defined: a row per method, a column per measure."""
@@ -164,7 +170,8 @@ class Run(Record):
                      "p": paired_test(a, b)}
                 )  # fmt: skip
         frame = pd.DataFrame(rows)
-        return frame.assign(p_holm=holm(frame["p"].tolist())) if len(frame) else frame
+        by = [self.made_by(method) for method in frame.get("method", ())]
+        return frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame
 
     def trace(self, question_id: str, method: str) -> Trace:
         """The stored trace of one question and method."""
@@ -226,7 +233,7 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
     return {
         **config,
         "questions": {"n": len(stored), "hash": key_of(questions=stored)},
-        "engine": ", ".join(sorted(engines)) or "rules",
+        "engine": ", ".join(sorted(engines)) or NOBODY,
         "prompts": dict(sorted(prompts.items())),
         "judge": (config.get("judging") or {}).get("engine"),
     }

@@ -10,28 +10,36 @@ number stands for all that round to it. `published/<paper>.toml` states every co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from workbench.errors import SettingError
 from workbench.experiments import published
 from workbench.experiments.analyses.base import frame_of
+from workbench.experiments.analyses.recomputed_routing import kinds, routed
+from workbench.experiments.analyses.wall_clock import makespan
 from workbench.experiments.conditions import differences
+from workbench.experiments.makers import has_rules
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
-from workbench.experiments.run import Run
+from workbench.experiments.run import Run, read_rows
 from workbench.experiments.significance import bootstrap_interval, holm, paired_test
 from workbench.experiments.verdict import Verdict
+from workbench.measures import needs_reader
 from workbench.records import Record
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
 NOT_COMPARABLE, NOT_MEASURED = "not comparable", "not measured"
 SEED = 0  # of the resampling
+FROM_FILE = re.compile(r"\w+ v\d+ file [0-9a-f]{12}")  # how a run names a wording that a user brought
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +143,13 @@ def tables(
     runs: Iterable[Run | str | Path] = (),
     *,
     stands_for: Mapping[str, str] | None = None,
+    source_prompts: Iterable[str] = (),
 ) -> Tables:
     """The tables of a paper next to the measurements of runs (or their folders). `stands_for`: folder of a run → the
-    data set of the paper in whose column it is shown, although it is over another. Raises :class:`SettingError` for an
-    unknown paper."""
-    source, stands_for = published.paper(paper), stands_for or {}
+    data set of the paper in whose column it is shown, although it is over another. `source_prompts`: wordings from
+    files that are the source's, as a run names them ("answer v2 file 0123456789ab"; `workbench.llm.wording`). Raises
+    :class:`SettingError` for an unknown paper, and for a prompt that is not from a file: ours are not the source's."""
+    source, stands_for = _with_prompts(published.paper(paper), tuple(source_prompts)), stands_for or {}
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
         of = stands_for.get(str(run.folder))
@@ -147,7 +157,7 @@ def tables(
         measurements += found
         if left := [label for label in run.methods if label not in {one.label for one in found}]:
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
-    printed = source.printed[source.printed["kind"].isin(["score", "difference", "share"])]
+    printed = source.printed[source.printed["kind"].isin(list(_FOUND))]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
     claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
@@ -155,16 +165,28 @@ def tables(
         if cell.ours is not None:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
     measured = claims(ours) if claims else None
+    by_rules = {one.label for one in measurements if has_rules(one.run.config, one.label)}
+    whose = f"our numbers, in which rules had a part ({', '.join(sorted(by_rules))})" if by_rules else "our numbers"
     return Tables(
         source.name,
         source.terms["title"],
         tuple(cells),
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
-        replace(measured, title="The paper's claims, by our numbers") if measured and measured.checks else None,
+        replace(measured, title=f"The paper's claims, by {whose}") if measured and measured.checks else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
         (f"The paper does not say: {'; '.join(source.terms['not_given'])}.", *_absent(source.terms), *notes),
         measurements=tuple(measurements),
     )
+
+
+def _with_prompts(source: Paper, prompts: tuple[str, ...]) -> Paper:
+    if ours := [one for one in prompts if not FROM_FILE.fullmatch(one)]:
+        raise SettingError(
+            f"source_prompts: {ours[0]!r}; it should name a wording from a file, as run.json does, such as "
+            "'answer v2 file 0123456789ab'"
+        )
+    known = {"source": [*source.terms["prompts"]["source"], *prompts]}
+    return replace(source, terms={**source.terms, "prompts": known}) if prompts else source
 
 
 def _corrected(cells: Sequence[Cell]) -> list[Cell]:
@@ -190,7 +212,9 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
 _COVERAGE = "coverage:substring"
-_ACCURACY = "accuracy:thesis"
+_ACCURACY, _ABSTAINED = "accuracy:thesis", "abstained:thesis"
+MEAN = "mean of the three"  # what a column over all data sets is called
+PARALLEL, WORKERS = " parallel", 8  # ends a method with so many questions in flight
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +272,7 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     for one, values, sides, measure, p in found:
         low, high = bootstrap_interval(values, seed=SEED)
         reasons = [reason for side in sides for reason in differences(side, source.terms, measure)]
-        ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *([row.note] if row.note else [])]))
+        ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *_remarks(row.note, len(values))]))
         within = low - half <= row.value <= high + half
         yield replace(
             cell,
@@ -265,6 +289,15 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
         )
 
 
+def _remarks(note: str, n: int) -> Iterator[str]:
+    """Why a printed number is not strictly comparable. `398 questions` says of how many it is the mean."""
+    many = re.fullmatch(r"(\d+) questions", note)
+    if many and n != int(many[1]):
+        yield f"questions of this type: {n:,}, there {int(many[1]):,}"
+    elif note and not many:
+        yield note
+
+
 class Found(NamedTuple):
     """A measurement of a published number: of which method, the values of its questions, the methods whose conditions
     of which measure count, and p of the test against the baseline."""
@@ -278,7 +311,7 @@ class Found(NamedTuple):
 
 def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
     """The measurements of a printed number, a row of `source.printed`."""
-    return {"score": _scores, "difference": _difference, "share": _share}[row.kind](source, row, measurements)
+    return _FOUND[row.kind](source, row, measurements)
 
 
 def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
@@ -294,9 +327,17 @@ def _scores(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterat
 
 
 def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`."""
+    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`; the mean of
+    all data sets, each of which counts the same, where they are called `mean of the three`."""
     first, _, second = row.method.partition(" - ")
     first = first if ", " in first else f"{first}, {second.rpartition(', ')[2]}"
+    if row.data == MEAN:
+        each = [next(_difference(source, row._replace(data=one), measurements), None) for one in source.terms["data"]]
+        if None not in each:
+            n = sum(len(one.values) for one in each)
+            weighed = [value * n / (len(each) * len(one.values)) for one in each for value in one.values]
+            yield Found(each[0].of, weighed, tuple(side for one in each for side in one.sides), row.measure, None)
+        return
     data, _, kind = row.data.partition(": ")
     for one in _at(measurements, row.backbone, first, data):
         for base in _at(measurements, row.backbone, second, data):
@@ -319,6 +360,45 @@ def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
         right, covered = one.scores(_ACCURACY), one.scores(_COVERAGE)
         if wrong := [covered[q] for q, score in right.items() if not score and q in covered]:
             yield Found(one, wrong, (one,), _ACCURACY, None)
+
+
+def _recomputed(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """Routing from the runs of both prompts, and the labels that a run of the router gave to the same questions."""
+    model = row.method.rpartition(", ")[2]
+    sparql, cot, live = (
+        _at(measurements, row.backbone, f"{one}, {model}", row.data) for one in ("SPARQL", "Generic CoT", "Routing")
+    )
+    for sides in product(sparql, cot, [*live, *_at(measurements, row.backbone, f"Routing+GW, {model}", row.data)]):
+        first, second, labels = sides
+        same = len({(side.label, str(side.run.config["questions"])) for side in sides}) == 1
+        if same and first.scores(_ACCURACY) and second.scores(_ACCURACY):
+            answers = routed(
+                {"sparql": first.run, "cot": second.run}, first.label, kinds(labels.run, labels.label), _ACCURACY
+            )
+            of = "abstained" if row.measure == _ABSTAINED else "score"
+            if values := [float(one[of]) for one in answers.values() if one[of] is not None]:
+                yield Found(labels, values, sides, _ACCURACY, None)
+
+
+def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """Hours of retrieval for all questions, one after the other or laid out over `WORKERS`, or how many times faster
+    these are. The values are each question's part."""
+    parallel = row.method.endswith(PARALLEL)
+    for one in _at(measurements, row.backbone, row.method.removesuffix(PARALLEL), row.data):
+        root, ids = one.described["label"], {each["question_id"] for each in one.rows}
+        timed = read_rows(one.run.folder / "timings.jsonl")
+        mine = [each for each in timed if each["method"] == one.label and each["question_id"] in ids]
+        taken = [each["seconds"][root] for each in mine if root in each["seconds"]]
+        retrieval = next((measure for measure in one.run.measures if not needs_reader(measure)), None)
+        if not taken or not sum(taken) or retrieval is None:
+            continue
+        lasts = makespan(taken, WORKERS if parallel else 1)
+        of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
+        values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
+        yield Found(one, values, (one,), retrieval, None)
+
+
+_FOUND = {"score": _scores, "difference": _difference, "share": _share, "recomputed": _recomputed, "time": _time}
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:

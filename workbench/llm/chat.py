@@ -24,6 +24,7 @@ from workbench.llm.parse import Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
 from workbench.llm.retry import retrying
 from workbench.llm.step import Result, Step, Usage
+from workbench.llm.wording import worded
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -53,6 +54,7 @@ class ChatEngine(EngineBase):
         weakref.finalize(self, close)  # when the engine is garbage-collected, and at the end of the process
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        step = worded(step, self.prompts)
         requests = [self.request(step, value) for value in inputs]
         if len(requests) == 1:
             results = [self._answer(step, requests[0])]
@@ -64,6 +66,8 @@ class ChatEngine(EngineBase):
         return results
 
     def request(self, step: Step, value: Any) -> Request:
+        step = worded(step, self.prompts)
+
         def accept(reply: Reply) -> bool:
             try:
                 parse(step, reply)

@@ -39,7 +39,7 @@ from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
 SAME = 1 - 1e-5  # cosine from which two vectors are of one text: float32 keeps seven digits
-SHAPING = ("merge", "synonym_weight", "specificity")  # the settings that `prepare` reads
+SHAPING = ("merge", "counted", "synonym_weight", "specificity", "filter")  # the settings that `prepare` reads
 
 
 class CatRAG(HippoRAG2):
@@ -104,7 +104,7 @@ class CatRAG(HippoRAG2):
         self._normalise = PHRASE_RULES[self._facts.metadata["settings"]["normalise"]]
 
     def _prepared_walk(self) -> Walk:
-        self._graph = DirectedGraph(self.index.graph, self.settings.merge, self.settings.synonym_weight)
+        self._graph = DirectedGraph(self.graph, self.settings.merge, self.settings.synonym_weight)
         return self._graph.walk
 
     def adjusted(self, **settings: Any) -> Self:
