@@ -109,7 +109,7 @@ class Book:
     def __init__(self, standing: Standing):
         self.standing, self.folder = standing, standing.folder
         for name in ("traces", "contexts"):
-            (self.folder / name).mkdir(exist_ok=True)
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
         for torn in self.folder.rglob("*.tmp"):
             torn.unlink()
         self.aside = self._put_aside() if standing.stale else None

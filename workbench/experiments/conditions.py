@@ -206,7 +206,7 @@ def _depths(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
 
 def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     """How deep the ranking goes, and which questions count."""
-    config, rows = one.run.config, one.rows
+    config, rows = one.run.config, one.every
     at = re.search(r"@(\d+)", measure)
     depth = max(int(at[1]) if at else 0, _asked_of(terms, measure).get("k", 0), terms.get("k", 0))
     if config["k"] < depth:
@@ -215,10 +215,13 @@ def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
         yield f"budget: {config['budget']:,} tokens of passages, there none"
     if one.place.name in terms.get("whole", ()):
         yield from _final_set(rows, config["k"])
-    if (defined := len(one.scores(measure))) < (asked := len(one.counted(measure))):
+    asked = len({row["question_id"] for row in one.counted(measure)})
+    if (defined := len(one.scores(measure))) < asked:
         yield f"{measure}: undefined for {asked - defined:,} of {asked:,} questions"
     if len(one.run.rows) < (whole := config["questions"]["n"] * len(one.run.methods)):
         yield f"unfinished: {len(one.run.rows):,} of {whole:,} questions asked"
+    elif (found := one.run.asked(one.label)) < one.run.repeats:
+        yield f"unfinished: every question was asked {found} times, {one.run.repeats} repeats are asked for"
     if failed := sum(row["failure"] is not None for row in rows):
         yield f"failures: {failed:,} questions broke and count as 0"
     if failed := sum("failed" in (row.get("fallback") or "") for row in rows):

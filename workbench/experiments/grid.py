@@ -98,9 +98,9 @@ class Grid(Record):
         default the first) with the same method, or one (reader, method) for all.
 
         Columns: measure, reader, method, against, n, value, baseline, difference, low, high (95 % paired bootstrap of
-        one difference, not corrected), p (paired randomisation test), mcnemar (its exact p, if all values are 0 or 1), p_holm (p corrected over the whole
-        table); read_tokens and against_tokens, the tokens that the two read: reading more can be an advantage by
-        itself."""
+        one difference, not corrected), p (paired randomisation test), mcnemar (its exact p, if all values are 0 or 1),
+        p_holm (p corrected over the whole table); read_tokens and against_tokens, the tokens that the two read: reading
+        more can be an advantage by itself."""
         baseline = baseline or next(iter(self.readers))
         known = [(label, method) for label, run in self.runs.items() for method in run.methods]
         names = {baseline} if isinstance(baseline, tuple) else {(baseline, method) for method in self.methods}

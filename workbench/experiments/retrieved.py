@@ -43,8 +43,8 @@ _TABLES = {"entities": ContextEntity, "relations": ContextRelation, "sources": U
 
 class Retrieved:
     """A method that retrieves for each question once. `folder` holds the evidence by everything that determines it: the
-    method's identity (`workbench.experiments.identity`), the question, `k`, `budget`, the level of trace, and the number
-    of the repeat if a model is asked."""
+    method's identity (`workbench.experiments.identity`), the question, `k`, `budget`, the level of trace, and the
+    number of the repeat if a model is asked."""
 
     def __init__(self, method: Method, folder: str | FilePath):
         self.method, self.folder = method, FilePath(folder)
@@ -67,7 +67,9 @@ class Retrieved:
 
     def _file(self, question: str, k: int, budget: int | None, level: str) -> FilePath:
         number = repeat() if varies(self._identity.description["engine"]) else 0
-        return self.folder / text_hash(json.dumps([self.key, question, k, budget, level, *([number] if number else [])]))
+        return self.folder / text_hash(
+            json.dumps([self.key, question, k, budget, level, *([number] if number else [])])
+        )
 
     def retrieve(self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace) -> Evidence:
         """The method's evidence. The stored usage counts, as the cost of the answer by itself."""

@@ -124,11 +124,15 @@ class Run(Record):
             return list(found.values())
         return [found[one, name] for one in asked for name in self.methods if (one, name) in found]
 
-    @cached_property
+    @property
     def repeated(self) -> tuple[Run, ...]:
         """The run of each repeat, the first of which is this one. A repeat has the methods that can vary, and the rows
         that were made as those of the first: with the same code, settings and layers."""
-        return (self, *(one for number in range(1, self.repeats) if (one := self._repeat(number))))
+        return (self, *self._others)
+
+    @cached_property
+    def _others(self) -> tuple[Run, ...]:
+        return tuple(one for number in range(1, self.repeats) if (one := self._repeat(number)))
 
     def _repeat(self, number: int) -> Run | None:
         folder = repeat_folder(self.folder, number)
@@ -194,13 +198,13 @@ class Run(Record):
             low, high = bootstrap_interval(list(values.values()))
             rows.append(
                 {"method": method, "measure": measure, "n": len(values), "mean": _mean(self.scores(measure, method)),
-                 "low": defined(low), "high": defined(high), "repeats": self._asked(method),
+                 "low": defined(low), "high": defined(high), "repeats": self.asked(method),
                  "deviation": 0.0 if self.deterministic(method) else deviation(values.values()),
                  "deterministic": self.deterministic(method)}
             )  # fmt: skip
         return pd.DataFrame(rows)
 
-    def _asked(self, method: str) -> int:
+    def asked(self, method: str) -> int:
         """How many times every question was asked; a repeat that is not finished does not count. A deterministic method
         is asked once and stands for all."""
         if self.deterministic(method):
@@ -218,9 +222,9 @@ class Run(Record):
     def table(self, *, seconds: bool = False) -> pd.DataFrame:
         """Means over the questions, of the means over their repeats: a row per method, a column per measure, then the
         numbers of questions and failures; with a judge, its name and its failures; with repeats, how many times every
-        question was asked, and the number of failures among them all. `seconds` adds the mean time of a question, which differs between runs,
-        and `reused`, the number of questions whose time omits work of another row: the encoding of a text, or in a grid
-        the retrieval, which then counts with its original seconds."""
+        question was asked, and the number of failures among them all. `seconds` adds the mean time of a question, which
+        differs between runs, and `reused`, the number of questions whose time omits work of another row: the encoding
+        of a text, or in a grid the retrieval, which then counts with its original seconds."""
         rows = {}
         for method in self.methods:
             mine = [row for run in self.repeated for row in run.rows if row["method"] == method]
@@ -234,7 +238,7 @@ class Run(Record):
                 failed = sum(bool(row["judge"] and row["judge"]["failure"]) for row in mine)
                 rows[method] |= {"judge": self.judge, "judge_failures": failed}
             if self.repeats > 1:
-                rows[method] |= {"repeats": self._asked(method)}
+                rows[method] |= {"repeats": self.asked(method)}
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
         return table.astype({name: float for name in (*self.measures, "abstained") if name in table})
 

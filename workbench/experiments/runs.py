@@ -76,7 +76,8 @@ class Between(Record):
 
 def between(first: Run | str | Path, second: Run | str | Path, measures: Sequence[str] | None = None) -> Between:
     """The changes from one run to another: methods of the same name, or if they share none, each of the second against
-    the first one of the first. `measures` are by default the `HYPOTHESES` that both have. Raises :class:`SettingError` if they share no question or no measure."""
+    the first one of the first. `measures` are by default the `HYPOTHESES` that both have. Raises :class:`SettingError`
+    if they share no question or no measure."""
     one, other = (run if isinstance(run, Run) else Run(run) for run in (first, second))
     common = [name for name in other.tested(measures) if name in one.measures and name in other.measures]
     if not common:

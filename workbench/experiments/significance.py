@@ -12,6 +12,7 @@ RESAMPLES = 9_999
 # Below so many questions there is no interval: a percentile interval of a rate of .8 that says 95 % holds it in 91 % of
 # samples of 20, in 89 of 10, 69 of 5 and 31 of 2, where most samples do not vary at all.
 FEWEST = 20
+UNCORRECTED = "An interval is that of one difference, not corrected for several; p_holm is p corrected over the table."
 _BATCH = 1_000  # resamples that are drawn at once, which bounds memory
 _DRAWN = 2_000_000  # numbers of a two-stage resampling that are drawn at once
 
@@ -90,6 +91,7 @@ def bootstrap_interval(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    fewest: int = FEWEST,
 ) -> tuple[float, float]:
     """Percentile interval of the mean over the questions, or of the mean difference from `base`, which has the same
     questions in the same order. A value is a number or the numbers of a question's repeats, which count by their mean.
@@ -98,8 +100,8 @@ def bootstrap_interval(
     two-stage bootstrap of nested data: Davison and Hinkley, Bootstrap Methods and Their Application, 1997, section
     3.8). That accounts for both: other questions, and other answers to the same ones; it is rather too wide than too
     narrow, because the means of the repeats already vary by R⁻¹ of their variance. Repeatable for the same `seed`. NaN
-    below `FEWEST` questions."""
-    if len(values) < FEWEST:
+    below `fewest` questions."""
+    if len(values) < fewest:
         return float("nan"), float("nan")
     sides = [values] if base is None else [values, base]
     if any(_vary(value) for side in sides for value in side):
@@ -141,9 +143,7 @@ def _padded(side: Sequence[Value]) -> tuple[np.ndarray, np.ndarray]:
     return table, counts
 
 
-def _drawn(
-    rng: np.random.Generator, table: np.ndarray, counts: np.ndarray, questions: np.ndarray
-) -> np.ndarray:
+def _drawn(rng: np.random.Generator, table: np.ndarray, counts: np.ndarray, questions: np.ndarray) -> np.ndarray:
     """The mean of each resample; a question drawn twice has two draws of its repeats."""
     many = counts[questions]
     total = np.zeros(questions.shape)

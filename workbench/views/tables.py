@@ -10,11 +10,14 @@ from pathlib import Path
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
-from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text
 from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
-LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
+LEGEND = (
+    "published | ours ± deviation between repeats, if any [95 % interval of this cell, not corrected for several]: "
+    "✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
+)
 NONE = "No number of these has a place in the paper's tables."
 RULES = re.compile(r"\brules\b, (not|there)|made by rules")  # in why a cell is not comparable
 SHOWN = 30  # measurements whose reasons are listed
@@ -70,7 +73,7 @@ def _markdown(title: str, columns: list[str], rows: list[list[str]]) -> str:
 
 _TEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"}) | str.maketrans({
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "✓": r"$\checkmark$",
-    "✗": r"$\times$", "–": "--", "…": r"\ldots{}", "|": r"$\mid$",
+    "✗": r"$\times$", "–": "--", "…": r"\ldots{}", "|": r"$\mid$", "±": r"$\pm$",
 })  # fmt: skip
 
 
@@ -116,7 +119,9 @@ def _cell_text(cell: Cell) -> str:
     published = f"{cell.published:.{3 if cell.measure == 'em' else 4}f}"
     if cell.ours is None:
         return published
-    return f"{published} | {cell.ours:.4f} [{cell.low:.3f}, {cell.high:.3f}] {MARKS[cell.verdict]}"
+    interval = "no interval" if cell.low is None or cell.high is None else f"{cell.low:.3f}, {cell.high:.3f}"
+    between = "" if cell.deviation is None else f" ± {cell.deviation:.4f}"
+    return f"{published} | {cell.ours:.4f}{between} [{interval}] {MARKS[cell.verdict]}"
 
 
 def _reasons(tables: Tables) -> list[tuple[str, str, str]]:
@@ -174,9 +179,3 @@ def _failing(verdict: Verdict) -> list[str]:
 
 def _counted(tables: Tables) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in tables.counts().items())
-
-
-def aligned(rows: Iterable[list[str]]) -> list[str]:
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
