@@ -254,7 +254,7 @@ def _depths(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
 
 def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """How deep the ranking goes, and which questions count."""
-    config, rows = one.run.config, one.rows
+    config, rows = one.run.config, one.every
     at = re.search(r"@(\d+)", measure)
     depth = max(int(at[1]) if at else 0, _asked_of(terms, measure).get("k", 0), terms.get("k", 0))
     deep = f"k: {config['k']} passages ranked, there at least {depth}" * (config["k"] < depth)
@@ -263,11 +263,13 @@ def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     yield _held("budget", "none", budget, budget == "none")
     if one.place.name in terms.get("whole", ()):
         yield _final_set(rows, config["k"])
-    counted, scored = len(one.counted(measure)), len(one.scores(measure))
+    counted, scored = len({row["question_id"] for row in one.counted(measure)}), len(one.scores(measure))
     undefined = f"{measure}: undefined for {counted - scored:,} of {counted:,} questions" * (scored < counted)
     yield Condition("the measure is defined for", "all questions", f"{scored:,} of {counted:,}", undefined)
     done, whole = len(one.run.rows), config["questions"]["n"] * len(one.run.methods)
     unfinished = f"unfinished: {done:,} of {whole:,} questions asked" * (done < whole)
+    if not unfinished and (found := one.run.asked(one.label)) < one.run.repeats:
+        unfinished = f"unfinished: every question was asked {found} times, {one.run.repeats} repeats are asked for"
     yield Condition("asked", "all questions", f"{done:,} of {whole:,}" if unfinished else "all questions", unfinished)
     failed = sum(row["failure"] is not None for row in rows)
     broke = f"failures: {failed:,} questions broke and count as 0" * bool(failed)

@@ -1,12 +1,15 @@
 """A paper's tables next to measured numbers, each with its verdict.
 
-    reproduced       comparable, and the published number lies in the interval of ours
-    differs          comparable, and it does not
-    not comparable   another condition, or one that the run or the paper leaves open: each is named in `why`
+    reproduced       comparable, and the interval of the published number and ours overlap
+    differs          comparable, and they do not
+    not comparable   another condition, or one that the run or the paper leaves open, or no interval: each is in `why`
     not measured     no run has it
 
-The interval is the 95 % bootstrap interval of our mean: its variation over questions of the same kind. A published
-number stands for all that round to it. `published/<paper>.toml` states every condition; `conditions.py` checks them."""
+Ours is the 95 % bootstrap interval of our mean: its variation over questions of the same kind, and over repeats if the
+run has them (`significance.bootstrap_interval`). There is none below `FEWEST` questions, nor where all values are
+equal, because a width of zero would only say that the sample shows no variation. A published number stands for all that
+round to it, and where the paper prints how far it is certain (`plus_minus`, half of its interval), for these as well.
+`published/<paper>.toml` states every condition; `conditions.py` checks them."""
 
 from __future__ import annotations
 
@@ -31,9 +34,17 @@ from workbench.experiments.makers import has_rules
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run, read_rows
-from workbench.experiments.significance import bootstrap_interval, holm, paired_test
+from workbench.experiments.significance import (
+    FEWEST,
+    Value,
+    bootstrap_interval,
+    deviation,
+    holm,
+    mean_of_repeats,
+    paired_test,
+)
 from workbench.experiments.verdict import Verdict
-from workbench.measures import needs_reader
+from workbench.measures import UNDEFINED_AS_A_WHOLE, needs_reader
 from workbench.records import Record
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
@@ -44,9 +55,11 @@ FROM_FILE = re.compile(r"\w+ v\d+ file [0-9a-f]{12}")  # how a run names a wordi
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One score of a table. `low`, `high`: the 95 % interval of `ours`. `p` is that of the paired test, in the same
-    run, against the baseline named in the paper's terms, by default the static backbone; `p_holm` is corrected over
-    all cells that have one."""
+    """One score of a table. `low`, `high`: the 95 % interval of `ours`, None without one; it is not corrected for the
+    number of cells. `p` is that of the paired test, in the same run, against the baseline named in the paper's terms,
+    by default the static backbone; `p_holm` is corrected over all cells that have one. `repeats`: how often each
+    question was asked; `deviation`: that between repeats, None without any. `published_low`, `published_high`: what the
+    published number stands for."""
 
     table: str
     backbone: str
@@ -65,6 +78,10 @@ class Cell:
     p_holm: float | None = None
     verdict: str = NOT_MEASURED
     why: tuple[str, ...] = ()
+    repeats: int | None = None
+    deviation: float | None = None
+    published_low: float | None = None
+    published_high: float | None = None
 
 
 class Claim(NamedTuple):
@@ -174,7 +191,12 @@ def tables(
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
         replace(measured, title=f"The paper's claims, by {whose}") if measured and measured.checks else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
-        (f"The paper does not say: {'; '.join(source.terms['not_given'])}.", *_absent(source.terms), *notes),
+        (
+            f"The paper does not say: {'; '.join(source.terms['not_given'])}.",
+            *_absent(source.terms),
+            *_tested(cells),
+            *notes,
+        ),
         measurements=tuple(measurements),
     )
 
@@ -194,6 +216,15 @@ def _corrected(cells: Sequence[Cell]) -> list[Cell]:
     tested = [cell.p for cell in cells if cell.p is not None]
     corrected = iter(holm(tested))
     return [cell if cell.p is None else replace(cell, p_holm=next(corrected)) for cell in cells]
+
+
+def _tested(cells: Sequence[Cell]) -> Iterator[str]:
+    """What p, intervals and repeats of the cells are."""
+    if tests := sum(cell.p is not None for cell in cells):
+        yield f"p is that of one test, p_holm is corrected over the {tests:,} cells that have one; intervals are not."
+    if several := sorted({cell.repeats for cell in cells if (cell.repeats or 1) > 1}):
+        said = ", ".join(map(str, several))
+        yield f"Means of {said} repeats, intervals over questions and repeats. Without a model, repeats cannot differ."
 
 
 def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
@@ -225,10 +256,21 @@ class Measured:
     label: str
     place: Place
 
-    @cached_property
+    @property
     def rows(self) -> list[dict]:
-        mine = [row for row in self.run.rows if row["method"] == self.label]
-        return [row for row in mine if self.place.hops in (None, row.get("hops"))]
+        """Those of the first repeat."""
+        return self.repeated[0]
+
+    @cached_property
+    def repeated(self) -> list[list[dict]]:
+        """The rows of each repeat."""
+        mine = [[row for row in run.rows if row["method"] == self.label] for run in self.run.repeated]
+        return [[row for row in rows if self.place.hops in (None, row.get("hops"))] for rows in mine]
+
+    @property
+    def every(self) -> list[dict]:
+        """The rows of all repeats."""
+        return [row for rows in self.repeated for row in rows]
 
     @property
     def described(self) -> dict:
@@ -246,14 +288,24 @@ class Measured:
     def counted(self, measure: str) -> list[dict]:
         """The rows over which a measure is taken."""
         covered = (self.place.ours(measure) or "").endswith(COVERED)
-        return [row for row in self.rows if not covered or row["scores"].get(_COVERAGE) == 1]
+        return [row for row in self.every if not covered or row["scores"].get(_COVERAGE) == 1]
 
-    def scores(self, measure: str) -> dict[str, float]:
+    def values(self, measure: str) -> dict[str, list[float]]:
+        """Question id → the values of its repeats, where the measure is defined."""
         ours, covered, _ = (self.place.ours(measure) or "").partition(COVERED)
         if ours not in self.run.measures or (covered and _COVERAGE not in self.run.measures):
             return {}
-        ids = {row["question_id"] for row in self.counted(measure)}
-        return {one: score for one, score in self.run.scores(ours, self.label).items() if one in ids}
+        if ours in UNDEFINED_AS_A_WHOLE and not self.run.scores(ours, self.label):
+            return {}
+        found: dict[str, list[float]] = {}
+        for row in self.counted(measure):
+            if (value := row["scores"].get(ours)) is not None:
+                found.setdefault(row["question_id"], []).append(value)
+        return found
+
+    def scores(self, measure: str) -> dict[str, float]:
+        """Question id → the mean of its repeats."""
+        return {one: mean_of_repeats(several) for one, several in self.values(measure).items()}
 
     def p(self, measure: str, other: Measured) -> float | None:
         ours, theirs = self.scores(measure), other.scores(measure)
@@ -268,12 +320,14 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
     if not found:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
-    half = source.rounding[row.table, row.measure]
-    for one, values, sides, measure, p in found:
-        low, high = bootstrap_interval(values, seed=SEED)
+    half = source.rounding[row.table, row.measure] + (getattr(row, "plus_minus", 0) or 0)
+    for one, values, base, sides, measure, p in found:
+        ours = float(np.mean([mean_of_repeats(value) for value in values]))
+        ours -= float(np.mean([mean_of_repeats(value) for value in base])) if base else 0
+        low, high, unknown = _interval(values, base)
         reasons = [reason for side in sides for reason in differences(side, source.terms, measure)]
-        ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *_remarks(row.note, len(values))]))
-        within = low - half <= row.value <= high + half
+        why = tuple(dict.fromkeys([*reasons, *_remarks(row.note, len(values)), *([unknown] if unknown else [])]))
+        overlap = not unknown and low <= row.value + half and row.value - half <= high
         yield replace(
             cell,
             run=str(one.run.folder),
@@ -284,8 +338,12 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
             n=len(values),
             seed=SEED,
             p=p,
-            verdict=NOT_COMPARABLE if why else REPRODUCED if within else DIFFERS,
+            verdict=NOT_COMPARABLE if why else REPRODUCED if overlap else DIFFERS,
             why=why,
+            repeats=one.run.repeats,
+            deviation=_deviation(one, values, base),
+            published_low=row.value - half,
+            published_high=row.value + half,
         )
 
 
@@ -298,12 +356,31 @@ def _remarks(note: str, n: int) -> Iterator[str]:
         yield note
 
 
+def _interval(values: Sequence[Value], base: Sequence[Value] | None) -> tuple[float | None, float | None, str]:
+    """(low, high, why there is none)."""
+    if len(values) < FEWEST:
+        return None, None, f"too few questions for an interval: {len(values)}, it takes {FEWEST}"
+    low, high = bootstrap_interval(values, base, seed=SEED)
+    if low == high:
+        return None, None, f"no interval: all {len(values):,} questions have the same value"
+    return low, high, ""
+
+
+def _deviation(one: Measured, values: Sequence[Value], base: Sequence[Value] | None) -> float | None:
+    """That between repeats, of a single number; 0 where no model is asked."""
+    if one.run.repeats > 1 and one.run.deterministic(one.label):
+        return 0.0
+    return None if base else deviation(values)
+
+
 class Found(NamedTuple):
-    """A measurement of a published number: of which method, the values of its questions, the methods whose conditions
-    of which measure count, and p of the test against the baseline."""
+    """A measurement of a published number: of which method, the values of its questions with those of the method that
+    they are the difference from, the methods whose conditions of which measure count, and p of the test against the
+    baseline."""
 
     of: Measured
-    values: list[float]
+    values: Sequence[Value]
+    base: Sequence[Value] | None
     sides: tuple[Measured, ...]
     measure: str
     p: float | None
@@ -320,10 +397,10 @@ def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
 
 def _scores(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
     for one in _at(measurements, row.backbone, row.method, row.data):
-        if scores := one.scores(row.measure):
+        if values := one.values(row.measure):
             static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
             p = one.p(row.measure, static) if static is not one else None
-            yield Found(one, list(scores.values()), (one,), row.measure, p)
+            yield Found(one, list(values.values()), None, (one,), row.measure, p)
 
 
 def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
@@ -341,12 +418,12 @@ def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> It
     data, _, kind = row.data.partition(": ")
     for one in _at(measurements, row.backbone, first, data):
         for base in _at(measurements, row.backbone, second, data):
-            ours, theirs = one.scores(row.measure), base.scores(row.measure)
+            ours, theirs = one.values(row.measure), base.values(row.measure)
             of_kind = {each["question_id"] for each in one.rows if kind in ("", _kind(each))}
             if common := sorted(ours.keys() & theirs.keys() & of_kind):
                 a, b = [ours[q] for q in common], [theirs[q] for q in common]
-                p = paired_test(a, b, seed=SEED)
-                yield Found(one, [x - y for x, y in zip(a, b)], (one, base), row.measure, p)
+                p = paired_test(*([mean_of_repeats(value) for value in side] for side in (a, b)), seed=SEED)
+                yield Found(one, a, b, (one, base), row.measure, p)
 
 
 def _kind(row: Mapping[str, Any]) -> str:
@@ -357,9 +434,12 @@ def _kind(row: Mapping[str, Any]) -> str:
 def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
     """Of the wrong answers the share whose answer was in the context."""
     for one in _at(measurements, row.backbone, row.method, row.data):
-        right, covered = one.scores(_ACCURACY), one.scores(_COVERAGE)
-        if wrong := [covered[q] for q, score in right.items() if not score and q in covered]:
-            yield Found(one, wrong, (one,), _ACCURACY, None)
+        wrong: dict[str, list[float]] = {}
+        for scores, question in ((row["scores"], row["question_id"]) for row in one.every):
+            if scores.get(_ACCURACY) == 0 and scores.get(_COVERAGE) is not None:
+                wrong.setdefault(question, []).append(scores[_COVERAGE])
+        if wrong:
+            yield Found(one, list(wrong.values()), None, (one,), _ACCURACY, None)
 
 
 def _recomputed(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
@@ -377,7 +457,7 @@ def _recomputed(source: Paper, row: Any, measurements: Sequence[Measured]) -> It
             )
             of = "abstained" if row.measure == _ABSTAINED else "score"
             if values := [float(one[of]) for one in answers.values() if one[of] is not None]:
-                yield Found(labels, values, sides, _ACCURACY, None)
+                yield Found(labels, values, None, sides, _ACCURACY, None)
 
 
 def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
@@ -395,7 +475,7 @@ def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator
         lasts = makespan(taken, WORKERS if parallel else 1)
         of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
         values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
-        yield Found(one, values, (one,), retrieval, None)
+        yield Found(one, values, None, (one,), retrieval, None)
 
 
 _FOUND = {"score": _scores, "difference": _difference, "share": _share, "recomputed": _recomputed, "time": _time}

@@ -22,6 +22,7 @@ from workbench.llm.engine import EngineBase, break_off, nominal, note
 from workbench.llm.meter import money
 from workbench.llm.parse import Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
+from workbench.llm.repeat import repeat
 from workbench.llm.retry import retrying
 from workbench.llm.step import Result, Step, Usage
 from workbench.llm.wording import worded
@@ -62,6 +63,7 @@ class ChatEngine(EngineBase):
             results = side_by_side(lambda one: self._answer(step, one), requests, self.concurrency, self.close)
         for result in results:
             self.meter.add(step.name, result.usage)
+            self.meter.served(self.name, result.fingerprint)
         note(trace, self.name, step, results)
         return results
 
@@ -77,7 +79,7 @@ class ChatEngine(EngineBase):
 
         messages = tuple({**message, "content": storable(message["content"])} for message in step.prompt(value))
         return Request(
-            step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed, accept
+            step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(), accept
         )
 
     def close(self) -> None:
@@ -111,9 +113,14 @@ class ChatEngine(EngineBase):
             value, level = parse(step, reply)
         except Unreadable as error:
             usage = replace(usage, failed=1)
-            return Result(None, f"unreadable: {error}", text=reply.text, usage=usage, messages=request.messages)
+            return Result(
+                None, f"unreadable: {error}", text=reply.text, usage=usage, messages=request.messages,
+                fingerprint=reply.fingerprint,
+            )  # fmt: skip
         usage = replace(usage, repaired=int(level == "repaired"), cut=int(level == "cut"))
-        return Result(value, parse=level, text=reply.text, usage=usage, messages=request.messages)
+        return Result(
+            value, parse=level, text=reply.text, usage=usage, messages=request.messages, fingerprint=reply.fingerprint
+        )
 
     def __repr__(self) -> str:
         return f"ChatEngine({self.name}: {self.meter!r})"

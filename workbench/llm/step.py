@@ -123,6 +123,7 @@ class Result(Record, Generic[O]):
     text: str = ""
     usage: Usage = Usage()
     messages: tuple[Message, ...] = field(default=(), compare=False)
+    fingerprint: str = field(default="", compare=False)  # of the server's configuration, if it says one
 
     def __repr__(self) -> str:
         from workbench.views.base import clean  # what a model said goes to a terminal

@@ -11,11 +11,14 @@ from typing import NamedTuple
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
-from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text
 from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
-LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
+LEGEND = (
+    "published | ours ± deviation between repeats, if any [95 % interval of this cell, not corrected for several]: "
+    "✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
+)
 NONE = "No number of these has a place in the paper's tables."
 RULES = re.compile(r"\brules\b, (not|there)|made by rules")  # in why a cell is not comparable
 SHOWN = 30  # measurements whose reasons are listed
@@ -71,7 +74,7 @@ def _markdown(title: str, columns: list[str], rows: list[list[str]]) -> str:
 
 _TEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"}) | str.maketrans({
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "✓": r"$\checkmark$",
-    "✗": r"$\times$", "–": "--", "…": r"\ldots{}", "|": r"$\mid$",
+    "✗": r"$\times$", "–": "--", "…": r"\ldots{}", "|": r"$\mid$", "±": r"$\pm$",
 })  # fmt: skip
 
 
@@ -133,7 +136,12 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
 def _cell_text(cell: Cell | None) -> str:
     if cell is None or cell.ours is None:
         return "" if cell is None else printed_text(cell)
-    return f"{printed_text(cell)} | {cell.ours:.4f} [{cell.low:.3f}, {cell.high:.3f}] {MARKS[cell.verdict]}"
+    between = "" if cell.deviation is None else f" ± {cell.deviation:.4f}"
+    return f"{printed_text(cell)} | {cell.ours:.4f}{between} [{interval_text(cell)}] {MARKS[cell.verdict]}"
+
+
+def interval_text(cell: Cell) -> str:
+    return "no interval" if cell.low is None or cell.high is None else f"{cell.low:.3f}, {cell.high:.3f}"
 
 
 def printed_text(cell: Cell) -> str:
@@ -195,9 +203,3 @@ def _failing(verdict: Verdict) -> list[str]:
 
 def _counted(tables: Tables) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in tables.counts().items())
-
-
-def aligned(rows: Iterable[list[str]]) -> list[str]:
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

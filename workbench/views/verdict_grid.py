@@ -13,7 +13,7 @@ import traitlets
 from workbench.experiments.tables import Cell
 from workbench.views.base import clean, short
 from workbench.views.palette import GREEN, ORANGE, VERMILION
-from workbench.views.tables import Layout, printed_text
+from workbench.views.tables import Layout, interval_text, printed_text
 from workbench.views.verdicts import KIND, MARK
 
 NAME = 60  # characters of the name of a row or a column
@@ -162,7 +162,7 @@ def grid_data(layout: Layout, ids: Mapping[Cell, int]) -> dict[str, Any]:
 
 def _cell(cell: Cell, ids: Mapping[Cell, int]) -> dict[str, Any]:
     names = ", ".join(short(name, NAME) for name in (cell.backbone, cell.method, cell.data, cell.measure) if name)
-    ours = "" if cell.ours is None else f", ours {cell.ours:.4f} from {cell.low:.3f} to {cell.high:.3f}"
+    ours = "" if cell.ours is None else f", ours {cell.ours:.4f} [{interval_text(cell)}]"
     return {
         "id": ids[cell],
         "kind": KIND[cell.verdict],

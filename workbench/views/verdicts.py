@@ -10,7 +10,7 @@ from workbench.experiments.conditions import DIFFERS, SAME, UNKNOWN, Condition
 from workbench.experiments.tables import NOT_COMPARABLE, NOT_MEASURED, REPRODUCED, Cell, Claim, Claims
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
 from workbench.views.palette import BLUE, GREEN, ORANGE, VERMILION
-from workbench.views.tables import MARKS, aligned, amount, printed_text
+from workbench.views.tables import MARKS, aligned, amount, interval_text, printed_text
 
 MARK = MARKS | {NOT_MEASURED: "–", SAME: "✓", UNKNOWN: "?", True: "✓", False: "✗", None: "–"}
 KIND = {  # what a state or a verdict looks like
@@ -45,7 +45,7 @@ def chips(counts: dict[str, int]) -> str:
 def heading(cell: Cell) -> str:
     """What a cell is, the printed number beside ours, and its verdict."""
     names = " · ".join(filter(None, (f"Table {cell.table}", cell.backbone, cell.method, cell.data, cell.measure)))
-    ours = "" if cell.ours is None else f", ours <b>{cell.ours:.4f}</b> [{cell.low:.3f}, {cell.high:.3f}], n={cell.n:,}"
+    ours = "" if cell.ours is None else f", ours <b>{cell.ours:.4f}</b> [{interval_text(cell)}], n={cell.n:,}"
     p = "" if cell.p is None else f", p={cell.p:.3f} ({cell.p_holm:.3f} corrected) against the baseline"
     return (
         f"<p><b>{esc(names, 2 * NAME)}</b> &nbsp; {mark(cell.verdict)}</p>"
@@ -57,10 +57,11 @@ def interval(cell: Cell) -> str:
     """Our mean with its interval as a bar, the published number as a diamond, from 0 to 1 or, of a difference, -1."""
     if cell.ours is None:
         return ""
-    least, most = (-1.0, 1.0) if min(cell.published, cell.low) < 0 else (0.0, max(1.0, cell.published, cell.high))
+    low, high = (cell.ours, cell.ours) if cell.low is None else (cell.low, cell.high)
+    least, most = (-1.0, 1.0) if min(cell.published, low) < 0 else (0.0, max(1.0, cell.published, high))
     x = lambda value: 6 + (value - least) / (most - least) * (_AXIS - 12)  # noqa: E731
-    low, ours, high, there = map(x, (cell.low, cell.ours, cell.high, cell.published))
-    says = f"ours {cell.ours:.3f}, from {cell.low:.3f} to {cell.high:.3f}; published {cell.published:.3f}"
+    low, ours, high, there = map(x, (low, cell.ours, high, cell.published))
+    says = f"ours {cell.ours:.3f} [{interval_text(cell)}]; published {cell.published:.3f}"
     ends = "".join(f"<text x='{x(end):.1f}' y='24' font-size='9' text-anchor='middle' fill='currentColor' opacity='.6'>"
                    f"{end:g}</text>" for end in (least, most))  # fmt: skip
     return (
@@ -134,7 +135,7 @@ def _(shown: Conditions) -> str:
 
 def _cell_line(cell: Cell) -> str:
     names = " · ".join(filter(None, (cell.table, cell.backbone, cell.method, cell.data, cell.measure)))
-    ours = "" if cell.ours is None else f", ours {cell.ours:.4f} [{cell.low:.3f}, {cell.high:.3f}]"
+    ours = "" if cell.ours is None else f", ours {cell.ours:.4f} [{interval_text(cell)}]"
     return f"{clean(names, 2 * NAME)}: published {printed_text(cell)}{ours}: {clean(cell.verdict, NAME)}"
 
 

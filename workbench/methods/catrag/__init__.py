@@ -35,6 +35,7 @@ from workbench.settings import NonNegative, Positive, settle, validated
 from workbench.spec import parse_spec, spec_of
 from workbench.steps import named_entities
 from workbench.text import PHRASE_RULES, storable
+from workbench.threads import in_context
 from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
@@ -145,7 +146,8 @@ class CatRAG(HippoRAG2):
         try:
             if getattr(self.engine, "workers", 1) > 1:
                 with ThreadPoolExecutor(len(tasks)) as pool:
-                    return tuple(pool.map(lambda task, branch: task(question, branch), tasks, branches))
+                    ask = in_context(lambda task, branch: task(question, branch))
+                    return tuple(pool.map(ask, tasks, branches))
             return tuple(task(question, branch) for task, branch in zip(tasks, branches))
         finally:
             for branch in branches:
