@@ -34,8 +34,8 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
 # Groups of tests that take minutes; all others follow in the order of their folders.
 FIRST = (
-    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 01"),
-    *("notebook 03",),
+    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 07"),
+    *("notebook 01", "notebook 03"),
 )
 # Two cores shared with others make single examples slow now and then; that is no failure.
 settings.register_profile(

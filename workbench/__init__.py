@@ -38,9 +38,9 @@ _DEFINED_IN = {
 }
 _MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
 
-__all__ = sorted(
-    [*_MODULE_OF, "ablate", "bundle", "explore", "messages", "methods", "replay", "steer", "trace_dots", "tree"]
-)
+_WIDGETS = ("ablate", "explore", "messages", "replay", "steer", "trace_dots", "tree", "verdicts")
+
+__all__ = sorted([*_MODULE_OF, *_WIDGETS, "bundle", "methods"])
 
 
 def __getattr__(name):
@@ -116,3 +116,11 @@ def tree(source, questions=(), **settings):
     from workbench.views.tree_widget import Tree
 
     return Tree(source, questions, **settings)
+
+
+def verdicts(runs=(), paper=None, table=None, **settings):
+    """Widgets with all tables of all sources beside the numbers of runs; see
+    :class:`workbench.views.verdicts_widget.Verdicts`."""
+    from workbench.views.verdicts_widget import Verdicts
+
+    return Verdicts(runs, paper, table, **settings)

@@ -333,6 +333,7 @@ def evaluate(
     import workbench as wb
     from workbench import exchange
     from workbench.experiments.analyses.base import unreachable
+    from workbench.experiments.significance import UNCORRECTED
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
@@ -351,7 +352,7 @@ def evaluate(
     return Said(
         {"folder": str(done.folder), "engine": runner.name, "notes": notes,
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
-        [done, *([_table(compared, shown, lead=2)] if compared else []),
+        [done, *([_table(compared, shown, lead=2), UNCORRECTED] if compared else []),
          *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else []),
          *_encoded_with(opened)],
         [escape(note) for note in lacking],
@@ -376,6 +377,7 @@ def grid(
 ) -> Said:
     """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
     import workbench as wb
+    from workbench.experiments.significance import UNCORRECTED
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
@@ -385,7 +387,8 @@ def grid(
     table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
     said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
     return Said(
-        {**said, "table": table, "compare": compared}, [_table(table, _OF_GRID, lead=2), _table(compared, lead=2)]
+        {**said, "table": table, "compare": compared},
+        [_table(table, _OF_GRID, lead=2), *([_table(compared, lead=2), UNCORRECTED] if compared else [])],
     )
 
 
@@ -472,11 +475,15 @@ def tables(
     run: Annotated[
         list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
     ] = None,
+    source_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="a wording from a file that is the source's, as run.json names it: 'answer v2 file 0123…'"),
+    ] = None,
 ) -> Said:
     """A paper's tables next to what runs measured: each number with its verdict, and why where it does not compare."""
     import workbench as wb
 
-    found = wb.tables(paper, run or ())
+    found = wb.tables(paper, run or (), source_prompts=source_prompt or ())
     return Said({**asdict(found), "counts": found.counts()}, [found], wrapped=False)
 
 
@@ -491,6 +498,7 @@ def table(
     encoder: opt.Encoder = None,
     limit: opt.Limit = None,
     workers: opt.Workers = None,
+    repeats: opt.Repeats = 1,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="folder of the indexes and runs")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
     form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
@@ -517,7 +525,7 @@ def table(
     engines = {spec: _engine(model, spec) for spec in specs}
     found = reproduce.reproduce(
         paper, number, engines[model.engine], reader_engine=engines.get(reader_engine), judge=engines.get(judge),
-        data=data, encoder=encoder, limit=limit, out=out, workers=workers,
+        data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats,
     )  # fmt: skip
     whole = {**asdict(found), "counts": found.counts()}
     return Said(whole, [found if form == "text" else escape(written(found, form))], wrapped=False)

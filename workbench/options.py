@@ -58,6 +58,7 @@ Qrels = Annotated[Path | None, typer.Option("--qrels", help="a TREC qrels file: 
 Limit = Annotated[int | None, typer.Option(help="ask only the first so many")]
 Ranked = Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")]
 Workers = Annotated[int | None, typer.Option(help="questions asked side by side")]
+Repeats = Annotated[int, typer.Option(help="how often each question is asked, each time with another seed")]
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class Asked:
     k: Ranked = None
     budget: Budget = None
     workers: Workers = None
+    repeats: Repeats = 1
 
 
 @dataclass(frozen=True)

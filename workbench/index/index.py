@@ -367,6 +367,12 @@ class Index(Record):
         return Graph.of(self.facts, self.synonyms, len(self.passages.passages))
 
     @cached_property
+    def graph_of_spellings(self) -> Graph:
+        """The same graph, but a passage states a fact as often as it has spellings of it, as in the released code of
+        HippoRAG 2."""
+        return self.graph.stating_again(self.facts, self.facts.respelled(self.extractions.records))
+
+    @cached_property
     def phrased(self) -> profiles.Phrased | None:
         """What the data brought of profiles, by the phrases of the facts layer."""
         return profiles.phrased(self.facts, self._layers.get("profiles"))

@@ -67,7 +67,8 @@ class EmbeddingRequest(Request):
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply. `finish` is the endpoint's reason for stopping: `length` means that the text was cut."""
+    """A reply. `finish` is the endpoint's reason for stopping: `length` means that the text was cut. `fingerprint`
+    names the configuration of the server, if it says one: when it changes, the same seed may give other answers."""
 
     text: str
     finish: str = "stop"
@@ -75,6 +76,7 @@ class Reply:
     completion_tokens: int = 0
     seconds: float = 0.0
     recorded: bool = False
+    fingerprint: str = ""
 
 
 Call = Callable[[Request], Reply]

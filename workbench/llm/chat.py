@@ -22,8 +22,10 @@ from workbench.llm.engine import EngineBase, break_off, nominal, note
 from workbench.llm.meter import money
 from workbench.llm.parse import Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
+from workbench.llm.repeat import repeat
 from workbench.llm.retry import retrying
 from workbench.llm.step import Result, Step, Usage
+from workbench.llm.wording import worded
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -53,6 +55,7 @@ class ChatEngine(EngineBase):
         weakref.finalize(self, close)  # when the engine is garbage-collected, and at the end of the process
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        step = worded(step, self.prompts)
         requests = [self.request(step, value) for value in inputs]
         if len(requests) == 1:
             results = [self._answer(step, requests[0])]
@@ -60,10 +63,13 @@ class ChatEngine(EngineBase):
             results = side_by_side(lambda one: self._answer(step, one), requests, self.concurrency, self.close)
         for result in results:
             self.meter.add(step.name, result.usage)
+            self.meter.served(self.name, result.fingerprint)
         note(trace, self.name, step, results)
         return results
 
     def request(self, step: Step, value: Any) -> Request:
+        step = worded(step, self.prompts)
+
         def accept(reply: Reply) -> bool:
             try:
                 parse(step, reply)
@@ -73,7 +79,7 @@ class ChatEngine(EngineBase):
 
         messages = tuple({**message, "content": storable(message["content"])} for message in step.prompt(value))
         return Request(
-            step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed, accept
+            step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(), accept
         )
 
     def close(self) -> None:
@@ -107,9 +113,14 @@ class ChatEngine(EngineBase):
             value, level = parse(step, reply)
         except Unreadable as error:
             usage = replace(usage, failed=1)
-            return Result(None, f"unreadable: {error}", text=reply.text, usage=usage, messages=request.messages)
+            return Result(
+                None, f"unreadable: {error}", text=reply.text, usage=usage, messages=request.messages,
+                fingerprint=reply.fingerprint,
+            )  # fmt: skip
         usage = replace(usage, repaired=int(level == "repaired"), cut=int(level == "cut"))
-        return Result(value, parse=level, text=reply.text, usage=usage, messages=request.messages)
+        return Result(
+            value, parse=level, text=reply.text, usage=usage, messages=request.messages, fingerprint=reply.fingerprint
+        )
 
     def __repr__(self) -> str:
         return f"ChatEngine({self.name}: {self.meter!r})"

@@ -194,6 +194,7 @@ def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
         prompt_tokens=_count(usage, "prompt_tokens"),
         completion_tokens=_count(usage, "completion_tokens"),
         seconds=seconds,
+        fingerprint=blot(_said(response, "system_fingerprint")),
     )
 
 
@@ -253,6 +254,11 @@ def _numbers(value: Any) -> np.ndarray:
         raise ValueError("an embedding is no list of numbers")
     with np.errstate(over="ignore"):  # beyond float32: infinite, and refused as such
         return np.array(value, dtype=np.float64).astype(np.float32)
+
+
+def _said(response: Any, name: str) -> str:
+    value = getattr(response, name, None)
+    return _shorten(value, 100) if isinstance(value, str) else ""
 
 
 def _count(usage: Any, name: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any, Protocol
@@ -36,6 +36,8 @@ class Engine(Protocol):
 
 class EngineBase(Record):
     """What engines share: a meter, and `with engine(…) as e:`, which gives back what an engine holds."""
+
+    prompts: Mapping[str, Any] = {}  # Step → the wording of a file, where one was given (`workbench.llm.wording`)
 
     def __init__(self):
         self.meter = Meter()
@@ -121,6 +123,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
     (`workbench.llm.local`); docs/engines.md lists them. `max_money` (US dollars), `max_tokens` and `max_calls` stop a
     run before a call that would begin beyond them, or `budget`, a `workbench.llm.budget.Budget` that engines share.
+    `prompts` is a folder with the wording of Steps (`workbench.llm.wording`); rules read none.
     """
     if not isinstance(spec, str):
         return spec
@@ -132,12 +135,18 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
             f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf or replay:<file>"
         )
     make, options = KINDS[kind](), {**written, **options}
-    budget = _budget(options)
+    budget, prompts = _budget(options), options.pop("prompts", None)
+    if prompts is not None and kind == RulesEngine.name:
+        raise SettingError("rules read no prompt; prompts=… is for the engines that ask a model")
     known = list(inspect.signature(make).parameters)[1:]
     unknown = [name for name in options if name not in known]  # names alone: a value may be a key
     if unknown:
         raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     made = make(rest, **options)
+    if prompts is not None:
+        from workbench.llm.wording import wordings
+
+        made.prompts = wordings(prompts)
     if budget is not None and kind not in FREE:
         made.limit(budget)
     return made

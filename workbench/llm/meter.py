@@ -77,10 +77,12 @@ def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | No
 
 class Meter(Record):
     """A tally per Step. `collect` opens a second one that counts only the calls of its block, in this thread; those of
-    a meter that stands `apart` are not among them."""
+    a meter that stands `apart` are not among them. `fingerprints`: engine → the configurations of its server that
+    answered, as far as it says them."""
 
     def __init__(self, *, apart: bool = False):
         self._steps: dict[str, Usage] = {}
+        self.fingerprints: dict[str, set[str]] = {}
         self._apart, self._lock = apart, threading.Lock()
 
     def add(self, step: str, usage: Usage) -> None:
@@ -88,6 +90,15 @@ class Meter(Record):
             self._steps[step] = self._steps.get(step, Usage()) + usage
         if not self._apart and (inner := _collecting.get()) is not None and inner is not self:
             inner.add(step, usage)
+
+    def served(self, engine: str, fingerprint: str) -> None:
+        """Note the configuration of the server that answered; nothing if it does not say one."""
+        if not fingerprint:
+            return
+        with self._lock:
+            self.fingerprints.setdefault(engine, set()).add(fingerprint)
+        if not self._apart and (inner := _collecting.get()) is not None and inner is not self:
+            inner.served(engine, fingerprint)
 
     @property
     def steps(self) -> Mapping[str, Usage]:
@@ -131,3 +142,6 @@ def collect(meter: Meter | None = None) -> Iterator[Meter]:
         if (outer := _collecting.get()) is not None:
             for step, usage in meter.steps.items():
                 outer.add(step, usage)
+            for engine, found in meter.fingerprints.items():
+                for fingerprint in found:
+                    outer.served(engine, fingerprint)

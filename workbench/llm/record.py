@@ -157,7 +157,8 @@ def _row(request: Request, outcome: Reply | CallFailed, good: bool) -> tuple:
     if isinstance(outcome, CallFailed):
         stored = {"failed": str(outcome)}
     else:
-        stored = {name: value for name, value in asdict(outcome).items() if name not in ("recorded", "seconds")}
+        left_out = {"recorded", "seconds", *([] if outcome.fingerprint else ["fingerprint"])}
+        stored = {name: value for name, value in asdict(outcome).items() if name not in left_out}
     return (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
 
 

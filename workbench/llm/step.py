@@ -46,13 +46,25 @@ class Step(Record, Generic[I, O]):
 
     @property
     def identity(self) -> str:
-        return f"{self.name} v{self.version}"
+        """Name and version, and the wording if it comes from a file (`workbench.llm.wording`)."""
+        named = f"{self.name} v{self.version}"
+        return f"{named} file {self.prompt_hash}" if self.from_file else named
+
+    @property
+    def from_file(self) -> bool:
+        """Whether its prompt is not of code."""
+        return hasattr(self.prompt, "messages")
+
+    @property
+    def wording(self) -> str:
+        """What a run says of its prompt: the identity, and the hash of the wording."""
+        return self.identity if self.from_file else f"{self.identity} {self.prompt_hash}"
 
     @cached_property
     def prompt_hash(self) -> str:
         """Names the wording of the prompt, wherever it is defined: results made with different wordings are not
         comparable."""
-        return hash_of(self.prompt)
+        return self.prompt.hash if self.from_file else hash_of(self.prompt)
 
     @cached_property
     def schema(self) -> dict | None:
@@ -111,6 +123,7 @@ class Result(Record, Generic[O]):
     text: str = ""
     usage: Usage = Usage()
     messages: tuple[Message, ...] = field(default=(), compare=False)
+    fingerprint: str = field(default="", compare=False)  # of the server's configuration, if it says one
 
     def __repr__(self) -> str:
         from workbench.views.base import clean  # what a model said goes to a terminal

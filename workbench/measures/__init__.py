@@ -207,6 +207,8 @@ OF_READER = {
 PROMPTED = ("sparql", "cot", "sparql-exec")  # readers whose name states the prompt
 OF_SHORT = ("em", "f1")  # of the short answer, if the reader had it rewritten; all others are of the answer itself
 JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # need a judge
+# How much was read and paid, and how many questions each value stands for: they answer no hypothesis about quality.
+COSTS = ("read", "read_tokens", "context_tokens", "tokens", "cost", "seconds", "node_count", "node_count:nodes")
 UNDEFINED_AS_A_WHOLE = ("cost",)  # one unknown value makes the mean unknown
 
 

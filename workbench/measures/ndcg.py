@@ -13,7 +13,7 @@ from workbench.measures.hits import hits
 
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """`ranking`: passage ids, best first; `gold`: ids, not empty.
+    """`ranking`: passage ids, best first; `gold`: ids, not empty. A repeated id gains once, at its first rank.
 
     >>> round(ndcg(["a", "b", "c"], ["b"], k=3), 4)
     0.6309

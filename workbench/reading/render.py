@@ -70,6 +70,12 @@ def render(evidence: Evidence, k: int | None = None, budget: int | None = None) 
     return Context(text, used, passages)
 
 
+def unread(evidence: Evidence) -> Context:
+    """What an evidence holds where no reader chooses: the context that the method lays out itself, else all of its
+    passages."""
+    return render(evidence) if evidence.context is None else laid_out(evidence, evidence.context)
+
+
 def joined(passages: Iterable[Passage]) -> str:
     """Title above text, a blank line between passages."""
     return BETWEEN.join(passage.content for passage in passages)

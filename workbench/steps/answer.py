@@ -2,7 +2,8 @@
 wording).
 
 The answer follows the last "Answer:"; the released code splits at the first one, which cuts off thoughts that contain
-the word. Unlike the released prompt, ours lets the model say that the passages do not contain the answer.
+the word (`read_first`). Unlike the released prompt, ours lets the model say that the passages do not contain the
+answer.
 """
 
 from __future__ import annotations
@@ -82,6 +83,15 @@ def read(text: str) -> Output:
     thought = re.sub(r"(?i)^\s*thought\s*:\s*", "", "Answer:".join(before)).strip()
     abstained = answer.casefold() in ("", UNKNOWN)
     return Output(thought=thought, answer="" if abstained else answer, abstained=abstained)
+
+
+def read_first(text: str) -> Output:
+    """As HippoRAG 2's code reads it: what stands between the first `Answer:` and the next, to the letter, or else the
+    whole reply. A thought that contains the word is taken for the answer; there is no abstention, so what says that it
+    is unknown is an answer like any other."""
+    before, *after = text.split("Answer:")
+    thought = before.removeprefix("Thought:").strip() if after else ""
+    return Output(thought=thought, answer=after[0].strip() if after else text, abstained=False)
 
 
 STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=2)

@@ -3,7 +3,8 @@
 `thesis` follows the code behind "The Reasoning Bottleneck in Graph-RAG" (arXiv 2603.14045): the answer is the text
 after the last "FINAL ANSWER:", or else the whole reply, and one of six phrases is an abstention. A reply without the
 line then counts as right if it contains the gold answer anywhere. `strict`, the default, extracts no answer from such a
-reply, nor from one that was cut within its answer, and recognises abstentions in other words."""
+reply, nor from one that was cut within its answer, and recognises abstentions in other words. `hipporag2` is `strict`
+here; of the Step `answer` it takes what follows the first "Answer:" (`answer.read_first`)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from pydantic import BaseModel
 
 from workbench.measures.abstained import is_abstention, is_abstention_thesis
 
-EXTRACTIONS = ("strict", "thesis")
+EXTRACTIONS = ("strict", "thesis", "hipporag2")
 UNKNOWN = "I don't know"
 CUE = "FINAL ANSWER:"
 NO_LINE, CUT = "no answer line", "cut"  # flaws

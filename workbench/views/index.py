@@ -7,9 +7,8 @@ from typing import Any
 from workbench.data import Dataset
 from workbench.index import Graph, Index
 from workbench.index.usage import IndexUsage, Spent
-from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+from workbench.views.base import NAME, aligned, clean, details, esc, html, number, page, table, text
 from workbench.views.data import skipped_table
-from workbench.views.tables import aligned
 from workbench.views.terminal import cell_text
 
 SHOWN = 5  # passages and questions of a data set that a notebook lists

@@ -11,7 +11,7 @@ import pandas as pd
 
 from workbench.errors import SettingError
 from workbench.experiments.run import Run
-from workbench.experiments.significance import bootstrap_interval
+from workbench.experiments.significance import bootstrap_interval, defined
 from workbench.index.store import key_of
 from workbench.measures import WHOLE
 from workbench.records import Question, Record
@@ -102,13 +102,13 @@ def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Qu
 
 
 def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float | None]:
-    """The mean difference over the questions of both, and its 95 % bootstrap interval."""
+    """The mean difference over the questions of both, and its 95 % bootstrap interval, None for too few questions."""
     common = sorted(ours.keys() & base.keys())
     if not common:
         return {"difference": None, "low": None, "high": None}
     differences = np.array([ours[one] - base[one] for one in common])
     low, high = bootstrap_interval(differences)
-    return {"difference": float(differences.mean()), "low": low, "high": high}
+    return {"difference": float(differences.mean()), "low": defined(low), "high": defined(high)}
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
@@ -128,6 +128,8 @@ def cautions(run: Run) -> Iterator[str]:
         yield "Made with rules, not with a language model."
     if len(run.rows) < run.config["questions"]["n"] * len(run.methods):
         yield "The run is not finished; what it has so far is shown."
+    if run.repeats > 1:
+        yield f"Scores are means of {run.repeats} repeats; what is read from rows and traces is of the first."
 
 
 def unreachable(run: Run, measures: Iterable[str]) -> Iterator[str]:

@@ -111,6 +111,9 @@ def _means(contents: Contents) -> str:
             ]
             parts.append(_scroll(table(["method", *part.columns], rows)))
         notes += [_note(missing, strong=True)] if (missing := unfinished(run)) else []
+        if run.repeats > 1:
+            notes.append(_note(f"Every question was asked up to {run.repeats} times: means are over all, the questions "
+                               "and side by side show the first time.", strong=True))  # fmt: skip
         notes += [_note(bare(one), strong="rules" in one) for one in notes_of(run)]
     return "".join([*parts, *dict.fromkeys(notes)])
 
@@ -146,7 +149,7 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _compared(frame: pd.DataFrame) -> str:
     reach = {
-        measure: max(1e-12, *(abs(value) for name in ("low", "high") for value in rows[name]))
+        measure: max([1e-12, *(abs(value) for name in ("low", "high") for value in rows[name] if pd.notna(value))])
         for measure, rows in frame.groupby("measure")
     }
     rows = [
@@ -162,8 +165,10 @@ def _signed(value: float) -> str:
     return f"<b>{'+' if value > 0 else '−' if value < 0 else '±'}{number(abs(value))}</b>"
 
 
-def _interval(low: float, middle: float, high: float, reach: float) -> str:
-    """An interval around its difference on a line whose middle is zero."""
+def _interval(low: float | None, middle: float, high: float | None, reach: float) -> str:
+    """An interval around its difference on a line whose middle is zero; empty where too few questions give none."""
+    if pd.isna(low) or pd.isna(high):
+        return ""
     left, at, right = (70 + 64 * value / reach for value in (low, middle, high))
     colour = BLUE if low > 0 else ORANGE if high < 0 else GREY
     mark = (
