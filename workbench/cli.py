@@ -114,6 +114,7 @@ def index(
     model: opt.Model = _MODEL,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
@@ -123,6 +124,8 @@ def index(
 ) -> Said:
     """Build (or go on building) the index of a data set."""
     import workbench as wb
+    from workbench.data.curated import extracted
+    from workbench.index.index import place_of
 
     chosen: dict[str, dict[str, Any]] = {}
     for pair in settings or []:
@@ -131,8 +134,8 @@ def index(
         if not equals or not dot:
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
-    loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
-    place = folder or wb.home() / "indexes" / loaded.name
+    loaded = extracted(wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read)), extraction)
+    place = folder or place_of(loaded)
     runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
     making = _encoder_to_build(encoder, model, place, offline)
     built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen)
@@ -476,6 +479,7 @@ def estimate(
     ] = None,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: opt.Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
@@ -488,6 +492,7 @@ def estimate(
     --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
     """
     import workbench as wb
+    from workbench.data.curated import extracted
     from workbench.experiments.estimate import Unasked
 
     def model(spec: str):
@@ -503,7 +508,7 @@ def estimate(
 
     runner, loaded, sampled = model(engine), None, {} if sample is None else {"sample": sample}
     if questions is None:
-        loaded = wb.load(data, strict=strict, **_pairs("--read", read))
+        loaded = extracted(wb.load(data, strict=strict, **_pairs("--read", read)), extraction)
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
     else:
         opened = _index(Path(data), opt.Model(engine, record), encoder)

@@ -47,6 +47,9 @@ OwnEncoder = Annotated[
 Layers = Annotated[
     str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, or typed of triples")
 ]
+Extraction = Annotated[
+    str | None, typer.Option(help="facts that the data offer, in place of the engine's: curated, of a gold graph")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]

@@ -48,10 +48,11 @@ class Components(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Checkup(Record):
-    """`measured`: numbers by name. `isolated`: ids of the first passages that state no fact. `warnings`: what looks
-    wrong, why it matters, and what to do."""
+    """`facts_by`: who extracted the facts. `measured`: numbers by name. `isolated`: ids of the first passages that state
+    no fact. `warnings`: what looks wrong, why it matters, and what to do."""
 
     name: str
+    facts_by: tuple[str, ...]
     measured: dict[str, float]
     hubs: tuple[Hub, ...]
     components: tuple[Components, ...]
@@ -109,6 +110,7 @@ def checkup(index: Index) -> Checkup:
     components = tuple(_components(graph.undirected, graph.phrases))
     return Checkup(
         index.name,
+        index.facts_by,
         measured,
         hubs,
         components,

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from workbench.data.curated import BY_HAND
 from workbench.index.journal import signed_by
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Terms = Mapping[str, Any]
 UNSAID = "there it is not said"
+NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}  # engines that ask no model
 
 
 def model_of(name: str) -> str:
@@ -92,8 +94,9 @@ def _engine(what: str, part: Mapping[str, Any], expected: Sequence[str]) -> Iter
     if "engine" not in part:
         yield f"{what}: the run does not say, {_there(expected)}"
     for engine in filter(None, (part.get("engine") or "").split(", ")):
-        if engine == "rules":
-            yield "rules, not a model" if what == "model" else f"{what}: rules, {_there(expected)}"
+        if engine in NO_MODEL:
+            by = NO_MODEL[engine]
+            yield f"{by}, not a model" if what == "model" else f"{what}: {by}, {_there(expected)}"
         elif model_of(engine) not in expected:
             yield f"{what}: {engine}, {_there(expected)}"
 
@@ -161,6 +164,9 @@ def _by_rules(maker: str) -> bool:
 
 
 def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[str]:
+    if maker == BY_HAND:
+        yield f"{kind}: brought by the data ({maker})"
+        return
     if not (signed := signed_by(maker)):
         yield f"{kind}: brought by the data ({maker}), which do not say their prompts"
         return

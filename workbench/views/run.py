@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from workbench.experiments.analyses.base import unreachable
+from workbench.experiments.analyses.base import made_with, unreachable
 from workbench.experiments.run import Run
 from workbench.experiments.runs import Between
 from workbench.experiments.verdict import Check, Verdict
@@ -58,9 +58,7 @@ def _rows(frame: pd.DataFrame) -> list[tuple]:
 
 def _notes(run: Run) -> list[str]:
     """The caveats of the numbers."""
-    notes = [*run.notes, *unreachable(run, run.measures)]
-    if run.config["engine"] == "rules":
-        notes.append("Made with rules, not with a language model.")
+    notes = [*run.notes, *unreachable(run, run.measures), *made_with(run)]
     if run.judge:
         notes.append(
             f"accuracy:thesis was judged by {run.judge}"
