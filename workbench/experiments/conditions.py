@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.data.curated import BY_HAND
 from workbench.index.journal import signed_by
+from workbench.llm.engine import NO_MODEL
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.settings import defaults
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 Terms = Mapping[str, Any]
 UNSAID = "there it is not said"
-NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}  # engines that ask no model
 
 
 def model_of(name: str) -> str:

@@ -116,6 +116,8 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     openai:MODEL[@BASE_URL]       any OpenAI-compatible endpoint; the key from `api_key` or OPENAI_API_KEY
     local:FILE.gguf               a model inside this process; local:smollm2 is the small one that comes as a package
     replay:FILE                   what was recorded, and nothing else
+    worked[:DATA]                 replies that were written by hand for some questions of a data set, of meridian by
+                                  default, and nothing else
 
     `options` go to the engine, and can be written into the SPEC: `local:smollm2[context=8192,concurrency=2]`. They are
     the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
@@ -129,7 +131,8 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     if kind not in KINDS:
         # Only the kind is named: the rest may be an address with a password.
         raise SettingError(
-            f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf or replay:<file>"
+            f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf, "
+            "replay:<file> or worked"
         )
     make, options = KINDS[kind](), {**written, **options}
     budget = _budget(options)
@@ -188,7 +191,15 @@ def _replay() -> Callable[..., Engine]:
     return replay_engine
 
 
-FREE = ("rules", "replay")  # they ask nobody, so every budget lasts
+def _worked() -> Callable[..., Engine]:
+    from workbench.llm.worked import worked_engine
+
+    return worked_engine
+
+
+# Engines that ask no model, and whose words theirs are: a label wherever a result shows.
+NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}
+FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.
 KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
@@ -196,4 +207,5 @@ KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
     "openai": _openai,
     "local": _local,
     "replay": _replay,
+    "worked": _worked,
 }

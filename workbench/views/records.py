@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.llm.engine import NO_MODEL
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
@@ -195,8 +196,9 @@ def _kind(question: Question) -> str:
 
 
 def _by(answer: Answer) -> str:
-    """Reader and engine; rules are labelled as rules."""
-    return f"{answer.reader}, {'rules and no language model' if answer.engine == 'rules' else answer.engine}"
+    """Reader and engine; rules and replies written by hand are labelled as such."""
+    by = f"{NO_MODEL[answer.engine]} and no language model" if answer.engine in NO_MODEL else answer.engine
+    return f"{answer.reader}, {by}"
 
 
 def passage_line(passage: Passage | Report) -> str:
