@@ -72,9 +72,9 @@ class Written:
     def answers(self, step: str, asked: str) -> bool:
         return (
             self.step == step
-            and self.question in asked
-            and all(part in asked for part in self.given)
-            and not any(part in asked for part in self.lacking)
+            and _stands(self.question, asked)
+            and all(_stands(part, asked) for part in self.given)
+            and not any(_stands(part, asked) for part in self.lacking)
         )
 
     def written(self, value: Any) -> str:
@@ -166,7 +166,7 @@ class WorkedEngine(ChatEngine):
 
     def _missing(self, step: Step, messages: Sequence[Message]) -> str:
         asked = messages[-1]["content"]
-        known = [example for example in self.examples if example.question in asked]
+        known = [example for example in self.examples if _stands(example.question, asked)]
         if known:
             return (
                 f"no reply was written for this call of {step.name!r} about {known[0].question!r}: another method, "
@@ -245,6 +245,15 @@ def stamp(step: Step, value: Any) -> str:
             bare = bare.replace(text, "…") if text else bare
         wording = [bare]
     return f"{step.identity} {text_hash(json.dumps(wording))[:8]}"
+
+
+def _stands(part: str, text: str) -> bool:
+    """Whether a message has a part, as it is or within JSON.
+
+    >>> _stands('a "word"', '{"q": "a \\\\"word\\\\""}')
+    True
+    """
+    return part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
 
 
 def _specific(one: Written) -> tuple[int, int]:
