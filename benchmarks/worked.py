@@ -20,7 +20,7 @@ from workbench.llm.worked import Drafting, Example, ending, examples_in, followe
 
 def worked(example: Example, index: wb.Index, folder: Path, restamp: bool) -> int:
     """Follow all configurations of a file; how many things are left to do."""
-    engine, left = Drafting([example], str(folder)), 0
+    engine, left = Drafting([example], folder), 0
     for ask in example.asks:
         before = len(engine.unwritten)
         answer = followed(example, ask, index, engine)

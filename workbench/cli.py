@@ -252,7 +252,7 @@ def ask(
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
-    from workbench.llm.engine import NO_MODEL
+    from workbench.llm.engine import no_model
     from workbench.views.records import REPLY, unread_reply
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
@@ -266,7 +266,7 @@ def ask(
         said = "abstained: not found in the passages"
     if answer.failure:
         said = f"failed: {answer.failure}"
-    by = f"{NO_MODEL[runner.name]}, not by a language model" if runner.name in NO_MODEL else escape(runner.name)
+    by = f"{label}, not by a language model" if (label := no_model(runner.name)) else escape(runner.name)
     shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
     if unread:
         shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
@@ -302,7 +302,7 @@ def evaluate(
     folder."""
     import workbench as wb
     from workbench.experiments.analyses.base import unreachable
-    from workbench.llm.engine import NO_MODEL
+    from workbench.llm.engine import no_model
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
@@ -317,7 +317,7 @@ def evaluate(
         {"folder": str(done.folder), "engine": runner.name, "notes": [*done.notes, *unreachable(done, done.measures)],
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
         [done, *([_table(compared, shown, lead=2)] if compared else []),
-         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name not in NO_MODEL else []),
+         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if not no_model(runner.name) else []),
          *_encoded_with(opened)],
     )  # fmt: skip
 

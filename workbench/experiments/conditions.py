@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.data.curated import BY_HAND
 from workbench.index.journal import signed_by
-from workbench.llm.engine import NO_MODEL
+from workbench.llm.engine import no_model
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.settings import defaults
@@ -94,8 +94,7 @@ def _engine(what: str, part: Mapping[str, Any], expected: Sequence[str]) -> Iter
     if "engine" not in part:
         yield f"{what}: the run does not say, {_there(expected)}"
     for engine in filter(None, (part.get("engine") or "").split(", ")):
-        if engine in NO_MODEL:
-            by = NO_MODEL[engine]
+        if by := no_model(engine):
             yield f"{by}, not a model" if what == "model" else f"{what}: {by}, {_there(expected)}"
         elif model_of(engine) not in expected:
             yield f"{what}: {engine}, {_there(expected)}"

@@ -161,6 +161,15 @@ def nominal(spec: str) -> str:
     return kind + colon + (Path(rest).name.partition("#")[0].removesuffix(".gguf") if kind == "local" else rest)
 
 
+def no_model(name: str) -> str:
+    """The label of an engine, by its name, that asks no language model: wherever its results show. Empty for others.
+
+    >>> no_model("rules"), no_model("worked:meridian#7000ef98"), no_model("openai:rules")
+    ('rules', 'replies written by hand', '')
+    """
+    return NO_MODEL.get(name.partition(":")[0], "")
+
+
 def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
     """A SPEC without its options, and these: the bracket that ends it, if it holds key=value."""
     found = re.fullmatch(r"(.*?)(\[\w+=[^\[\]]*\])", spec, re.DOTALL)
@@ -197,8 +206,7 @@ def _worked() -> Callable[..., Engine]:
     return worked_engine
 
 
-# Engines that ask no model, and whose words theirs are: a label wherever a result shows.
-NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}
+NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}  # kind of engine -> whose words a result is made of
 FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.errors import DataError, RecordingMiss, SettingError
+from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
 from workbench.llm.engine import RulesEngine
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.llm.engine import Engine
     from workbench.records import Answer
 
-NAME = "worked"
+KIND = "worked"
 FOLDER = "worked"  # in a data folder
 K = 10  # passages that the configurations retrieve, as `workbench ask` does
 _ITEMS = "{each}"
@@ -129,9 +129,10 @@ class WorkedEngine(ChatEngine):
     """Runs Steps on replies written by hand; costs nothing. A call that no reply was written for is an error that
     names the Step and the question."""
 
-    def __init__(self, examples: Iterable[Example], folder: str = ""):
-        super().__init__(NAME, lambda request: Reply(request.text), concurrency=1)
-        self.examples, self.folder = tuple(examples), folder
+    def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
+        self.examples, self.folder = tuple(examples), Path(folder)
+        name = f"{KIND}:{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
+        super().__init__(name, lambda request: Reply(request.text), concurrency=1)
 
     def request(self, step: Step, value: Any) -> Answered:
         request = super().request(step, value)
@@ -155,13 +156,14 @@ class WorkedEngine(ChatEngine):
     def find(self, step: str, messages: Sequence[Message]) -> Written | None:
         """The reply that was written for a call: of several the one for the longest question, then the most specific.
 
-        Raises :class:`DataError` if that is not a single one."""
+        Raises :class:`EngineError` if several that differ fit equally well."""
         asked = messages[-1]["content"]
         fitting = [one for example in self.examples for one in example.replies if one.answers(step, asked)]
         best = max(map(_specific, fitting), default=None)
         found = [one for one in fitting if _specific(one) == best]
-        if len(found) > 1:
-            raise DataError(f"{found[0].file}: {len(found)} replies to {step!r} fit the same call; add to one's 'given'")
+        if len({(one.text, one.of, one.others) for one in found}) > 1:
+            files = ", ".join(dict.fromkeys(one.file for one in found))
+            raise EngineError(f"{files}: several replies to {step!r} fit the same call; add to the 'given' of one")
         return found[0] if found else None
 
     def _missing(self, step: Step, messages: Sequence[Message]) -> str:
@@ -174,9 +176,9 @@ class WorkedEngine(ChatEngine):
                 f"one into {self.folder} (benchmarks/worked.py lists what is missing)"
             )
         return (
-            f"no reply was written for this call of {step.name!r}, which ends {asked[-120:]!r}; there are replies for "
+            f"no reply was written for this call of {step.name!r}: {_question_of(asked)!r}. There are replies for "
             f"{', '.join(example.id for example in self.examples)} alone, and none for building layers: build them "
-            "with wb.engine('rules') first, or ask one of these questions"
+            "with wb.engine('rules') first, or ask one of these questions (`examples` of the engine)"
         )
 
     def __repr__(self) -> str:
@@ -187,7 +189,7 @@ class Drafting(WorkedEngine):
     """For authors: where no reply stands the rules go on. `unwritten` keeps such calls, `stale` the (old, new) stamps of
     replies to other prompts, which are given all the same, and `used` the replies that were given."""
 
-    def __init__(self, examples: Iterable[Example], folder: str = ""):
+    def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
         super().__init__(examples, folder)
         self.unwritten: list[str] = []
         self.stale: list[tuple[str, str]] = []
@@ -215,7 +217,7 @@ class Drafting(WorkedEngine):
 def worked_engine(folder: str = "") -> WorkedEngine:
     """The replies in a folder, or in the folder `worked` of a data set by name or path; by default of `meridian`."""
     place = worked_folder(folder or "meridian")
-    return WorkedEngine(examples_in(place), str(place))
+    return WorkedEngine(examples_in(place), place)
 
 
 def worked_folder(data: str) -> Path:
@@ -254,6 +256,17 @@ def _stands(part: str, text: str) -> bool:
     True
     """
     return part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
+
+
+def _question_of(asked: str) -> str:
+    """The line of a message that asks, or its beginning."""
+    lines = [line for line in asked.splitlines() if "question" in line.casefold()]
+    return (lines or [asked])[-1][:200]
+
+
+def _data_of(folder: Path) -> str:
+    """Whose replies a folder holds."""
+    return (folder.parent if folder.name == FOLDER else folder).name
 
 
 def _specific(one: Written) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.llm.engine import NO_MODEL
+from workbench.llm.engine import no_model
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
@@ -197,7 +197,7 @@ def _kind(question: Question) -> str:
 
 def _by(answer: Answer) -> str:
     """Reader and engine; rules and replies written by hand are labelled as such."""
-    by = f"{NO_MODEL[answer.engine]} and no language model" if answer.engine in NO_MODEL else answer.engine
+    by = f"{label} and no language model" if (label := no_model(answer.engine)) else answer.engine
     return f"{answer.reader}, {by}"
 
 

@@ -14,6 +14,7 @@ from workbench.errors import SettingError
 from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval
 from workbench.index.store import key_of
+from workbench.llm.engine import no_model
 from workbench.measures import WHOLE
 from workbench.records import Question, Record
 from workbench.text import storable
@@ -132,11 +133,8 @@ def cautions(run: Run) -> Iterator[str]:
 
 def made_with(run: Run) -> Iterator[str]:
     """What of a run no language model made: the answers of Steps, the facts."""
-    engines = run.config["engine"].split(", ")
-    if "rules" in engines:
-        yield "Made with rules, not with a language model."
-    if "worked" in engines:
-        yield "Made with replies written by hand, not with a language model."
+    for label in dict.fromkeys(filter(None, map(no_model, run.config["engine"].split(", ")))):
+        yield f"Made with {label}, not with a language model."
     layers = (layer for method in run.config["methods"].values() for layer in method.get("layers", {}).values())
     if any(BY_HAND in (layer.get("made_by") or ()) for layer in layers):
         yield f"The facts of the graph were brought by the data ({BY_HAND}), not extracted."
