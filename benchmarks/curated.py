@@ -42,11 +42,14 @@ def measured(folder: Path, extraction: str | None, asked: Sequence[Question], da
     name = extraction or "rules"
     index = wb.Index.build(data, rules, folder / name, extraction=extraction, layers=LAYERS)
     ranking = [wb.method(spec, index, rules) for spec in ("dense", "hipporag2", "bdtr")]
-    run = wb.evaluate(data.questions, ranking, None, folder / f"{name}-ranking", measures=["all_gold@5", "recall@5"], trace="off")
+    run = wb.evaluate(
+        data.questions, ranking, None, folder / f"{name}-ranking", measures=["all_gold@5", "recall@5"], trace="off"
+    )
     print(f"\n{name}\n{run.table()[['recall@5', 'all_gold@5']].to_string(float_format='{:.4f}'.format)}")
     walking = [wb.method(spec, index, rules) for spec in ("lightrag", "dotrag")]
     run = wb.evaluate(asked, walking, None, folder / f"{name}-nodes", measures=NODES, trace="off")
-    print(f"{len(asked)} questions answered by one entity\n{run.table()[list(NODES)].to_string(float_format='{:.4f}'.format)}")
+    nodes = run.table()[list(NODES)].to_string(float_format="{:.4f}".format)
+    print(f"{len(asked)} questions answered by one entity\n{nodes}")
 
 
 if __name__ == "__main__":

@@ -59,9 +59,7 @@ def test_a_run_on_it_says_so(curated, tmp_path):
 
 
 def test_added_layers_and_changed_passages_keep_it(curated, tmp_path):
-    again = wb.Index.build(
-        DATA, None, tmp_path / "i", extraction="curated", encoder=TinyEncoder(), progress=False
-    )
+    again = wb.Index.build(DATA, None, tmp_path / "i", extraction="curated", encoder=TinyEncoder(), progress=False)
     added = again.ensure(["typed"], progress=False)
     assert added.typed.names and added.extraction == "curated" and added.facts_by == (BY_HAND,)
     less = added.delete([DATA.passages[0].id], progress=False)
@@ -71,7 +69,7 @@ def test_added_layers_and_changed_passages_keep_it(curated, tmp_path):
 
 def test_two_extractions_never_share_a_folder(curated, by_rules):
     for index, extraction in ((curated, None), (by_rules, "curated")):
-        with pytest.raises(IndexFault, match="holds an index of .* facts, not of .* facts; choose another folder"):
+        with pytest.raises(IndexFault, match=r"holds an index of .* facts, not of .* facts; choose another folder"):
             wb.Index.build(
                 DATA, wb.engine("rules"), index.folder, extraction=extraction, encoder=TinyEncoder(), progress=False
             )

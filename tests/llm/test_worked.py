@@ -13,6 +13,8 @@ from workbench.llm.engine import no_model
 from workbench.llm.step import Step
 from workbench.llm.worked import Drafting, WorkedEngine, ending, examples_in, followed, stamp, worked_folder
 from workbench.measures.em import exact_match
+from workbench.methods.dotrag.dots import dots
+from workbench.methods.iterative.replay import replay
 
 FOLDER = worked_folder("meridian")
 EXAMPLES = examples_in(FOLDER)
@@ -66,6 +68,13 @@ def test_what_shows_says_whose_words_they_are(meridian_curated):
     answer = followed(example, example.asks[0], meridian_curated, wb.engine("worked"))
     assert no_model(answer.engine) == "replies written by hand"
     assert "replies written by hand and no language model" in answer._repr_html_()
+    for name, read in (("mer-q07", replay), ("mer-q03", dots)):
+        example = next(example for example in EXAMPLES if example.id == name)
+        method = wb.method(example.asks[-1].method, meridian_curated, wb.engine("worked"))
+        evidence = method.retrieve(example.question)
+        for shown in (evidence, read(evidence.trace)):
+            assert "Steps by replies written by hand" in repr(shown)
+            assert "Steps by replies written by hand" in shown._repr_html_()
 
 
 def test_the_command_line_answers_a_worked_question(meridian_curated):
@@ -85,7 +94,7 @@ def test_a_question_without_replies_is_an_error_that_names_step_and_question(mer
         hippo.retrieve("Who built the viaduct?")
     example = next(example for example in EXAMPLES if example.id == "mer-q117")
     reader = wb.reader("direct[prompt=sparql]", wb.engine("worked"))
-    with pytest.raises(RecordingMiss, match="'sparql_answer' about 'Who wrote the words .* that of mer-q117"):
+    with pytest.raises(RecordingMiss, match=r"'sparql_answer' about 'Who wrote the words .* that of mer-q117"):
         reader.read(example.question, hippo.retrieve(example.question))
 
 
@@ -200,5 +209,3 @@ def test_a_folder_without_replies_is_named(tmp_path):
         wb.engine(f"worked:{tmp_path}")
     with pytest.raises(SettingError, match="has no option 'record'"):
         wb.engine("worked", record="x")
-
-

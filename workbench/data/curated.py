@@ -57,7 +57,9 @@ def curated(graph: GoldGraph, passages: Sequence[Passage]) -> tuple[tuple[Extrac
         for passage, triples in stated.items()
     )
     facts = [triple for triple in graph.triples if any(passage in kept for passage in triple.passages)]
-    return extractions, Profiles(tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (BY_HAND,))
+    return extractions, Profiles(
+        tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (BY_HAND,)
+    )
 
 
 def _ends(triples: Iterable[GoldTriple]) -> Iterator[str]:
@@ -68,9 +70,7 @@ def _ends(triples: Iterable[GoldTriple]) -> Iterator[str]:
             yield triple.tail
 
 
-def _entities(
-    graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]
-) -> Iterator[EntityProfile]:
+def _entities(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]) -> Iterator[EntityProfile]:
     """A profile of each entity and set of passages: what these say of it, as "attribute: value; attribute: value". So
     whatever the last of its passages said of an entity is gone with it."""
     said: dict[str, dict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -89,9 +89,7 @@ def _entities(
             yield EntityProfile(entity.name, entity.type)
 
 
-def _relations(
-    graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]
-) -> Iterator[RelationProfile]:
+def _relations(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]) -> Iterator[RelationProfile]:
     """Each relation with the sentence that states it, quoted from the first of its passages."""
     entities = {entity.name: entity for entity in graph.entities}
     for triple in facts:

@@ -48,16 +48,16 @@ class Components(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Checkup(Record):
-    """`facts_by`: who extracted the facts. `measured`: numbers by name. `isolated`: ids of the first passages that state
-    no fact. `warnings`: what looks wrong, why it matters, and what to do."""
+    """`facts_by`: who extracted the facts. `measured`: numbers by name. `isolated`: ids of the first passages that
+    state no fact. `warnings`: what looks wrong, why it matters, and what to do."""
 
     name: str
-    facts_by: tuple[str, ...]
     measured: dict[str, float]
     hubs: tuple[Hub, ...]
     components: tuple[Components, ...]
     isolated: tuple[str, ...]
     warnings: tuple[str, ...]
+    facts_by: tuple[str, ...] = ()
 
     def beside_published(self) -> pd.DataFrame:
         """This graph's counts and ratios next to those of published graphs; NaN if a source does not state them."""
@@ -110,12 +110,12 @@ def checkup(index: Index) -> Checkup:
     components = tuple(_components(graph.undirected, graph.phrases))
     return Checkup(
         index.name,
-        index.facts_by,
         measured,
         hubs,
         components,
         tuple(passages[row].id for row in silent[:SHOWN]),
         tuple(_warnings(measured, hubs, components, index.manifest["layers"]["extractions"].get("failures", 0))),
+        index.facts_by,
     )
 
 

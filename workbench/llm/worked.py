@@ -1,4 +1,5 @@
-"""Worked replies: what an expert would reply, written by hand in a data set's folder `worked/`, a TOML file per question.
+"""Worked replies: what an expert would reply, written by hand in the folder `worked/` of a data set, a TOML file per
+question.
 
     engine = wb.engine("worked")            # those of the bundled corpus; wb.engine("worked:FOLDER") of another folder
 
@@ -186,8 +187,8 @@ class WorkedEngine(ChatEngine):
 
 
 class Drafting(WorkedEngine):
-    """For authors: where no reply stands the rules go on. `unwritten` keeps such calls, `stale` the (old, new) stamps of
-    replies to other prompts, which are given all the same, and `used` the replies that were given."""
+    """For authors: where no reply stands the rules go on. `unwritten` keeps such calls, `stale` the (old, new) stamps
+    of replies to other prompts, which are given all the same, and `used` the replies that were given."""
 
     def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
         super().__init__(examples, folder)

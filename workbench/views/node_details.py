@@ -46,7 +46,8 @@ def _(node: NodeDetails) -> str:
 
 @text.register
 def _(checkup: Checkup) -> str:
-    lines = [f"Check-up of {clean(checkup.name, NAME)!r}", f"  {facts_by(checkup.facts_by)}"]
+    lines = [f"Check-up of {clean(checkup.name, NAME)!r}"]
+    lines += [f"  {said}"] if (said := facts_by(checkup.facts_by)) else []
     lines += [f"  {name}: {_measure(name, value)}" for name, value in checkup.measured.items()]
     lines += [f"  hub {clean(hub.phrase, 60)!r}: {hub.share:.1%} of all strength" for hub in checkup.hubs[:3]]
     lines += [f"  ! {clean(warning, 400)}" for warning in checkup.warnings] or ["  nothing looks wrong"]
@@ -60,7 +61,8 @@ def _(checkup: Checkup) -> str:
     warnings = "".join(f"<li>{esc(warning)}</li>" for warning in checkup.warnings)
     verdict = f"<span class='bad'>{len(checkup.warnings)} to look at</span>" if warnings else "nothing looks wrong"
     return page(
-        f"<p><b>{esc(checkup.name, NAME)}</b>: {verdict}</p><p class='q'>{esc(facts_by(checkup.facts_by))}</p>",
+        f"<p><b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
+        f"<p class='q'>{esc(said)}</p>" if (said := facts_by(checkup.facts_by)) else "",
         f"<ul>{warnings}</ul>" if warnings else "",
         _published(checkup),
         details("counts and shares", table(["", ""], [(n, _measure(n, v)) for n, v in checkup.measured.items()])),
