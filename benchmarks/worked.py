@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 import workbench as wb
-from workbench.llm.worked import Drafting, Example, ending, examples_in, followed, worked_folder
+from workbench.experiments.worked import ending, followed
+from workbench.llm.worked import Drafting, Example, examples_in, worked_folder
 
 
 def worked(example: Example, index: wb.Index, folder: Path, restamp: bool) -> int:

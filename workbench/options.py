@@ -11,7 +11,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF, replay:FILE or worked")]
+Engine = Annotated[
+    str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF, replay:FILE or worked")
+]
 Record = Annotated[
     str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
 ]

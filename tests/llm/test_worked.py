@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 import workbench as wb
 from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
+from workbench.experiments.worked import ending, followed
 from workbench.llm.engine import no_model
 from workbench.llm.step import Step
-from workbench.llm.worked import Drafting, WorkedEngine, ending, examples_in, followed, stamp, worked_folder
+from workbench.llm.worked import Drafting, WorkedEngine, examples_in, stamp, worked_folder
 from workbench.measures.em import exact_match
 from workbench.methods.dotrag.dots import dots
 from workbench.methods.iterative.replay import replay

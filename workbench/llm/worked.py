@@ -16,25 +16,20 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
 from workbench.llm.call import Reply, Request
 from workbench.llm.chat import ChatEngine
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Message, Result, Step
+from workbench.places import bundled
 from workbench.records import Record
 from workbench.text import text_hash
 from workbench.trace import Trace
 
-if TYPE_CHECKING:
-    from workbench.index import Index
-    from workbench.llm.engine import Engine
-    from workbench.records import Answer
-
 KIND = "worked"
 FOLDER = "worked"  # in a data folder
-K = 10  # passages that the configurations retrieve, as `workbench ask` does
 _ITEMS = "{each}"
 
 
@@ -223,9 +218,7 @@ def worked_engine(folder: str = "") -> WorkedEngine:
 
 def worked_folder(data: str) -> Path:
     """Where the replies of a data set are."""
-    from workbench.data import BUNDLED, load
-
-    place = load(data).folder if data in BUNDLED else Path(data).expanduser()
+    place = bundled(data) or Path(data).expanduser()
     found = next((one for one in (place / FOLDER, place) if one.is_dir() and any(one.glob("*.toml"))), None)
     if found is None:
         raise SettingError(f"{place} holds no worked replies: it needs TOML files, in itself or in {FOLDER}/")
@@ -314,17 +307,3 @@ def _draft(step: Step, value: Any, messages: Sequence[Message], by_rules: Result
     said = by_rules.failure or by_rules.value.model_dump_json()
     shown = "\n".join(f"# {line}" for line in messages[-1]["content"].splitlines())
     return f"{shown}\n# rules: {said}\n[[reply]]\nstep = {json.dumps(stamp(step, value))}\ntext = '''\n'''\n"
-
-
-def followed(example: Example, ask: Ask, index: Index, engine: Engine) -> Answer:
-    """The answer of a configuration to the question of a file, over `k` passages as `workbench ask` has them."""
-    from workbench.methods import method
-    from workbench.reading import reader
-
-    evidence = method(ask.method, index, engine).retrieve(example.question, K)
-    return reader(ask.reader, engine, index=index).read(example.question, evidence)
-
-
-def ending(answer: Answer) -> str:
-    """What an `Ask` calls the answer."""
-    return answer.text or ("(abstained)" if answer.abstained else f"(failed: {answer.failure})")
