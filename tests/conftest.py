@@ -129,6 +129,19 @@ def meridian_profiles(once, meridian_index) -> Index:
 
 
 @pytest.fixture(scope="session")
+def meridian_curated(once) -> Index:
+    """The bundled corpus on its curated facts, with the layers of DotRAG and CatRAG; no model and no rule made a
+    fact."""
+    layers = ("facts", "synonyms", "typed", "entity_summaries")
+
+    def build(folder: Path) -> None:
+        rules = wb.engine("rules")
+        Index.build("meridian", rules, folder, extraction="curated", layers=layers, progress=False)
+
+    return Index.open(once("curated", build))
+
+
+@pytest.fixture(scope="session")
 def meridian_communities(once, meridian_index) -> Index:
     """The same with the layer of GraphRAG."""
     return Index.open(once("communities", lambda folder: _with_layers(folder, meridian_index, ("communities",))))

@@ -293,7 +293,7 @@ def test_an_index_says_what_it_holds(tiny_index):
     for word in ("tiny", str(tiny_index.folder), "passages 8", "facts 10", "phrases 10", "threshold=0.8", "by hand"):
         assert word in shown
     assert repr(tiny_index) == (
-        f"Index 'tiny' in {tiny_index.folder}: 8 passages, 10 facts, 10 phrases; "
+        f"Index 'tiny' in {tiny_index.folder}: 8 passages, 10 facts, 10 phrases; facts: by hand; "
         "layers passages, extractions, facts, synonyms"
     )
 

@@ -18,6 +18,7 @@ _DEFINED_IN = {
     "data": ("datasets", "load", "write_folder"),
     "encoding": ("encoder",),
     "experiments": ("Grid", "Run", "Verdict", "diagnose", "evaluate", "grid"),
+    "experiments.agreement": ("compare_extractions",),
     "experiments.checkup": ("checkup",),
     "experiments.estimate": ("estimate_build", "estimate_run"),
     "experiments.reproduce": ("reproduce",),

@@ -115,6 +115,7 @@ def index(
     model: opt.Model = _MODEL,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
@@ -124,6 +125,8 @@ def index(
 ) -> Said:
     """Build (or go on building) the index of a data set."""
     import workbench as wb
+    from workbench.data.curated import extracted
+    from workbench.index.index import place_of
 
     chosen: dict[str, dict[str, Any]] = {}
     for pair in settings or []:
@@ -132,8 +135,8 @@ def index(
         if not equals or not dot:
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
-    loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
-    place = folder or wb.home() / "indexes" / loaded.name
+    loaded = extracted(wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read)), extraction)
+    place = folder or place_of(loaded)
     runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
     making = _encoder_to_build(encoder, model, place, offline)
     built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen)
@@ -281,6 +284,7 @@ def ask(
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
+    from workbench.llm.engine import no_model
     from workbench.views.records import REPLY, unread_reply
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
@@ -294,7 +298,7 @@ def ask(
         said = "abstained: not found in the passages"
     if answer.failure:
         said = f"failed: {answer.failure}"
-    by = "rules, not by a language model" if runner.name == "rules" else escape(runner.name)
+    by = f"{label}, not by a language model" if (label := no_model(runner.name)) else escape(runner.name)
     shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
     if unread:
         shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
@@ -334,6 +338,7 @@ def evaluate(
     from workbench import exchange
     from workbench.experiments.analyses.base import unreachable
     from workbench.experiments.significance import UNCORRECTED
+    from workbench.llm.engine import no_model
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
@@ -353,7 +358,7 @@ def evaluate(
         {"folder": str(done.folder), "engine": runner.name, "notes": notes,
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
         [done, *([_table(compared, shown, lead=2), UNCORRECTED] if compared else []),
-         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else []),
+         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if not no_model(runner.name) else []),
          *_encoded_with(opened)],
         [escape(note) for note in lacking],
     )  # fmt: skip
@@ -547,6 +552,7 @@ def estimate(
     ] = None,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: opt.Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
@@ -559,6 +565,7 @@ def estimate(
     --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
     """
     import workbench as wb
+    from workbench.data.curated import extracted
     from workbench.experiments.estimate import Unasked
 
     def model(spec: str):
@@ -574,7 +581,7 @@ def estimate(
 
     runner, loaded, sampled = model(engine), None, {} if sample is None else {"sample": sample}
     if questions is None:
-        loaded = wb.load(data, strict=strict, **_pairs("--read", read))
+        loaded = extracted(wb.load(data, strict=strict, **_pairs("--read", read)), extraction)
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
     else:
         opened = _index(Path(data), opt.Model(engine, record), encoder)

@@ -11,7 +11,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF or replay:FILE")]
+Engine = Annotated[
+    str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF, replay:FILE or worked")
+]
 Record = Annotated[
     str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
 ]
@@ -46,6 +48,9 @@ OwnEncoder = Annotated[
 ]
 Layers = Annotated[
     str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, or typed of triples")
+]
+Extraction = Annotated[
+    str | None, typer.Option(help="facts that the data offer, in place of the engine's: curated, of a gold graph")
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 

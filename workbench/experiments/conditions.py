@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.data.curated import BY_HAND
 from workbench.index.journal import signed_by
+from workbench.llm.engine import no_model
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.settings import defaults
@@ -125,10 +127,10 @@ def _engine(what: str, part: Mapping[str, Any], expected: Sequence[str]) -> Iter
     if "engine" not in part:
         yield _held(what, there, "", False)
     for engine in filter(None, (part.get("engine") or "").split(", ")):
-        if engine == "rules" and what == "model":
-            yield Condition(what, there or "a model", engine, "rules, not a model")
+        if (by := no_model(engine)) and what == "model":
+            yield Condition(what, there or "a model", by, f"{by}, not a model")
         else:
-            yield _held(what, there, engine, model_of(engine) in expected)
+            yield _held(what, there, by or engine, not by and model_of(engine) in expected)
 
 
 def _first(names: Sequence[str]) -> str:
@@ -199,6 +201,9 @@ def _by_rules(maker: str) -> bool:
 
 
 def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[Condition]:
+    if maker == BY_HAND:
+        yield Condition(f"{kind}: made by", _first(expected), maker, f"{kind}: brought by the data ({maker})")
+        return
     if not (signed := signed_by(maker)):
         why = f"{kind}: brought by the data ({maker}), which do not say their prompts"
         yield Condition(f"{kind}: prompts", SOURCES, "", why)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.index.journal import by_rules, signed_by
+from workbench.llm.engine import no_model
 
 NOBODY = "no model"
 
@@ -42,7 +43,7 @@ def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[s
 
 
 def _engines(part: Mapping[str, Any]) -> list[str]:
-    return [one for one in (part.get("engine") or "").split(", ") if one]
+    return [no_model(one) or one for one in (part.get("engine") or "").split(", ") if one]
 
 
 def _said(makers: list[str]) -> str:

@@ -32,7 +32,7 @@ FORMAT = 1
 RELATIVE, ABSOLUTE = 1e-6, 1e-9  # a difference of this share, or of this size, is the machine's
 PYTHON = ".".join(platform.python_version_tuple()[:2])
 DIGITS = 8  # of a number in a baseline
-EXACT = ("rules", "replay")
+EXACT = ("rules", "replay", "worked")
 VERDICTS = "*_verdict.json"
 
 Of = Literal["notebook", "data", "setting", "prompt", "check", "fact", "number"]

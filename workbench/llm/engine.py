@@ -118,6 +118,8 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     openai:MODEL[@BASE_URL]       any OpenAI-compatible endpoint; the key from `api_key` or OPENAI_API_KEY
     local:FILE.gguf               a model inside this process; local:smollm2 is the small one that comes as a package
     replay:FILE                   what was recorded, and nothing else
+    worked[:DATA]                 replies that were written by hand for some questions of a data set, of meridian by
+                                  default, and nothing else
 
     `options` go to the engine, and can be written into the SPEC: `local:smollm2[context=8192,concurrency=2]`. They are
     the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
@@ -132,7 +134,8 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     if kind not in KINDS:
         # Only the kind is named: the rest may be an address with a password.
         raise SettingError(
-            f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf or replay:<file>"
+            f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf, "
+            "replay:<file> or worked"
         )
     make, options = KINDS[kind](), {**written, **options}
     budget, prompts = _budget(options), options.pop("prompts", None)
@@ -167,6 +170,15 @@ def nominal(spec: str) -> str:
     return kind + colon + (Path(rest).name.partition("#")[0].removesuffix(".gguf") if kind == "local" else rest)
 
 
+def no_model(name: str) -> str:
+    """The label of an engine, by its name, that asks no language model: wherever its results show. Empty for others.
+
+    >>> no_model("rules"), no_model("worked:meridian#7000ef98"), no_model("openai:rules")
+    ('rules', 'replies written by hand', '')
+    """
+    return NO_MODEL.get(name.partition(":")[0], "")
+
+
 def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
     """A SPEC without its options, and these: the bracket that ends it, if it holds key=value."""
     found = re.fullmatch(r"(.*?)(\[\w+=[^\[\]]*\])", spec, re.DOTALL)
@@ -197,7 +209,14 @@ def _replay() -> Callable[..., Engine]:
     return replay_engine
 
 
-FREE = ("rules", "replay")  # they ask nobody, so every budget lasts
+def _worked() -> Callable[..., Engine]:
+    from workbench.llm.worked import worked_engine
+
+    return worked_engine
+
+
+NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}  # kind of engine -> whose words a result is made of
+FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.
 KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
@@ -205,4 +224,5 @@ KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
     "openai": _openai,
     "local": _local,
     "replay": _replay,
+    "worked": _worked,
 }

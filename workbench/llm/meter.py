@@ -67,9 +67,9 @@ def _prices(path: Path, changed: int) -> Mapping[str, Price]:
 
 
 def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """US dollars: 0 for a model on this machine, None if `prices()` has no price for the model."""
+    """US dollars: 0 for a model on this machine or replies written by hand, None if `prices()` has no price."""
     kind, _, model = engine.partition(":")
-    if kind == "local":
+    if kind in ("local", "worked"):
         return 0.0
     price = prices().get(model)
     return price and (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6

@@ -4,6 +4,7 @@
 here."""
 
 from workbench.views import (  # noqa: F401 (each registers the looks of its records)
+    agreement,
     analyses,
     contexts,
     data,

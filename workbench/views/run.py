@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from workbench.experiments.analyses.base import unreachable
+from workbench.experiments.analyses.base import made_with, unreachable
 from workbench.experiments.run import Run
 from workbench.experiments.runs import Between
 from workbench.experiments.significance import UNCORRECTED
@@ -82,9 +82,7 @@ def _rows(frame: pd.DataFrame) -> list[tuple]:
 
 def notes_of(run: Run) -> list[str]:
     """The caveats of the numbers."""
-    notes = [*run.notes, *unreachable(run, run.measures)]
-    if run.config["engine"] == "rules":
-        notes.append("Made with rules, not with a language model.")
+    notes = [*run.notes, *unreachable(run, run.measures), *made_with(run)]
     if run.judge:
         notes.append(
             f"accuracy:thesis was judged by {run.judge}"

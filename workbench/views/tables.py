@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench.data.curated import BY_HAND
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
@@ -20,7 +22,12 @@ LEGEND = (
     "✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
 )
 NONE = "No number of these has a place in the paper's tables."
-RULES = re.compile(r"\brules\b, (not|there)|made by rules")  # in why a cell is not comparable
+# In why a cell is not comparable -> what its label says of it.
+NOT_BY_A_MODEL = {
+    re.compile(r"\brules\b, (not|there)|made by rules"): " (by rules)",
+    re.compile(r"\breplies written by hand, (not|there)"): " (replies written by hand)",
+    re.compile(rf"brought by the data \({BY_HAND}\)"): " (curated facts)",
+}
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
 LONG = 1_000  # characters of the reasons of a measurement, or of a note
@@ -104,11 +111,11 @@ def layouts(tables: Tables) -> Iterator[Layout]:
     width = len(keys)
     keys += ["measured as"] * any(cell.label for cell in tables.cells)
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
-    by_rules = {(cell.run, cell.label) for cell in tables.cells if any(RULES.search(why) for why in cell.why)}
+    made = _made_by_no_model(tables.cells)
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
         mine, rows = list(cells), {}
         for cell in sorted(mine, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
-            label = short(cell.label or "", SHORT) + " (by rules)" * ((cell.run, cell.label) in by_rules)
+            label = short(cell.label or "", SHORT) + made.get((cell.run, cell.label), "")
             if several and cell.run:
                 label += f", {Path(cell.run).name}"
             names = (cell.backbone, cell.method)[-width:]
@@ -131,6 +138,17 @@ def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
             [[clean(text, 2 * SHORT) for text in (*names, *(_cell_text(row.get(one)) for one in shown.columns))]
              for names, row in shown.rows],
         )  # fmt: skip
+
+
+def _made_by_no_model(cells: Iterable[Cell]) -> dict[tuple, str]:
+    """(run, label) → what no model made of what was measured."""
+    whys: dict[tuple, list[str]] = defaultdict(list)
+    for cell in cells:
+        whys[cell.run, cell.label] += cell.why
+    return {
+        measured: "".join(said for mark, said in NOT_BY_A_MODEL.items() if any(map(mark.search, why)))
+        for measured, why in whys.items()
+    }
 
 
 def _cell_text(cell: Cell | None) -> str:
