@@ -105,6 +105,10 @@ def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]
                 span.set(failure=result.failure, text=result.text)
             else:
                 span.set(**result.value.model_dump(), parse=result.parse)
+            if result.reasoning:
+                span.set(reasoned=result.reasoning)
+            if result.sent:
+                span.set(sent=result.sent)
             if result.usage.prompt_tokens or result.usage.completion_tokens:
                 span.tokens(prompt=result.usage.prompt_tokens, completion=result.usage.completion_tokens)
 
