@@ -30,6 +30,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     trace,
     training,
     tree,
+    trial,
 )
 from workbench.views.base import html, text
 
