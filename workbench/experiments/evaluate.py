@@ -21,7 +21,7 @@ from workbench import measures as measures_
 from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, SettingError
-from workbench.experiments import identity
+from workbench.experiments import fitting, identity
 from workbench.experiments.book import Book, Parts, Standing, default_name, locked
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import FORMAT, Run, summed
@@ -92,6 +92,7 @@ def evaluate(
         of_reader = measures_.of_reader(reader.label) if reader else ()
         measures = [*measures_.DEFAULT, *of_reader, *(measures_.NODES if of_nodes else ())]
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    fitting.check(plan.methods, plan.reader, plan.judge)
     config = plan.config(questions)
     folder = Path(out or home() / "runs" / default_name(config))
     workers = workers or plan.workers
@@ -107,8 +108,10 @@ def evaluate(
                 bar.update()
         plan.score_again(book)
         book.close()
+        book.keep("sent", plan.sent)
     ids = [question.id for question in questions]
-    return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=book.notes)
+    notes = [*book.notes, *plan.sent]
+    return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=notes)
 
 
 def asked_for(
@@ -202,6 +205,12 @@ class Plan:
         """All engines in use, each once."""
         engines = [*self.retrieving, self.reader and self.reader.engine, self.judge]
         return list({id(engine): engine for engine in engines if engine is not None}.values())
+
+    @property
+    def sent(self) -> list[str]:
+        """How engines were asked otherwise than usual, because their endpoints do not take it, in words."""
+        known = {one.name: getattr(one, "sent", ()) for one in self.engines}
+        return [f"{name} was asked with {'; '.join(sent)}" for name, sent in known.items() if sent]
 
     @property
     def workers(self) -> int:

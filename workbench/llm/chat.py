@@ -5,6 +5,7 @@ record ← budget ← retry ← endpoint, or for a replay only the recording; th
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import threading
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,11 +51,12 @@ class ChatEngine(EngineBase):
         concurrency: int = 8,
         seed: int = 0,
         effort: str | None = None,
+        window: Callable[[], int | None] | None = None,
         close: Callable[[], None] = lambda: None,
     ):
         super().__init__()
         self.name, self.concurrency, self.seed = name, at_least_one(concurrency=concurrency), seed
-        self.effort, self._sent = effort, set[str]()
+        self.effort, self._sent, self._find_window = effort, set[str](), window
         self.workers, self._call, self._close = concurrency, call, close
         weakref.finalize(self, close)  # when the engine is garbage-collected, and at the end of the process
 
@@ -81,6 +84,14 @@ class ChatEngine(EngineBase):
             step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed, self.effort,
             accept,
         )  # fmt: skip
+
+    @cached_property
+    def window(self) -> int | None:
+        """As set, else as the server or the model's file says it; of a replay, as it was when recorded."""
+        found = self._find_window() if self._find_window else None
+        if isinstance(self._call, Recorded):
+            self._call.store.keep_window(self.name, found)
+        return found
 
     @property
     def sent(self) -> tuple[str, ...]:
@@ -236,13 +247,16 @@ def openai_engine(
     structured: str = "auto",
     effort: str | None = None,
     reasoning: int = REASONING,
+    window: int | None = None,
 ) -> ChatEngine:
     """`model` or `model@base_url`. With `record=FILE`, every good answer is stored there and never requested again.
 
     `effort` is how much a model reasons, in the endpoint's word (`low`); it changes the answers, so it is part of the
-    engine's name. `reasoning` tokens are added to the limit of a Step for a model that reasons.
+    engine's name. `reasoning` tokens are added to the limit of a Step for a model that reasons. `window` is what the
+    model holds, prompt and answer together; by default what the server says of it.
     """
     from workbench.llm.endpoint import endpoint
+    from workbench.llm.window import asked_of_server
 
     model, url = located(model, base_url)
     if effort is not None and not (isinstance(effort, str) and re.fullmatch(r"\w+", effort)):
@@ -253,7 +267,14 @@ def openai_engine(
     )
     call = recorded(line.asking(retrying(call, attempts=attempts, sleep=line.sleep)), record)
     name = f"openai:{model}" + (f"[effort={effort}]" if effort else "")
-    return ChatEngine(name, call, concurrency=concurrency, seed=seed, effort=effort, close=line.close)
+    if window is not None:
+        find = partial(at_least_one, window=window)
+        find()
+    elif url or os.environ.get("OPENAI_BASE_URL"):
+        find = partial(asked_of_server, url, api_key, model)
+    else:
+        find = None  # OpenAI's own endpoint does not say it
+    return ChatEngine(name, call, concurrency=concurrency, seed=seed, effort=effort, window=find, close=line.close)
 
 
 def located(model: str, base_url: str | None, such_as: str = "gpt-4o-mini") -> tuple[str, str | None]:
@@ -278,5 +299,5 @@ def replay_engine(file: str, *, of: str | None = None, concurrency: int = 8, see
     if len(found) != 1:
         what = f"not of {nominal(of)}" if of and not found else "say which one: of=…"
         raise SettingError(f"{file} holds answers of {', '.join(names) or 'no model'}; {what}")
-    effort = split_spec(found[0])[1].get("effort")
-    return ChatEngine(found[0], replaying(store), concurrency=concurrency, seed=seed, effort=effort)
+    effort, window = split_spec(found[0])[1].get("effort"), partial(store.window, found[0])
+    return ChatEngine(found[0], replaying(store), concurrency=concurrency, seed=seed, effort=effort, window=window)

@@ -52,7 +52,7 @@ def endpoint(
         raise SettingError(f"structured={structured!r} is unknown; choose one of auto, {', '.join(STRUCTURED)}")
     if isinstance(reasoning, bool) or not isinstance(reasoning, int) or reasoning < 0:
         raise SettingError(f"reasoning={reasoning!r}; it should be a whole number of tokens from 0 on")
-    connection = _connect(base_url, api_key, timeout, http_client)
+    connection = connect(base_url, api_key, timeout, http_client)
 
     def call(request: Request) -> Reply:
         agreed = negotiation(str(connection.client.base_url), request.model, structured)
@@ -92,7 +92,7 @@ def embeddings(
     base_url: str | None = None, api_key: str | None = None, *, timeout: float = 120.0, http_client: Any = None
 ) -> Call:
     """A call for vectors: a text per message of the request, and a line per vector in the reply (`coded`)."""
-    connection = _connect(base_url, api_key, timeout, http_client)
+    connection = connect(base_url, api_key, timeout, http_client)
 
     def call(request: EmbeddingRequest) -> Reply:
         started = time.perf_counter()
@@ -147,7 +147,7 @@ class _Connection:
             return CallFailed(f"{no_answer}: {_shorten(self.blot(str(error)))}")
 
 
-def _connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any) -> _Connection:
+def connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any = None) -> _Connection:
     import openai
 
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None

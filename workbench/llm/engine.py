@@ -40,6 +40,11 @@ class EngineBase(Record):
     def __init__(self):
         self.meter = Meter()
 
+    @property
+    def window(self) -> int | None:
+        """Tokens of prompt and answer together that the model can hold; None if unknown, or without a limit."""
+        return None
+
     def close(self) -> None:
         """Nothing is held here."""
 

@@ -8,7 +8,7 @@ from workbench.views.base import NAME, clean, details, esc, html, page, table, t
 _HEADERS = ("step", "read", "right", "tokens", "for reasoning", "seconds", "failed")
 _CARRIES = {
     "yes": "carries",
-    "wrong": "answers readably, not all rightly",
+    "wrong": "answers readably, not rightly",
     "no": "cannot carry",
     "not asked": "unknown",
 }

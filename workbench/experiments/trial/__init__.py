@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -28,6 +28,7 @@ from workbench.records import Record
 from workbench.steps import catalogue
 
 SECONDS = 120.0
+_LONGEST = 768  # tokens; a right reply has fewer, and one that runs away should not take minutes
 # Layers that a model may make, and the Steps that it is asked for them.
 LAYERS = {
     "extractions": ("named_entities", "triples"),
@@ -99,7 +100,8 @@ def try_model(
         def ask(one: Question) -> Tried:
             if (begun := time.monotonic()) - started > seconds:
                 return Tried(one, None, None, 0.0)
-            (result,) = runner.run(known[one.step], [one.input])
+            step = known[one.step]
+            (result,) = runner.run(replace(step, max_tokens=min(step.max_tokens, _LONGEST)), [one.input])
             bar.update()
             right = None if result.value is None else one.right(result.value)
             return Tried(one, result, right, time.monotonic() - begun)
