@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
+
 import pytest
-from families import FAMILIES, STEPS, Family, OpenAIReasoning
+from chat_server import completion
+from families import FAMILIES, STEPS, Family, Ollama, OpenAIReasoning
 from pydantic import BaseModel
 
+import workbench as wb
 from workbench.errors import EngineRefused
 from workbench.experiments.trial.questions import QUESTIONS
 from workbench.llm import engine
@@ -94,6 +99,39 @@ def test_a_limit_that_all_goes_into_reasoning_is_a_failure_of_its_own(start, mon
     )
     assert len(server.seen) == 2 + 2  # two refusals, then twice the question
     assert result.usage == Usage(1, 180, 512 + 1512, money=None, failed=1, reasoning_tokens=512 + 1512)
+
+
+def test_reasoning_is_in_the_trace_and_the_recording_and_in_no_prompt(start, tmp_path):
+    """A draft in it is not taken for the answer; a replay shows the same."""
+    one = next(one for one in QUESTIONS if one.step == "fact_filter")
+    outcomes = []
+    server, live = start(Ollama(), record=tmp_path / "run.sqlite")
+    for number in range(2):
+        chat, trace = engine(f"replay:{tmp_path / 'run.sqlite'}") if number else live, Trace()
+        (result,) = chat.run(STEPS[one.step], [one.input], trace=trace)
+        assert result.reasoning == trace[0].outputs["reasoned"] == "Well, {}?" and one.right(result.value)
+        assert "Well" not in result.text and "Well" not in str(trace[0].inputs)
+        outcomes.append((result, trace.save(tmp_path / "trace.jsonl").read_bytes(), chat.sent))
+    assert outcomes[0] == outcomes[1] and len(server.seen) == 1
+
+
+def test_what_was_sent_otherwise_stands_in_the_run(start, meridian_index, tmp_path, monkeypatch):
+    """And in its replay, byte for byte."""
+    family = OpenAIReasoning()
+    monkeypatch.setattr(family, "said", lambda asked, reply: completion("Thought: x\nAnswer: Oslo"))
+    monkeypatch.setattr("families.REPLIES", defaultdict(str))
+    _, chat = start(family, record=tmp_path / "run.sqlite")
+    files, question = [], wb.load("meridian").questions[:1]
+    for number in range(2):
+        folder, one = tmp_path / str(number), engine(f"replay:{tmp_path / 'run.sqlite'}") if number else chat
+        reader = wb.reader("direct", one)
+        run = wb.evaluate(question, [wb.method("dense", meridian_index)], reader, folder, progress=False)
+        said = "openai:test-model was asked with max_completion_tokens for max_tokens; no temperature"
+        assert run.notes == (said,) and json.loads((folder / "run.json").read_text())["sent"] == [said]
+        again = wb.evaluate(question, [wb.method("dense", meridian_index)], reader, folder, progress=False)
+        assert json.loads((again.folder / "run.json").read_text())["sent"] == [said]
+        files.append({name: (folder / name).read_bytes() for name in ("run.json", "results.jsonl", "usage.json")})
+    assert files[0] == files[1]
 
 
 def test_an_effort_is_sent_named_and_never_dropped(start, monkeypatch):

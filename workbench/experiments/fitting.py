@@ -16,7 +16,7 @@ from workbench.reading.base import Reader
 from workbench.steps import catalogue, judge
 
 _LEAST = 16  # tokens of an answer
-_USEFUL = 256  # tokens of a context, below which there is nothing to read
+_USEFUL = 64  # tokens of a context, below which there is nothing to read
 
 
 def fits(methods: Mapping[str, Method], reader: Reader | None, judging: Engine | None) -> list[str]:

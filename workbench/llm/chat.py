@@ -271,7 +271,7 @@ def openai_engine(
         find = partial(at_least_one, window=window)
         find()
     elif url or os.environ.get("OPENAI_BASE_URL"):
-        find = partial(asked_of_server, url, api_key, model)
+        find = lambda: asked_of_server(url, api_key, model)  # noqa: E731 (a partial would show the key)
     else:
         find = None  # OpenAI's own endpoint does not say it
     return ChatEngine(name, call, concurrency=concurrency, seed=seed, effort=effort, window=find, close=line.close)

@@ -61,14 +61,16 @@ def _llama_cpp(props: Any) -> int | None:
 
 def _ollama(client: Any, root: str, model: str, get: Callable[[str], Any]) -> int | None:
     """Of the model as it is loaded; otherwise as it would be: `num_ctx` of its parameters, or Ollama's default."""
+    running = get(f"{root}/api/ps")
+    models = running.get("models") if isinstance(running, dict) else None
+    if not isinstance(models, list):
+        return None
+    for one in models:
+        if isinstance(one, dict) and model in (one.get("name"), one.get("model")) and _size(one.get("context_length")):
+            return one["context_length"]
     shown = _told(lambda: client.post(f"{root}/api/show", body={"model": model}, cast_to=object))
     if not isinstance(shown, dict) or not isinstance(info := shown.get("model_info"), dict):
         return None
-    running = get(f"{root}/api/ps")
-    models = running.get("models") if isinstance(running, dict) else None
-    for one in models if isinstance(models, list) else ():
-        if isinstance(one, dict) and model in (one.get("name"), one.get("model")) and _size(one.get("context_length")):
-            return one["context_length"]
     given = re.search(r"^num_ctx\s+(\d+)", str(shown.get("parameters") or ""), re.MULTILINE)
     own = next((_size(value) for name, value in info.items() if str(name).endswith(".context_length")), None)
     return min(int(given[1]) if given else OLLAMA, own or OLLAMA)
