@@ -24,6 +24,7 @@ _DEFINED_IN = {
     "experiments.reproduce": ("reproduce",),
     "experiments.runs": ("between", "runs"),
     "experiments.tables": ("compare", "tables"),
+    "experiments.trial": ("try_model",),
     "graph.neighbourhood": ("complete", "neighbourhood"),
     "graph.node_details": ("node_details",),
     "index": ("Index",),

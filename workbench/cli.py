@@ -692,6 +692,24 @@ def doctor(
     return Said(rows, [_table(rows, lead=3)], code=0 if found.good else 1)
 
 
+@verb(name="try-model")
+def try_model(
+    engine: Annotated[str, typer.Argument(help="its SPEC, such as openai:gpt-4o-mini", metavar="ENGINE")],
+    step: Annotated[
+        list[str] | None, typer.Option(help="only this Step; give it again for more", metavar="STEP")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="after which no further question is asked")] = 120.0,
+    record: opt.Record = None,
+) -> Said:
+    """Ask a model fixed questions for every Step: what is read, right or wrong, and which methods it can carry."""
+    import workbench as wb
+
+    with _engine(opt.Model(engine, record)) as runner:
+        found = wb.try_model(runner, steps=step, seconds=seconds)
+    whole = {"engine": found.engine, "sent": list(found.sent), "window": found.window, "seconds": found.seconds}
+    return Said({**whole, "steps": found.rows(), "carries": found.carries()}, [found], wrapped=False)
+
+
 @verb
 def train(
     what: Annotated[str, typer.Argument(help="gfm: a checkpoint of GFM-RAG", metavar="gfm")],

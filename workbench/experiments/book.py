@@ -173,6 +173,12 @@ class Book:
                     path.unlink()
         Run(self.folder).save_summaries()
 
+    def keep(self, name: str, said: Iterable[str]) -> None:
+        """Write what became known while the rows were made into the configuration, beside what earlier calls wrote."""
+        if known := sorted({*self.standing.config.get(name, ()), *said}):
+            self.standing.config[name] = known
+            write_json(self.folder / "run.json", self.standing.config)
+
     def _mend(self) -> None:
         """Remove the torn last line of a killed process, and the timings of rows that it did not write."""
         read_rows(self.folder / "results.jsonl", mend=True)
@@ -319,6 +325,7 @@ def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left
         "measures": {**before["measures"], **asked["measures"]},
         **_grown("seeds", {**before.get("seeds", {}), **asked.get("seeds", {})}, {}),
         **_grown("repeats", max(before.get("repeats", 1), asked.get("repeats", 1)), 1),
+        **({"sent": before["sent"]} if "sent" in before else {}),
     }
     return summed(merged, questions)
 

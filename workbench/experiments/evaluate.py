@@ -21,7 +21,7 @@ from workbench import measures as measures_
 from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, SettingError
-from workbench.experiments import identity
+from workbench.experiments import fitting, identity
 from workbench.experiments.book import Book, Parts, Standing, default_name, locked
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
@@ -106,6 +106,7 @@ def evaluate(
         of_reader = measures_.of_reader(reader.label) if reader else ()
         measures = [*measures_.DEFAULT, *of_reader, *(measures_.NODES if of_nodes else ())]
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
+    fitting.check(plan.methods, plan.reader, plan.judge)
     config = plan.config(questions, repeats)
     folder = Path(out or home() / "runs" / default_name(config))
     workers = workers or plan.workers
@@ -122,7 +123,7 @@ def evaluate(
             Run(folder).save_summaries()
     ids = [question.id for question in questions]
     asked = {"methods": methods, "questions": ids, "measures": plan.measures, "repeats": repeats}
-    return Run(folder, **asked, notes=(*notes, *cut_to_k(Run(folder, **asked))))
+    return Run(folder, **asked, notes=(*notes, *plan.sent, *cut_to_k(Run(folder, **asked))))
 
 
 def cut_to_k(run: Run) -> Iterator[str]:
@@ -252,6 +253,7 @@ class Plan:
                 bar.update()
         self.score_again(book)
         book.close()
+        book.keep("sent", self.sent)
         return book.notes
 
     @cached_property
@@ -279,6 +281,12 @@ class Plan:
         """Engine → the seed that its requests carry, of engines that have one; several if two of one name differ."""
         known = [(engine.name, engine.seed + self.repeat) for engine in self.engines if hasattr(engine, "seed")]
         return {name: sorted({seed for of, seed in known if of == name}) for name in sorted({of for of, _ in known})}
+
+    @property
+    def sent(self) -> list[str]:
+        """How engines were asked otherwise than usual, because their endpoints do not take it, in words."""
+        known = {one.name: getattr(one, "sent", ()) for one in self.engines}
+        return [f"{name} was asked with {'; '.join(sent)}" for name, sent in known.items() if sent]
 
     @property
     def workers(self) -> int:

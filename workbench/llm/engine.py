@@ -42,6 +42,11 @@ class EngineBase(Record):
     def __init__(self):
         self.meter = Meter()
 
+    @property
+    def window(self) -> int | None:
+        """Tokens of prompt and answer together that the model can hold; None if unknown, or without a limit."""
+        return None
+
     def close(self) -> None:
         """Nothing is held here."""
 
@@ -107,6 +112,10 @@ def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]
                 span.set(failure=result.failure, text=result.text)
             else:
                 span.set(**result.value.model_dump(), parse=result.parse)
+            if result.reasoning:
+                span.set(reasoned=result.reasoning)
+            if result.sent:
+                span.set(sent=result.sent)
             if result.usage.prompt_tokens or result.usage.completion_tokens:
                 span.tokens(prompt=result.usage.prompt_tokens, completion=result.usage.completion_tokens)
 

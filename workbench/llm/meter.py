@@ -18,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from workbench.errors import DataError
+from workbench.llm.call import model_of
 from workbench.llm.step import Usage
 from workbench.places import home
 from workbench.records import Record
@@ -68,10 +69,9 @@ def _prices(path: Path, changed: int) -> Mapping[str, Price]:
 
 def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | None:
     """US dollars: 0 for a model on this machine or replies written by hand, None if `prices()` has no price."""
-    kind, _, model = engine.partition(":")
-    if kind in ("local", "worked"):
+    if engine.partition(":")[0] in ("local", "worked"):
         return 0.0
-    price = prices().get(model)
+    price = prices().get(model_of(engine))
     return price and (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6
 
 
@@ -122,6 +122,7 @@ class Meter(Record):
         cost = "price unknown" if total.money is None else f"${total.money:.4f}"
         odd = ((total.failed, "failed"), (total.repaired, "repaired"), (total.cut, "cut for length"))
         said = [f"{number:,} {what}" for number, what in odd if number]
+        said += [f"{total.reasoning_tokens:,} of the tokens for reasoning"] if total.reasoning_tokens else []
         said += [f"{total.recorded:,} from a recording, which cost nothing now"] if total.recorded else []
         tokens = total.prompt_tokens + total.completion_tokens
         return f"Meter({total.calls:,} calls, {tokens:,} tokens, {cost}{''.join(f'; {part}' for part in said)})"

@@ -80,7 +80,8 @@ class Usage:
     """What calls cost when they were made, and how many of them gave less than was asked for.
 
     `money` is None where the price is unknown: unknown is not zero. `failed` gave nothing, `repaired` broken JSON,
-    `cut` what reached the limit of tokens. `recorded` were answered from a recording, so they cost nothing now.
+    `cut` what reached the limit of tokens. `reasoning_tokens` are those of the completion that a model spent on
+    reasoning. `recorded` were answered from a recording, so they cost nothing now.
     `seconds` and `recorded` are what differs between a run and its replay.
     """
 
@@ -93,6 +94,7 @@ class Usage:
     repaired: int = 0
     cut: int = 0
     recorded: int = field(default=0, compare=False)
+    reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         known = self.money is not None and other.money is not None
@@ -106,6 +108,7 @@ class Usage:
             self.repaired + other.repaired,
             self.cut + other.cut,
             self.recorded + other.recorded,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
@@ -114,7 +117,8 @@ class Result(Record, Generic[O]):
     """What became of one input. Exactly one of `value` and `failure` is None.
 
     `parse` says how the answer was read: `rules`, `strict`, `fenced`, `repaired` or `text`; `cut` if it was cut for
-    length, so that something may be missing or unfinished; None where it could not be read.
+    length, so that something may be missing or unfinished; None where it could not be read. `reasoning` is what the
+    model wrote before its answer `text`, and `sent` what the request was sent without.
     """
 
     value: O | None
@@ -124,6 +128,8 @@ class Result(Record, Generic[O]):
     usage: Usage = Usage()
     messages: tuple[Message, ...] = field(default=(), compare=False)
     fingerprint: str = field(default="", compare=False)  # of the server's configuration, if it says one
+    reasoning: str = ""
+    sent: str = ""
 
     def __repr__(self) -> str:
         from workbench.views.base import clean  # what a model said goes to a terminal

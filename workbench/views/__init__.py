@@ -31,6 +31,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     trace,
     training,
     tree,
+    trial,
     verdicts,
 )
 from workbench.views.base import html, text
