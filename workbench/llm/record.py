@@ -169,7 +169,8 @@ def _row(request: Request, outcome: Reply | CallFailed, good: bool) -> tuple:
     if isinstance(outcome, CallFailed):
         stored = {"failed": str(outcome)}
     else:
-        unsaid = {name for name in ("fingerprint", "reasoning", "reasoning_tokens", "sent") if not getattr(outcome, name)}
+        of_some = ("fingerprint", "reasoning", "reasoning_tokens", "sent")
+        unsaid = {name for name in of_some if not getattr(outcome, name)}
         left_out = {"recorded", "seconds", *unsaid}
         stored = {name: value for name, value in asdict(outcome).items() if name not in left_out}
     return (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
