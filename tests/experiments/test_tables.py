@@ -258,8 +258,8 @@ def test_what_has_no_place_is_said(tmp_path, label, settings, data):
 
 @pytest.mark.usefixtures("comparable")
 def test_a_figure_without_its_data_set_is_not_compared_strictly(tmp_path):
-    run = written(tmp_path / "run", {"hipporag2": {}}, {"hipporag2": {"recall@100": [1] * 1_000}}, questions=THOUSAND,
-                  data=MUSIQUE)  # fmt: skip
+    scores = {"hipporag2": {"recall@100": [1] * 950 + [0] * 50}}
+    run = written(tmp_path / "run", {"hipporag2": {}}, scores, questions=THOUSAND, data=MUSIQUE)
     (cell,) = compare(run).cells
     assert (cell.table, cell.published, cell.verdict) == ("figure 4a", 0.95, NOT_COMPARABLE)
     assert cell.why == ("the figure does not name its data set; MuSiQue is assumed; printed as about",)
@@ -334,18 +334,67 @@ def test_what_is_not_measured_is_counted_alike_whether_it_is_shown_or_not(thousa
     assert sum(measured.counts().values()) == len(whole.cells)
 
 
-def test_a_printed_number_stands_for_all_that_round_to_it(thousand, monkeypatch):
-    """All of a thousand answers wrong: no variation, and 0.000 is printed for all below 0.0005."""
+@pytest.fixture
+def printed(monkeypatch):
+    """`printed(value, **columns)`: Table 1 prints this number for RAPTOR on MuSiQue, and its cell is compared."""
     monkeypatch.setattr("workbench.experiments.tables.differences", lambda *_: iter(()))
     monkeypatch.setattr("workbench.experiments.tables.CLAIMS", {})
     source = paper("bdtr")
-    assert source.rounding["1", "em"] == 0.0005 and source.rounding["1", "f1"] == 0.00005
-    printed = source.printed.copy()
-    for value, verdict in ((0.0, REPRODUCED), (0.0005, REPRODUCED), (0.002, DIFFERS)):
-        here = (printed["table"] == "1") & (printed["backbone"] == "RAPTOR") & (printed["method"] == "Original")
-        printed.loc[here & (printed["data"] == "musique") & (printed["measure"] == "em"), "value"] = value
-        changed_paper = replace(source, printed=printed.copy())
-        monkeypatch.setattr("workbench.experiments.tables.published.paper", lambda _, one=changed_paper: one)
+
+    def compared(run, value, **columns):
+        frame = source.printed.copy()
+        here = (frame["table"] == "1") & (frame["backbone"] == "RAPTOR") & (frame["method"] == "Original")
+        for name, one in {"value": value, **columns}.items():
+            frame.loc[here & (frame["data"] == "musique") & (frame["measure"] == "em"), name] = one
+        changed_paper = replace(source, printed=frame)
+        monkeypatch.setattr("workbench.experiments.tables.published.paper", lambda _: changed_paper)
         monkeypatch.setitem(changed_paper.__dict__, "rounding", source.rounding)
-        run = thousand({"raptor": 0}, {"raptor": {}}, str(value))
-        assert next(cell for cell in compare(run).cells if cell.table == "1").verdict == verdict
+        return next(cell for cell in compare(run).cells if cell.table == "1")
+
+    return compared
+
+
+def test_a_printed_number_stands_for_all_that_round_to_it(thousand, printed):
+    assert paper("bdtr").rounding["1", "em"] == 0.0005 and paper("bdtr").rounding["1", "f1"] == 0.00005
+    run = thousand({"raptor": 300}, {"raptor": {}})
+    high = printed(run, 0.3).high
+    assert printed(run, high + 0.0004).verdict == REPRODUCED
+    assert printed(run, high + 0.0006).verdict == DIFFERS
+
+
+def test_a_verdict_compares_intervals(thousand, printed):
+    """Where the paper prints how certain it is, its interval and ours must overlap."""
+    run = thousand({"raptor": 300}, {"raptor": {}})
+    alone, wide = printed(run, 0.35), printed(run, 0.35, plus_minus=0.03)
+    assert (alone.verdict, wide.verdict) == (DIFFERS, REPRODUCED)
+    assert (wide.published_low, wide.published_high) == pytest.approx((0.3195, 0.3805))
+    assert wide.published_low <= wide.high < alone.published_low
+    assert printed(run, 0.35, plus_minus=0.01).verdict == DIFFERS
+
+
+@pytest.mark.parametrize(("n", "right", "why"), [
+    (2, 2, "too few questions for an interval: 2, it takes 20"),
+    (2, 1, "too few questions for an interval: 2, it takes 20"),
+    (19, 9, "too few questions for an interval: 19, it takes 20"),
+    (1_000, 0, "no interval: all 1,000 questions have the same value"),
+    (1_000, 1_000, "no interval: all 1,000 questions have the same value"),
+])  # fmt: skip
+@pytest.mark.usefixtures("comparable")
+def test_without_an_interval_there_is_no_verdict(tmp_path, n, right, why):
+    scores = {"raptor": {"em": [float(at < right) for at in range(n)]}}
+    run = written(tmp_path / "run", {"raptor": {}}, scores, questions=THOUSAND[:n], data=MUSIQUE)
+    found = compare(run)
+    for cell in found.cells:
+        assert (cell.verdict, cell.why, cell.low, cell.high) == (NOT_COMPARABLE, (why,), None, None)
+    assert "[no interval] ?" in repr(found) and "no interval" in found._repr_html_()
+
+
+@pytest.mark.usefixtures("comparable")
+def test_the_table_says_what_is_corrected(thousand):
+    run = thousand({"raptor": 300, "bdtr": 380}, {"raptor": {}, "bdtr": OVER_RAPTOR})
+    found = compare(run)
+    tests = sum(cell.p is not None for cell in found.cells)
+    note = f"p is that of one test, p_holm is corrected over the {tests} cells that have one; intervals are not."
+    assert tests > 1 and note in found.notes
+    for shown in (repr(found), found._repr_html_()):
+        assert note in shown and "95 % interval of this cell, not corrected for several" in shown
