@@ -154,7 +154,7 @@ PLAIN = "q1 Q0 p2 1 0.9 them\nq1 Q0 p1 2 0.7 them\nq2 Q0 p3 1 8 them\n"
     "text",
     [
         PLAIN, PLAIN.replace("\n", "\r\n"), "\ufeff" + PLAIN, PLAIN.replace(" ", "\t"), "\n" + PLAIN + "\n  \n",
-        PLAIN.rstrip("\n"), gzip.compress(PLAIN.encode()), gzip.compress(("\ufeff" + PLAIN).encode()),
+        PLAIN.rstrip("\n"), gzip.compress(PLAIN.encode(), mtime=0), gzip.compress(("\ufeff" + PLAIN).encode(), mtime=0),
         "".join(reversed(PLAIN.splitlines(keepends=True))),  # the scores give the order, not the lines
     ],
 )  # fmt: skip
@@ -224,7 +224,7 @@ def test_unknown_passages(read):
         ("", "none of the questions is in the file, 'q1', 'q2' \\(2\\)"),
         ("x9 Q0 p1 1 0.5 x\n", "none of the questions is in the file, .*it has 'x9'"),
         ("q1 Q0 p1 1 0.1 x\nq1 Q0 p2 2 0.4 x\n", "the scores of 'x' rise from each rank to the next, like distances"),
-        (gzip.compress(PLAIN.encode())[:30], "cannot be read"),
+        (gzip.compress(PLAIN.encode(), mtime=0)[:30], "cannot be read"),
         (b"\x1f\x8bnonsense that is no gzip", "cannot be read"),
         (b"x" * (1 << 20) + b"x", "line 1 is longer than"),
     ],
@@ -259,7 +259,7 @@ def test_what_is_no_gold_is_refused_with_its_line(tmp_path, text, said):
 
 def test_grades_become_gold_or_not(tmp_path):
     path = tmp_path / "qrels.txt"
-    path.write_bytes(gzip.compress(b"\xef\xbb\xbfq1 0 p1 0\r\nq1 0 p2 3\r\nq1 0 p9 0\r\nq1 0 p3 -1\r\nq1 0 p4 1\r\n"))
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbfq1 0 p1 0\r\nq1 0 p2 3\r\nq1 0 p9 0\r\nq1 0 p3 -1\r\nq1 0 p4 1\r\n", mtime=0))
     first, second = exchange.read_qrels(path, QUESTIONS, PASSAGES)
     assert first.support == ("p2", "p4") and second.support == ()  # not judged: without gold
     path.write_text("q1 0 p9 1\n")
