@@ -259,7 +259,7 @@ def test_what_is_no_gold_is_refused_with_its_line(tmp_path, text, said):
 
 def test_grades_become_gold_or_not(tmp_path):
     path = tmp_path / "qrels.txt"
-    path.write_bytes(gzip.compress(b"\xef\xbb\xbfq1 0 p1 0\r\nq1 0 p2 3\r\nq1 0 p9 0\r\nq1 0 p3 -1\r\nq1 0 p4 1\r\n", mtime=0))
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbfq1 0 p1 0\r\nq1 0 p2 3\r\nq1 0 p9 0\r\nq1 0 p3 -1\r\nq1 0 p4 1\r\n"))
     first, second = exchange.read_qrels(path, QUESTIONS, PASSAGES)
     assert first.support == ("p2", "p4") and second.support == ()  # not judged: without gold
     path.write_text("q1 0 p9 1\n")
