@@ -56,6 +56,7 @@ def test_gains_by_type_are_paired_differences(readers):
     whole = table["sparql", "all", "all"]
     assert whole["low"] is whole["high"] is None, "four questions are too few for an interval"
     assert whole["p"] <= whole["p_holm"] <= 1
+    assert found.figure(), "marks without intervals"
     by_type = [gains["sparql", "type", kind] for kind in ("bridge", "comparison")]
     assert sum(n * gain for n, gain in by_type) / 4 == whole["difference"], "kinds average to the whole"
 
