@@ -519,7 +519,10 @@ def table(
     if form not in (forms := ("text", "csv", "markdown", "latex")):
         raise SettingError(f"--format {form!r} is unknown; choose one of {', '.join(forms)}")
     if plan:
-        planned = reproduce.plan(paper, number, model.engine, data=data, limit=limit)
+        planned = reproduce.plan(
+            paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=limit,
+            repeats=repeats,
+        )  # fmt: skip
         return Said({"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}, [planned], wrapped=False)
     specs = dict.fromkeys(one for one in (model.engine, reader_engine, judge) if one)
     if model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):

@@ -25,7 +25,7 @@ from workbench.experiments.identity import of_judge, of_reader
 from workbench.experiments.placing import places, settings_of
 from workbench.experiments.published import Paper
 from workbench.experiments.recipes import Recipe, recipes_of
-from workbench.experiments.reproduce import Engines, of_build, of_runs
+from workbench.experiments.reproduce import AMOUNTS, Engines, of_build, of_runs, times
 from workbench.experiments.tables import Cell, Found, Measured, Tables, found_of
 from workbench.index.index import LAYERS, closure
 from workbench.llm.meter import own_prices
@@ -36,8 +36,6 @@ from workbench.records import Record
 from workbench.source import followed
 from workbench.spec import parse_spec
 from workbench.steps import catalogue
-
-AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -322,8 +320,7 @@ def _scaled(source: Paper, recipe: Recipe, loaded: Dataset) -> Iterator[str]:
 
 
 def _times(row: Mapping[str, Any], scale: float | None, asked: str) -> dict[str, Any]:
-    amounts = {name: None if row[name] is None or scale is None else row[name] * scale for name in AMOUNTS}
-    return {"asked": asked, "what": row["what"], "reader": row["reader"], **amounts}
+    return {"asked": asked, "what": row["what"], "reader": row["reader"], **times(row, scale)}
 
 
 def _unknown(frame: pd.DataFrame) -> Iterator[str]:

@@ -27,6 +27,7 @@ from workbench.places import home
 from workbench.reading import reader
 from workbench.records import Record
 
+AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
 REHEARSED = 40  # passages of the small index on which a plan counts prompts
 
 
@@ -107,26 +108,39 @@ def plan(
     table: str,
     engine: Engine | str = "rules",
     *,
+    reader_engine: Engine | str | None = None,
+    judge: Engine | str | None = None,
     data: Dataset | str | Path | None = None,
     limit: int | None = None,
+    repeats: int = 1,
 ) -> TablePlan:
     """What `reproduce` will take, before anything is asked: calls, tokens, dollars and hours of each build and of each
-    method with each reader.
+    method with each reader, over all repeats.
 
     No model is asked. The prompts are counted on an index of a few passages that rules write; retrieved passages are as
     many as in the run itself, so the prompts are as long. Data sets that are not on this machine are left out, and
     named."""
     source, rows, notes = published.paper(paper), [], []
-    spec = engine if isinstance(engine, str) else engine.name
-    asked = Engines.of(RulesEngine() if spec == "rules" else Unasked(spec))
+    asked = Engines.of(_unasked(engine), *(one and _unasked(one) for one in (reader_engine, judge)))
     for recipe in _recipes(source, table)[: 1 if data is not None else None]:
         try:
             loaded = _load(data if data is not None else recipe.source)
         except Exception as error:  # not on this machine, and no network
             notes.append(f"{recipe.source} is left out: {str(error).splitlines()[0]}")
             continue
-        rows += [of_build(recipe, loaded, asked.steps), *of_runs(recipe, loaded, asked, limit)]
+        runs = of_runs(recipe, loaded, asked, limit)
+        rows += [of_build(recipe, loaded, asked.steps), *({**row, **times(row, repeats)} for row in runs)]
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
+
+
+def _unasked(engine: Engine | str) -> Engine:
+    spec = engine if isinstance(engine, str) else engine.name
+    return RulesEngine() if spec == "rules" else Unasked(spec)
+
+
+def times(row: Mapping[str, Any], factor: float | None) -> dict[str, Any]:
+    """The amounts of a row of a plan so many times; None where they, or the factor, are unknown."""
+    return {name: None if row[name] is None or factor is None else row[name] * factor for name in AMOUNTS}
 
 
 def of_build(recipe: Recipe, loaded: Dataset, engine: Engine) -> dict[str, Any]:
