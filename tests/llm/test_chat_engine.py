@@ -282,7 +282,7 @@ def test_an_interrupt_ends_the_run_and_drops_what_has_not_begun(serve, ask):
 
 @pytest.mark.parametrize("spec", ["", "rule", "gpt-4o", "Rules"])
 def test_an_unknown_engine_names_the_known_ones(spec):
-    with pytest.raises(SettingError, match=r"rules, openai:<model>.*local:<file>.* or replay:<file>"):
+    with pytest.raises(SettingError, match=r"rules, openai:<model>.*local:<file>.* replay:<file> or worked"):
         engine(spec)
 
 
