@@ -41,8 +41,10 @@ EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a 
 }
 LAZY = {  # imports inside functions that point upwards
     ("data", "exchange"): "a data set may be the index of another program",
+    ("llm", "steps"): "a prompt from a file takes the place of that of a Step, which is found by its name",
     **dict.fromkeys(
-        ((part, "views") for part in ("records", "llm", "methods", "experiments")), "what is shown, a view shows"
+        ((part, "views") for part in ("records", "llm", "methods", "experiments", "notebooks")),
+        "what is shown, a view shows",
     ),
 }
 

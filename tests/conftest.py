@@ -34,8 +34,8 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
 # Groups of tests that take minutes; all others follow in the order of their folders.
 FIRST = (
-    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 01"),
-    *("notebook 03",),
+    *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 07"),
+    *("notebook 01", "notebook 03"),
 )
 # Two cores shared with others make single examples slow now and then; that is no failure.
 settings.register_profile(
@@ -126,6 +126,19 @@ def meridian_profiles(once, meridian_index) -> Index:
     """The same with the layers of DotRAG, LightRAG, PathRAG and KET-RAG."""
     layers = ("typed", "pieces", "keywords", "skeleton")
     return Index.open(once("profiles", lambda folder: _with_layers(folder, meridian_index, layers)))
+
+
+@pytest.fixture(scope="session")
+def meridian_curated(once) -> Index:
+    """The bundled corpus on its curated facts, with the layers of DotRAG and CatRAG; no model and no rule made a
+    fact."""
+    layers = ("facts", "synonyms", "typed", "entity_summaries")
+
+    def build(folder: Path) -> None:
+        rules = wb.engine("rules")
+        Index.build("meridian", rules, folder, extraction="curated", layers=layers, progress=False)
+
+    return Index.open(once("curated", build))
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def workbench():
 def test_every_verb_has_help(workbench):
     verbs = (
         "methods readers compressors measures index datasets anonymise checkup export retrieve ask evaluate estimate "
-        "tables "
+        "tables bundle "
         "record replay run doctor"
     )
     for verb in verbs.split():

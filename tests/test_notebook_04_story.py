@@ -25,7 +25,8 @@ def test_on_the_bundled_corpus(notebook):
     assert ran.verdict["facts"]["gold ranks of pia-normelle, edited"][1] == 1
     assert ran.count("image/png") == 7
     made = ran.page()
-    assert "ReplayWidget at" not in made and made.count("hopscope-bump") == 2  # no kernel: pictures
+    assert "ReplayWidget at" not in made  # a page has no kernel: two replays of four steps, with a picture for each
+    assert made.count('class="steps"') == 2 and made.count("hopscope-bump") == 2 * 4
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 

@@ -52,7 +52,8 @@ def test_each_name_is_made_by_one_cell(path):
     assert [name for name, count in counted.items() if count > 1] == []
 
 
-LONG = ("02", "05", "06")  # a knowledge tree and RAPTOR's; a grid of readers; walks with and without mechanisms
+# A knowledge tree and RAPTOR's; a grid of readers; walks with and without mechanisms; a table of six methods.
+LONG = ("02", "05", "06", "07")
 NUMBERS = [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in (path.name[:2] for path in ALL)]
 
 

@@ -39,7 +39,7 @@ from workbench.records import (
     ranked,
 )
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views import contexts
+from workbench.views import contexts, verdicts
 from workbench.views.base import STYLE, clean, number
 
 TAGS = {
@@ -49,6 +49,7 @@ TAGS = {
 CLASSES = {
     *("hopscope", "mathjax_ignore", "n", "q", "tag", "bad"),
     *("hop", *(f"h{hop}" for hop in range(6)), "named", "gold", "gone", "beside", "side", "line"),
+    *("mark", "same", "differs", "unknown", "none"),
 }
 # \n and \t apart, what moves a terminal's cursor, turns the direction of text or ends a line in JavaScript
 UNSHOWABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -181,7 +182,7 @@ class Checked(HTMLParser):
 
     def handle_data(self, data):
         if self.open[-1] == "style":
-            assert data in STYLE + contexts.STYLE
+            assert data in STYLE + contexts.STYLE + verdicts.STYLE
         else:
             self.shown.append(data)
 
@@ -292,7 +293,7 @@ def test_an_index_says_what_it_holds(tiny_index):
     for word in ("tiny", str(tiny_index.folder), "passages 8", "facts 10", "phrases 10", "threshold=0.8", "by hand"):
         assert word in shown
     assert repr(tiny_index) == (
-        f"Index 'tiny' in {tiny_index.folder}: 8 passages, 10 facts, 10 phrases; "
+        f"Index 'tiny' in {tiny_index.folder}: 8 passages, 10 facts, 10 phrases; facts: by hand; "
         "layers passages, extractions, facts, synonyms"
     )
 

@@ -18,16 +18,19 @@ _DEFINED_IN = {
     "data": ("datasets", "load", "write_folder"),
     "encoding": ("encoder",),
     "experiments": ("Grid", "Run", "Verdict", "diagnose", "evaluate", "grid"),
+    "experiments.agreement": ("compare_extractions",),
     "experiments.checkup": ("checkup",),
     "experiments.estimate": ("estimate_build", "estimate_run"),
     "experiments.reproduce": ("reproduce",),
     "experiments.runs": ("between", "runs"),
     "experiments.tables": ("compare", "tables"),
+    "experiments.trial": ("try_model",),
     "graph.neighbourhood": ("complete", "neighbourhood"),
     "graph.node_details": ("node_details",),
     "index": ("Index",),
     "llm": ("engine",),
     "methods": ("method",),
+    "methods.ranking": ("rankings",),
     "places": ("home",),
     "reading": ("reader",),
     "reading.compression": ("GraphWalk", "Similarity"),
@@ -37,7 +40,9 @@ _DEFINED_IN = {
 }
 _MODULE_OF = {name: module for module, names in _DEFINED_IN.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, "ablate", "explore", "messages", "methods", "replay", "steer", "trace_dots", "tree"])
+_WIDGETS = ("ablate", "explore", "messages", "replay", "steer", "trace_dots", "tree", "verdicts")
+
+__all__ = sorted([*_MODULE_OF, *_WIDGETS, "bundle", "methods"])
 
 
 def __getattr__(name):
@@ -61,6 +66,13 @@ def ablate(source, questions=(), **settings):
     from workbench.views.ablator import ablator  # only notebooks need the widgets
 
     return ablator(source, questions, **settings)
+
+
+def bundle(*runs, **settings):
+    """Write runs as pages that open without a kernel and a network; see :func:`workbench.views.bundle.bundle`."""
+    from workbench.views.bundle import bundle as write
+
+    return write(*runs, **settings)
 
 
 def explore(index, start=None, *, theme="light", **settings):
@@ -106,3 +118,11 @@ def tree(source, questions=(), **settings):
     from workbench.views.tree_widget import Tree
 
     return Tree(source, questions, **settings)
+
+
+def verdicts(runs=(), paper=None, table=None, **settings):
+    """Widgets with all tables of all sources beside the numbers of runs; see
+    :class:`workbench.views.verdicts_widget.Verdicts`."""
+    from workbench.views.verdicts_widget import Verdicts
+
+    return Verdicts(runs, paper, table, **settings)

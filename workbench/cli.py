@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -114,6 +115,7 @@ def index(
     model: opt.Model = _MODEL,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
@@ -123,6 +125,8 @@ def index(
 ) -> Said:
     """Build (or go on building) the index of a data set."""
     import workbench as wb
+    from workbench.data.curated import extracted
+    from workbench.index.index import place_of
 
     chosen: dict[str, dict[str, Any]] = {}
     for pair in settings or []:
@@ -131,8 +135,8 @@ def index(
         if not equals or not dot:
             raise SettingError(f"--set {pair!r}: write layer.setting=value, such as facts.normalise=ascii")
         chosen.setdefault(layer, {})[key] = parse_value(value)
-    loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
-    place = folder or wb.home() / "indexes" / loaded.name
+    loaded = extracted(wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read)), extraction)
+    place = folder or place_of(loaded)
     runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
     making = _encoder_to_build(encoder, model, place, offline)
     built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen)
@@ -204,14 +208,45 @@ def checkup(folder: opt.Folder) -> Said:
 
 @verb
 def export(
-    folder: opt.Folder,
-    to: Annotated[Path, typer.Option("--to", help="FILE.graphml, or a folder for CSV files")],
+    folder: Annotated[Path, typer.Argument(help="folder of an index, or of a run", metavar="INDEX|RUN")],
+    to: Annotated[
+        Path | None, typer.Option("--to", help="of an index: FILE.graphml, or a folder for CSV files")
+    ] = None,
+    trec: Annotated[
+        Path | None, typer.Option("--trec", help="of a run: a folder for its rankings and gold as TREC files")
+    ] = None,
+    openinference: Annotated[
+        Path | None, typer.Option("--openinference", help="of a run: FILE.jsonl for its traces, as Phoenix reads them")
+    ] = None,
+    index: Annotated[
+        Path | None, typer.Option("--index", help="with --openinference: the run's index, for the texts of passages")
+    ] = None,
+    seconds: Annotated[
+        bool, typer.Option("--seconds", help="with --openinference: measured durations instead of the order alone")
+    ] = False,
+    begin: Annotated[
+        datetime | None,
+        typer.Option("--begin", help="with --openinference: when the first trace begins, UTC; by default 2000-01-01"),
+    ] = None,
 ) -> Said:
-    """Write the graph of an index for other programs; it can be read back."""
+    """Write the graph of an index, or the rankings or traces of a run, for other programs.
+
+    Graphs and rankings can be read back: `index`, and `evaluate --ranking`.
+    """
     import workbench as wb
     from workbench import exchange
 
-    written = exchange.write(wb.Index.open(folder), to)
+    if (to is None) == (trec is None and openinference is None):
+        raise SettingError("name what to write: --to of an index, or --trec or --openinference of a run")
+    if (index or seconds or begin) and not openinference:
+        raise SettingError("--index, --seconds and --begin belong to --openinference FILE.jsonl")
+    written = exchange.write(wb.Index.open(folder), to) if to else []
+    if trec:
+        written += exchange.to_trec(wb.Run(folder), trec)
+    if openinference:
+        given: dict[str, Any] = {"passages": wb.Index.open(index).passages.passages} if index else {}
+        given |= {"begin": begin.replace(tzinfo=UTC)} if begin else {}
+        written.append(exchange.to_openinference(wb.Run(folder), openinference, seconds=seconds, **given))
     return _listed([{"file": str(path), "bytes": path.stat().st_size} for path in written])
 
 
@@ -249,6 +284,7 @@ def ask(
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
     import workbench as wb
+    from workbench.llm.engine import no_model
     from workbench.views.records import REPLY, unread_reply
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
@@ -262,7 +298,7 @@ def ask(
         said = "abstained: not found in the passages"
     if answer.failure:
         said = f"failed: {answer.failure}"
-    by = "rules, not by a language model" if runner.name == "rules" else escape(runner.name)
+    by = f"{label}, not by a language model" if (label := no_model(runner.name)) else escape(runner.name)
     shown = [f"[bold]{escape(clean(said))}[/] [dim](by {by})[/]"]
     if unread:
         shown.append(f"The model replied: {escape(clean(unread, REPLY))}")
@@ -280,6 +316,8 @@ def evaluate(
     folder: opt.Folder,
     questions: opt.Questions,
     method: opt.Methods = ["hipporag2", "dense"],  # noqa: B006 (typer copies it)
+    ranking: opt.Rankings = None,
+    qrels: opt.Qrels = None,
     reader: opt.Reading = None,
     of_reader: opt.OfReader = _OF_READER,
     model: opt.Model = _MODEL,
@@ -297,23 +335,32 @@ def evaluate(
     """Run methods over questions; stopped, the same command goes on. Tables, traces and contexts are in the run's
     folder."""
     import workbench as wb
+    from workbench import exchange
     from workbench.experiments.analyses.base import unreachable
+    from workbench.experiments.significance import UNCORRECTED
+    from workbench.llm.engine import no_model
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
-    chosen = [wb.method(spec, opened, runner) for spec in method]
+    gold = _questions(questions, opened)
+    gold = exchange.read_qrels(qrels, gold, opened.passages.row) if qrels else gold
+    others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
+    chosen = [*(wb.method(spec, opened, runner) for spec in method), *others]
     judging = _engine(model, judge) if judge else None
     given = {**vars(asked), "trace": trace, "judge": judging, **({"measures": measure} if measure else {})}
     read = _reader(reader, runner, opened, of_reader)
-    done = wb.evaluate(_questions(questions, opened), chosen, read, run, **given)
+    done = wb.evaluate(gold, chosen, read, run, **given)
+    lacking = [note for one in others for note in one.notes]
+    notes = [*lacking, *done.notes, *unreachable(done, done.measures)]
     compared = done.compare().to_dict("records") if len(chosen) > 1 else []
     shown = ("measure", "method", "baseline", "n", "difference", "low", "high", "p", "p_holm")
     return Said(
-        {"folder": str(done.folder), "engine": runner.name, "notes": [*done.notes, *unreachable(done, done.measures)],
+        {"folder": str(done.folder), "engine": runner.name, "notes": notes,
          "table": done.table().reset_index().to_dict("records"), "compare": compared},
-        [done, *([_table(compared, shown, lead=2)] if compared else []),
-         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if runner.name != "rules" else []),
+        [done, *([_table(compared, shown, lead=2), UNCORRECTED] if compared else []),
+         *([f"Made with {escape(runner.name)}: {escape(repr(runner.meter))}"] if not no_model(runner.name) else []),
          *_encoded_with(opened)],
+        [escape(note) for note in lacking],
     )  # fmt: skip
 
 
@@ -335,6 +382,7 @@ def grid(
 ) -> Said:
     """Methods × readers over the same questions, each retrieved once. Stopped, the same command goes on."""
     import workbench as wb
+    from workbench.experiments.significance import UNCORRECTED
 
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
@@ -344,7 +392,8 @@ def grid(
     table, compared = done.table().reset_index().to_dict("records"), done.compare().to_dict("records")
     said = {"folder": str(done.folder), "engine": runner.name, "readers": done.readers}
     return Said(
-        {**said, "table": table, "compare": compared}, [_table(table, _OF_GRID, lead=2), _table(compared, lead=2)]
+        {**said, "table": table, "compare": compared},
+        [_table(table, _OF_GRID, lead=2), *([_table(compared, lead=2), UNCORRECTED] if compared else [])],
     )
 
 
@@ -404,16 +453,42 @@ def diagnose(
 
 
 @verb
+def bundle(
+    run: Annotated[list[Path], typer.Argument(help="folders of runs or grids, shown side by side", metavar="RUN…")],
+    to: Annotated[
+        Path | None, typer.Option("--out", "-o", help="a folder, or FILE.html for one file; bundles/RUN by default")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--index", help="their index, for titles and texts of the ranked passages")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="the name on the page; by default that of the runs")] = None,
+) -> Said:
+    """Runs as pages to hand on, which need no kernel and no network: tables, and every question with its traces."""
+    import workbench as wb
+
+    made = wb.bundle(*run, out=to, index=wb.Index.open(folder) if folder else None, title=title)
+    page = made if made.is_file() else made / "index.html"
+    size = sum(path.stat().st_size for path in (page, *made.rglob("data/*")))
+    send = "it" if page == made else "the folder"
+    said = f"{escape(str(page))}, {size / 1e6:.1f} MB: open it in a browser, or send {send} along"
+    return Said({"bundle": str(made), "page": str(page), "bytes": size}, [said])
+
+
+@verb
 def tables(
     paper: Annotated[str, typer.Option(help="bdtr (Beyond Static Retrieval), dotrag or reasoning")] = "bdtr",
     run: Annotated[
         list[Path] | None, typer.Option("--run", help="folder of a run to put beside them; give it again for more")
     ] = None,
+    source_prompt: Annotated[
+        list[str] | None,
+        typer.Option(help="a wording from a file that is the source's, as run.json names it: 'answer v2 file 0123…'"),
+    ] = None,
 ) -> Said:
     """A paper's tables next to what runs measured: each number with its verdict, and why where it does not compare."""
     import workbench as wb
 
-    found = wb.tables(paper, run or ())
+    found = wb.tables(paper, run or (), source_prompts=source_prompt or ())
     return Said({**asdict(found), "counts": found.counts()}, [found], wrapped=False)
 
 
@@ -428,6 +503,7 @@ def table(
     encoder: opt.Encoder = None,
     limit: opt.Limit = None,
     workers: opt.Workers = None,
+    repeats: opt.Repeats = 1,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="folder of the indexes and runs")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
     form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
@@ -443,7 +519,10 @@ def table(
     if form not in (forms := ("text", "csv", "markdown", "latex")):
         raise SettingError(f"--format {form!r} is unknown; choose one of {', '.join(forms)}")
     if plan:
-        planned = reproduce.plan(paper, number, model.engine, data=data, limit=limit)
+        planned = reproduce.plan(
+            paper, number, model.engine, reader_engine=reader_engine, judge=judge, data=data, limit=limit,
+            repeats=repeats,
+        )  # fmt: skip
         return Said({"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}, [planned], wrapped=False)
     specs = dict.fromkeys(one for one in (model.engine, reader_engine, judge) if one)
     if model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
@@ -454,7 +533,7 @@ def table(
     engines = {spec: _engine(model, spec) for spec in specs}
     found = reproduce.reproduce(
         paper, number, engines[model.engine], reader_engine=engines.get(reader_engine), judge=engines.get(judge),
-        data=data, encoder=encoder, limit=limit, out=out, workers=workers,
+        data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats,
     )  # fmt: skip
     whole = {**asdict(found), "counts": found.counts()}
     return Said(whole, [found if form == "text" else escape(written(found, form))], wrapped=False)
@@ -476,6 +555,7 @@ def estimate(
     ] = None,
     encoder: opt.Encoder = None,
     layers: opt.Layers = None,
+    extraction: opt.Extraction = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: opt.Judge = None,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
@@ -488,6 +568,7 @@ def estimate(
     --sample 0, no model is asked: prompts are counted, and the length of answers is assumed.
     """
     import workbench as wb
+    from workbench.data.curated import extracted
     from workbench.experiments.estimate import Unasked
 
     def model(spec: str):
@@ -503,7 +584,7 @@ def estimate(
 
     runner, loaded, sampled = model(engine), None, {} if sample is None else {"sample": sample}
     if questions is None:
-        loaded = wb.load(data, strict=strict, **_pairs("--read", read))
+        loaded = extracted(wb.load(data, strict=strict, **_pairs("--read", read)), extraction)
         found = wb.estimate_build(loaded, runner, folder=folder, encoder=encoder, layers=_names(layers), **sampled)
     else:
         opened = _index(Path(data), opt.Model(engine, record), encoder)
@@ -612,6 +693,24 @@ def doctor(
     found = examine(ask=ask, model=model)
     rows = [{"area": f.area, "": f.mark, "what": f.what, "found": f.found, "do": f.remedy} for f in found]
     return Said(rows, [_table(rows, lead=3)], code=0 if found.good else 1)
+
+
+@verb(name="try-model")
+def try_model(
+    engine: Annotated[str, typer.Argument(help="its SPEC, such as openai:gpt-4o-mini", metavar="ENGINE")],
+    step: Annotated[
+        list[str] | None, typer.Option(help="only this Step; give it again for more", metavar="STEP")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="after which no further question is asked")] = 120.0,
+    record: opt.Record = None,
+) -> Said:
+    """Ask a model fixed questions for every Step: what is read, right or wrong, and which methods it can carry."""
+    import workbench as wb
+
+    with _engine(opt.Model(engine, record)) as runner:
+        found = wb.try_model(runner, steps=step, seconds=seconds)
+    whole = {"engine": found.engine, "sent": list(found.sent), "window": found.window, "seconds": found.seconds}
+    return Said({**whole, "steps": found.rows(), "carries": found.carries()}, [found], wrapped=False)
 
 
 @verb

@@ -7,6 +7,7 @@ import ast
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -238,14 +239,25 @@ def _home(home: Path, made: Path) -> Iterator[None]:
 
 
 def _to_html(notebook: Path) -> None:
-    """Render a page that loads nothing. A widget would need a content network, so other output formats are used."""
+    """Render a page that loads nothing. A widget would need a content network and a kernel, so its page without one is
+    shown: pictures zoom and give their tooltips, and what a slider went through becomes steps with a slider."""
     from nbconvert import HTMLExporter
+
+    from workbench.views import stepped
 
     node = nbformat.read(notebook, as_version=4)
     node.metadata.pop("widgets", None)
+    widgets = 0
     for cell in node.cells:
         for output in cell.get("outputs", ()):
-            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+            widgets += output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None) is not None
     exporter = HTMLExporter(embed_images=True, require_js_url="", mathjax_url="")
     body, _ = exporter.from_notebook_node(node, {"metadata": {"name": notebook.stem}})
+    body = body.replace("</head>", f"{stepped.LIVE}</head>", 1)
+    body = re.sub(r"<main\b[^>]*>", lambda tag: tag[0] + _STILL * bool(widgets), body, count=1)
     notebook.with_suffix(".html").write_text(body, encoding="utf-8")
+
+
+_STILL = """<p style="margin:1em 2em;border-left:3px solid #e69f00;padding-left:.7em">This page has no kernel. Widgets
+stand as they were left: pictures zoom and show tooltips, recorded steps have a slider. What computes anew (another
+question, another setting) needs the notebook.</p>"""

@@ -11,7 +11,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-Engine = Annotated[str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF or replay:FILE")]
+Engine = Annotated[
+    str, typer.Option("--engine", "-e", help="rules, openai:MODEL[@URL], local:GGUF, replay:FILE or worked")
+]
 Record = Annotated[
     str | None, typer.Option("--record", help="keep the model's answers in this file and never ask twice")
 ]
@@ -47,12 +49,21 @@ OwnEncoder = Annotated[
 Layers = Annotated[
     str | None, typer.Option(help="comma-separated; by default passages,facts,synonyms, or typed of triples")
 ]
+Extraction = Annotated[
+    str | None, typer.Option(help="facts that the data offer, in place of the engine's: curated, of a gold graph")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]
+Rankings = Annotated[
+    list[Path] | None,
+    typer.Option("--ranking", help="a TREC run file of another system, measured with the methods; repeatable"),
+]
+Qrels = Annotated[Path | None, typer.Option("--qrels", help="a TREC qrels file: its gold instead of the questions'")]
 Limit = Annotated[int | None, typer.Option(help="ask only the first so many")]
 Ranked = Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")]
 Workers = Annotated[int | None, typer.Option(help="questions asked side by side")]
+Repeats = Annotated[int, typer.Option(help="how often each question is asked, each time with another seed")]
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,7 @@ class Asked:
     k: Ranked = None
     budget: Budget = None
     workers: Workers = None
+    repeats: Repeats = 1
 
 
 @dataclass(frozen=True)

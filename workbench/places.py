@@ -22,6 +22,13 @@ def home() -> Path:
     return here.parent if beside_notebooks else here
 
 
+def bundled(name: str) -> Path | None:
+    """The folder of a data set that comes with the workbench, in the package or beside it; None for others."""
+    here = Path(__file__).parent
+    places = (here / "data" / "bundled" / name, here.parent / "data" / name)
+    return next((place for place in places if place.is_dir()), None) if Path(name).name == name else None
+
+
 @contextmanager
 def locked(folder: Path, taken: Exception) -> Iterator[None]:
     """Hold the lock of a folder. A second process does not wait: it raises `taken`. A killed one holds it no longer."""

@@ -8,8 +8,9 @@ faster on one thread anyway. `WORKBENCH_THREADS` sets another number for torch.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 
 
@@ -31,6 +32,13 @@ def settle() -> None:
 
     lend(cores())
     threadpool_limits(limits=1, user_api="blas")
+
+
+def in_context(function: Callable) -> Callable:
+    """The function for a pool's threads: each call sees what its caller has set in this context, such as the meter that
+    collects and the number of the repeat, which threads do not inherit."""
+    context = copy_context()
+    return lambda *given: context.copy().run(function, *given)
 
 
 def lend(threads: int) -> None:

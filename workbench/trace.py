@@ -172,6 +172,11 @@ class Trace(Record):
         """The events of one step, in order."""
         return [event for event in self if event.step == step]
 
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Names of the engines that answered its Steps."""
+        return tuple(dict.fromkeys(event.inputs["engine"] for event in self if "engine" in event.inputs))
+
     def children(self, parent: int | None = None) -> list[Event]:
         return [event for event in self if event.parent == parent]
 

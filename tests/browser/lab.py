@@ -27,7 +27,7 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 # Where the node of a network stands, in pixels of its page.
 WHERE = """async (_, name) => {
   while (!placed) await new Promise((again) => setTimeout(again, 20));
-  const at = nodes.get().findIndex((node) => node.tooltip.startsWith(name));
+  const at = nodes.get().findIndex((node) => node.tooltip.toLowerCase().startsWith(name.toLowerCase()));
   const {x, y} = network.canvasToDOM(network.getPosition(nodes.getIds()[at]));
   const canvas = document.querySelector("canvas").getBoundingClientRect();
   return {x: canvas.left + x, y: canvas.top + y};

@@ -20,6 +20,9 @@ pytestmark = pytest.mark.browser
 IMPORTS = "import workbench as wb\nfrom workbench.views.canvas import WEBGL_STYLE, WebGL\n"
 OPEN = IMPORTS + "index = wb.Index.open(wb.home() / 'indexes' / '{}')"
 SAID = re.compile("^Subgraph")
+# How many labels a picture has; -1 if two of them meet.
+LABELS = "labels.some((one, at) => labels.slice(0, at).some((other) => meets(one, other))) ? -1 : labels.length"
+AT = "labels.filter((box) => box.words === words).map(({x, y, w, h}) => ({x: x + w / 2, y: y + h / 2}))[0]"
 
 
 def nodes(notebook) -> list[str]:
@@ -51,7 +54,7 @@ def test_a_walk_through_the_graph(lab, page):
     notebook.run_all()
     panel = notebook.panel
     said = panel.get_by_text(SAID)
-    expect(said).to_contain_text("'lanthorn bridge'")
+    expect(said).to_contain_text("'Lanthorn Bridge'")
 
     # Typing brings proposals; choosing one shows its neighbourhood and its details.
     search = panel.get_by_placeholder("type, then choose")
@@ -59,15 +62,22 @@ def test_a_walk_through_the_graph(lab, page):
     search.press_sequentially("venn")
     expect(panel.locator("datalist option[value='vennick']")).to_be_attached()
     search.fill("vennick")
-    expect(said).to_contain_text("'vennick'")
+    expect(said).to_contain_text("'Vennick'")
     expect(panel.get_by_text(re.compile(r"^vennick phrase"))).to_be_visible()
     whole = said.inner_text()
     notebook.screenshot("explorer_light")
 
+    # No two labels meet, and a click on one is a click on its node.
+    body = panel.frame_locator("iframe").locator("body")
+    assert body.evaluate(f"() => {LABELS}") > 15
+    words = body.evaluate("() => labels.find((box) => box.id !== null && box.words !== 'Vennick').words")
+    body.click(position=body.evaluate("(_, words) => at(words)".replace("at(words)", AT), words), force=True)
+    expect(panel.get_by_text(re.compile(f"^{re.escape(words)} phrase", re.IGNORECASE))).to_be_visible()
+
     # Fewer hops by keyboard, and back.
     hops, limit, *_ = panel.get_by_role("slider").all()
     hops.press("ArrowLeft")
-    expect(said).to_have_text("Subgraph 'vennick': 1 nodes, 0 edges")
+    expect(said).to_have_text("Subgraph 'Vennick': 1 nodes, 0 edges")
     hops.press("ArrowRight")
     expect(said).to_have_text(whole)
 
@@ -77,17 +87,16 @@ def test_a_walk_through_the_graph(lab, page):
     expect(said).not_to_have_text(whole)
     for box in boxes[:2]:
         box.uncheck()
-    expect(said).to_have_text("Subgraph 'vennick': 1 nodes, 0 edges")
+    expect(said).to_have_text("Subgraph 'Vennick': 1 nodes, 0 edges")
     for box in boxes:
         box.check()
     expect(said).to_have_text(whole)
 
     # The picture fits its frame.
-    body = panel.frame_locator("iframe").locator("body")
     assert body.evaluate("() => document.documentElement.scrollHeight <= innerHeight")
 
     # A click in the sandboxed frame shows the card of that node, with its passages and facts; from there one goes on.
-    hover(notebook, [says.startswith("aldermark\nphrase") for says in nodes(notebook)].index(True))
+    hover(notebook, [says.startswith("Aldermark\nphrase") for says in nodes(notebook)].index(True))
     page.mouse.down()
     page.mouse.up()
     expect(panel.get_by_text(re.compile(r"^aldermark phrase \d+ neighbours"))).to_be_visible()
@@ -97,8 +106,16 @@ def test_a_walk_through_the_graph(lab, page):
         expect(part.get_by_text(re.compile("aldermark", re.IGNORECASE)).first).to_be_visible()
     expect(said).to_have_text(whole)
     panel.get_by_role("button", name="go on from here").click()
-    expect(said).to_contain_text("'aldermark'")
+    expect(said).to_contain_text("'Aldermark'")
     expect(search).to_have_value("aldermark")
+
+    # Enter after a part of a name takes the first proposal, or says that there is none.
+    search.fill("zzz")
+    search.press("Enter")
+    expect(panel.get_by_text("no name contains 'zzz'")).to_be_visible()
+    search.fill("venn")
+    search.press("Enter")
+    expect(said).to_contain_text("'Vennick'")
 
     # More than two hundred nodes are drawn by WebGL, and fewer in the frame again.
     hops.press("ArrowRight")

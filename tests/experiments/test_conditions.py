@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import unchanged
 
+from workbench.errors import SettingError
 from workbench.experiments import tables as tables_
 from workbench.experiments.published import paper, papers
 from workbench.experiments.tables import NOT_COMPARABLE, REPRODUCED, compare
@@ -15,6 +16,7 @@ from workbench.spec import parse_spec, spec_of
 
 PAPERS = {name: unchanged.closed(paper(name)) for name in papers()}
 ROWS = [(name, row) for name in PAPERS for row in unchanged.fillable(PAPERS[name])]
+assert len(ROWS) > 60  # each with at least eight changes
 IDS = ["-".join((name, row.table, row.backbone, row.method)).replace(" ", "") for name, row in ROWS]
 OWN = {"bdtr": "BDTR", "catrag": "CatRAG", "dotrag": "DotRAG", "reasoning": "SPARQL, 8B", "youtu": "Youtu-GraphRAG"}
 
@@ -87,6 +89,23 @@ def _in_reader(**values):
     return change
 
 
+def test_the_source_s_own_prompt_brought_from_a_file_counts_once_it_is_named(tmp_path):
+    """Ours never does: only a wording from a file can be named as the source's."""
+    source, row = PAPERS["bdtr"], _row("bdtr", backbone="RAPTOR", method="BDTR")
+    brought = "answer v2 file 0123456789ab"
+    run = unchanged.changed(
+        unchanged.run_of(tmp_path / "run", source, row),
+        lambda config, *_: config.update(reading=config["reading"] | {"prompts": {"answer": brought}}),
+    )
+    assert unchanged.reasons(source, run, row) == [["prompts are ours (answer), there the source's"]]
+    assert unchanged.reasons(tables_._with_prompts(source, (brought,)), run, row) == [[]]
+    other = "answer v2 file ba9876543210"
+    assert unchanged.reasons(tables_._with_prompts(source, (other,)), run, row) != [[]]
+    for wrong in ("answer v2 0123456789ab", "answer v2 file", "file 0123456789ab"):
+        with pytest.raises(SettingError, match="should name a wording from a file"):
+            tables_.tables("bdtr", source_prompts=[wrong])
+
+
 STATIC = {"backbone": "RAPTOR", "method": "Original", "table": "1"}
 BASE, ROUTING = {"method": "Base, 8B", "table": "5.2"}, {"method": "Routing, 8B", "table": "5.5"}
 
@@ -95,6 +114,16 @@ BASE, ROUTING = {"method": "Base, 8B", "table": "5.2"}, {"method": "Routing, 8B"
     ("bdtr", STATIC, _settings(mode="leaves"), "mode: leaves, there collapsed"),
     ("bdtr", {"backbone": "HippoRAG2", "method": "BDTR"},
      _settings(backbone="hipporag2[filter=identity,damping=0.9]"), "backbone's damping: 0.9, there 0.5"),
+    ("bdtr", {"backbone": "HippoRAG2", "method": "Original", "table": "1"}, _settings(filter="identity"),
+     "filter: identity, there step"),
+    ("bdtr", {"backbone": "HippoRAG2", "method": "Original", "table": "1"}, _settings(damping=0.9),
+     "damping: 0.9, there 0.5"),
+    ("bdtr", {"backbone": "HippoRAG2", "method": "Original", "table": "1"}, _settings(counted="facts"),
+     "counted: facts, there spellings"),
+    ("bdtr", {"method": "BDTR"}, _settings(query_tokens=64), "query_tokens: 64, there none"),
+    ("bdtr", STATIC, _in_reader(k=50), "reader's k: 50, there 5"),
+    ("bdtr", STATIC, _in_reader(compress="similarity"), "reader's compress: similarity, there none"),
+    ("bdtr", STATIC, _in_reader(retry="brief"), "reader's retry: brief, there auto"),
     ("bdtr", STATIC, _read("cot[k=50,compress=similarity,retry=brief]"), "reader: cot, there direct"),
     ("bdtr", STATIC, _read("structured"), "reader: structured, there direct"),
     ("bdtr", STATIC, _read("local"), "reader: local, there direct"),
@@ -104,6 +133,11 @@ BASE, ROUTING = {"method": "Base, 8B", "table": "5.2"}, {"method": "Routing, 8B"
     ("reasoning", BASE, _settings(profile="workbench"), "profile: workbench, there released"),
     ("reasoning", BASE, _in_reader(retry="cot"), "reader's retry: cot, there auto"),
     ("reasoning", BASE, _in_reader(layout="passages", k=1), "reader's layout: passages, there auto"),
+    ("reasoning", BASE, _in_reader(layout="passages"), "reader's layout: passages, there auto"),
+    ("reasoning", BASE, _read("structured[prompt=brief]"), "reader: structured, there direct"),
+    ("reasoning", BASE, _read("local[prompt=brief]"), "reader: local, there direct"),
+    ("reasoning", ROUTING, _in_reader(router="heuristic"), "reader's router: heuristic, there model"),
+    ("reasoning", ROUTING, _in_reader(retry="none"), "reader's retry: None, there auto"),
     ("reasoning", ROUTING, _in_reader(router="heuristic", retry="none"), "reader's router: heuristic, there model"),
     ("reasoning", BASE, lambda config, *_: config.update(judge="openai:gpt-4o"),
      "judge: openai:gpt-4o, there llama-3.1-8b-instant"),

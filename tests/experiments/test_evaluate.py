@@ -14,7 +14,7 @@ from workbench.errors import EngineUnavailable, SettingError
 from workbench.llm import Result
 from workbench.llm.meter import Meter
 from workbench.methods.base import Method
-from workbench.records import Evidence
+from workbench.records import ContextGraph, Evidence, Question, Scored, Unit
 
 FIELDS = {
     "question_id", "type", "hops", "method", "key", "ranking", "selected", "nodes", "context", "retrieved",
@@ -224,3 +224,47 @@ def test_a_killed_process_loses_no_row(tiny, tiny_index, tmp_path, after):
     assert files(resumed.folder) == files(whole.folder)
     kept = before[: before.rfind(b"\n") + 1]
     assert (tmp_path / "killed" / "results.jsonl").read_bytes().startswith(kept)
+
+
+class OwnContext(Method):
+    """Ranks nothing, and lays out a context of its own."""
+
+    name, paper, scale = "own", "none", "none"
+
+    def search(self, question, k, trace):
+        graph = ContextGraph(chunks=(Unit("c1", "The founder of the pier was born by Lake Mira."),))
+        return Evidence(question, self.label, self.scale, (), context=graph)
+
+
+def test_coverage_without_a_reader_is_of_the_context_that_the_method_lays_out(tiny_index, tmp_path):
+    question = Question("q", "Where was the founder born?", ("Lake Mira",))
+    run = wb.evaluate([question], [OwnContext(tiny_index)], None, tmp_path / "run", measures=["coverage"],
+                      progress=False)  # fmt: skip
+    (row,) = run.rows
+    assert row["scores"]["coverage"] == 1 and row["context_tokens"] > 10 and row["context"] is None
+    assert "Lake Mira" in run.context(row, retrieved=True)
+    read = wb.evaluate([question], [OwnContext(tiny_index)], wb.reader("direct"), tmp_path / "read",
+                       measures=["coverage"], progress=False)  # fmt: skip
+    assert read.rows[0]["context_tokens"] == row["context_tokens"]  # the same text
+    again = wb.evaluate([question], [OwnContext(tiny_index)], None, tmp_path / "run", measures=["coverage:substring"],
+                        progress=False)  # fmt: skip
+    assert again.rows[0]["scores"]["coverage:substring"] == 1  # measured from the stored text
+
+
+class Choosing(Method):
+    """Would have the reader read three passages."""
+
+    name, paper, scale = "choosing", "none", "none"
+
+    def search(self, question, k, trace):
+        found = tuple(Scored(passage, 1.0) for passage in self.index.passages.passages[:k])
+        cut = f"the final set of 3 passages is cut to k={k}" if k < 3 else None
+        return Evidence(question, self.label, self.scale, found, selected=min(3, k), fallback=cut)
+
+
+def test_a_final_set_that_is_cut_to_k_is_said_of_the_run(ask, tiny, tiny_index):
+    n = len(tiny.questions)
+    short = ask("short", methods=(Choosing(tiny_index),), reader=None, measures=["recall@1"], k=2)
+    said = f"choosing: the final set of {n} of {n} questions is cut to k=2; evaluate with a larger k for the whole"
+    assert short.notes == (said,)
+    assert ask("whole", methods=(Choosing(tiny_index),), reader=None, measures=["recall@1"], k=3).notes == ()

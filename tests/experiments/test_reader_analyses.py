@@ -54,7 +54,9 @@ def test_gains_by_type_are_paired_differences(readers):
     assert gains["sparql+gw", "type", "bridge"] == (2, 0), "one question lost, one won"
     assert table["sparql+gw", "type", "bridge"]["mcnemar"] == 1.0
     whole = table["sparql", "all", "all"]
-    assert whole["low"] <= 0.5 <= whole["high"] and whole["p"] <= whole["p_holm"] <= 1
+    assert whole["low"] is whole["high"] is None, "four questions are too few for an interval"
+    assert whole["p"] <= whole["p_holm"] <= 1
+    assert found.figure(), "marks without intervals"
     by_type = [gains["sparql", "type", kind] for kind in ("bridge", "comparison")]
     assert sum(n * gain for n, gain in by_type) / 4 == whole["difference"], "kinds average to the whole"
 
@@ -179,7 +181,7 @@ def test_with_rules_the_recomputed_routing_is_the_live_one(tiny, tiny_index, tmp
     rows = {row["configuration"]: row for row in analyses.recomputed_routing(grid, "routed").rows}
     live, ours = rows["routed"], rows["routing, recomputed"]
     assert (ours["n"], ours["accuracy"], ours["abstained"]) == (live["n"], live["accuracy"], live["abstained"])
-    assert live["difference"] == 0 == live["low"] == live["high"]
+    assert live["difference"] == 0 and live["low"] is live["high"] is None
     retried = [row["reading"]["retried"] for row in grid.runs["routed"].rows]
     assert ours["second"] == sum(retried) and ours["unlabelled"] == 0
     gains = analyses.gains_by_kind(grid, {"routed": "sparql"}, measures=["accuracy"])

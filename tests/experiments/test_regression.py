@@ -148,7 +148,7 @@ def test_what_is_recorded_of_an_executed_notebook(tmp_path, tiny_index):
     verdict.check("found", 1 / 3, "> 0", lambda value: value > 0)
     verdict.state(bias=float("nan"), deep={"a": [2 / 3, float("nan")]})
     verdict.save(tmp_path / "figures" / "tiny" / "01_verdict.json")
-    asked = [Question(f"q{at}", f"Who is {at}?", ("x",), support=("p",)) for at in range(3)]
+    asked = [Question(f"q{at}", f"Who is {at}?", ("x",), support=("p1",)) for at in range(40)]
     for methods, k in ((["dense"], 2), (["bm25"], 3)):
         searching = [wb.method(name, tiny_index) for name in methods]
         folder = tmp_path / "runs" / f"tiny-0123456789a{k}"

@@ -118,6 +118,11 @@ def test_a_plan_asks_nothing_and_sums(small):
     assert rows.loc["raptor", "calls"] == 3, "one answer a question"
     assert rows.loc["bdtr[backbone=raptor]", "calls"] >= 3 * 5 and rows["dollars"].iloc[1:].gt(0).all()
     assert "What table 5 of bdtr takes" in repr(planned) and "all" in planned._repr_html_()
+    thrice = plan("bdtr", "5", "openai:gpt-4o-mini", data=small, repeats=3).frame.set_index("what")
+    assert thrice["calls"].iloc[0] == rows["calls"].iloc[0], "an index is built once"
+    assert (thrice["calls"].iloc[1:] == 3 * rows["calls"].iloc[1:]).all()
+    other = plan("bdtr", "5", "rules", reader_engine="openai:gpt-4o-mini", data=small).frame.set_index("what")
+    assert other.loc["raptor", "calls"] == 3 and other["calls"].iloc[0] == 0
     by_rules = plan("bdtr", "5", "rules", data=small)
     assert by_rules.frame["dollars"].sum() == 0
 
@@ -132,7 +137,7 @@ def test_it_is_written_in_four_forms(small, place):
         markdown.startswith("### Table 5\n\n| backbone | method |") and "| raptor (by rules) | 0.296 \\| " in markdown
     )
     latex = written(found, "latex")
-    assert r"\begin{tabular}{lllll}" in latex and r"\%" not in latex and r"$\mid$" in latex
+    assert r"\begin{tabular}{lllll}" in latex and r"\\%" not in latex and r"$\mid$" in latex
     hostile = replace(found.cells[0], label=r"a_b & \input{x} | ~^%$#{}")
     latex = written(replace(found, cells=(hostile,)), "latex")
     assert r"a\_b \& \textbackslash{}input\{x\}" in latex

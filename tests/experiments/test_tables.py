@@ -27,6 +27,7 @@ from workbench.experiments.tables import (
 from workbench.experiments.verdict import Verdict
 from workbench.records import Question
 
+CELLS = 144 + 12 + 4 + 8 + 5 + 4 + 18  # of Tables 1, 2, 3 and 5, figure 4a, Table 4, figure 1
 MUSIQUE = {"name": "musique/dev/hipporag-1000", "fingerprint": ""}
 OVER_RAPTOR = BDTR | {"backbone": "raptor", "min_docs": 5}
 THOUSAND = tuple(Question(f"q{at}", "?", ("x",)) for at in range(1_000))
@@ -88,7 +89,8 @@ def test_gfm_rag_has_its_rows_and_asks_for_the_published_weights(thousand):
 def test_the_tables_are_whole():
     source = paper("bdtr")
     scores = source.scores
-    assert scores.groupby("table").size().to_dict() == {"1": 144, "2": 12, "3": 4, "5": 8, "figure 4a": 5}
+    sizes = {"1": 144, "2": 12, "3": 4, "5": 8, "figure 1": 18, "figure 4a": 5}
+    assert scores.groupby("table").size().to_dict() == sizes
     assert scores["value"].between(0, 1).all() and not scores["value"].isna().any()
     assert not scores.duplicated(["table", "backbone", "method", "data", "measure"]).any()
     assert source.values[Key("GFM-RAG", "BDTR", "2wiki", "f1")] == 0.8046
@@ -180,6 +182,7 @@ def test_a_number_in_the_interval_is_reproduced(thousand):
     assert [(cell.table, cell.method, cell.ours, cell.published, cell.verdict) for cell in found.cells] == [
         ("1", "Original", 0.3, 0.296, REPRODUCED), ("1", "BDTR", 0.39, 0.399, REPRODUCED),
         ("5", "Original", 0.3, 0.296, REPRODUCED), ("5", "BDTR", 0.39, 0.399, REPRODUCED),
+        ("figure 1", "Original", 0.3, 0.296, REPRODUCED),
     ]  # fmt: skip
     ours = found.cells[1]
     half = 1.96 * (0.39 * 0.61 / 1_000) ** 0.5
@@ -188,7 +191,7 @@ def test_a_number_in_the_interval_is_reproduced(thousand):
     assert ours.p == pytest.approx(1e-4), "90 questions more and none less; 9,999 sign patterns"
     assert ours.p_holm == pytest.approx(2e-4), "in two tables"
     assert found.cells[0].p is None, "static is not compared with itself"
-    assert found.counts() == {REPRODUCED: 4, DIFFERS: 0, NOT_COMPARABLE: 0, NOT_MEASURED: 169}
+    assert found.counts() == {REPRODUCED: 5, DIFFERS: 0, NOT_COMPARABLE: 0, NOT_MEASURED: CELLS - 5}
 
 
 @pytest.mark.usefixtures("comparable")
@@ -250,13 +253,13 @@ def test_what_has_no_place_is_said(tmp_path, label, settings, data):
     assert f"on {data}: no place for {label}" in found.notes[-1]
     for shown in (found._repr_html_(), repr(found)):
         assert "No number of these has a place" in shown and "no place for" in shown
-    assert tables("bdtr", [run]).counts()[NOT_MEASURED] == 173
+    assert tables("bdtr", [run]).counts()[NOT_MEASURED] == CELLS
 
 
 @pytest.mark.usefixtures("comparable")
 def test_a_figure_without_its_data_set_is_not_compared_strictly(tmp_path):
-    run = written(tmp_path / "run", {"hipporag2": {}}, {"hipporag2": {"recall@100": [1] * 1_000}}, questions=THOUSAND,
-                  data=MUSIQUE)  # fmt: skip
+    scores = {"hipporag2": {"recall@100": [1] * 950 + [0] * 50}}
+    run = written(tmp_path / "run", {"hipporag2": {}}, scores, questions=THOUSAND, data=MUSIQUE)
     (cell,) = compare(run).cells
     assert (cell.table, cell.published, cell.verdict) == ("figure 4a", 0.95, NOT_COMPARABLE)
     assert cell.why == ("the figure does not name its data set; MuSiQue is assumed; printed as about",)
@@ -272,7 +275,7 @@ def test_several_runs_stand_side_by_side_and_are_asked_for_the_claims(thousand, 
     assert [(cell.ours, cell.verdict) for cell in both] == [(0.28, DIFFERS), (0.42, NOT_COMPARABLE)]
     (check,) = [one for one in found.measured.checks if one.name.startswith("BDTR is best")]
     assert not check.holds and "RAPTOR Original 0.3 ≥ BDTR 0.28 (musique, em)" in check.value
-    assert len(found.cells) == 173 + 2, "two cells have a second number"
+    assert len(found.cells) == CELLS + 2, "two cells have a second number"
     assert "bdtr, low" in repr(found) and "bdtr, high" in repr(found), "one row each"
 
 
@@ -282,11 +285,12 @@ def test_several_runs_stand_side_by_side_and_are_asked_for_the_claims(thousand, 
 def test_the_command_line_prints_tables_and_json(tmp_path):
     runner = CliRunner()
     plain = runner.invoke(app, ["tables"])
-    assert plain.exit_code == 0 and "RAPTOR     BDTR      0.598" in plain.output and "173 not measured" in plain.output
+    assert plain.exit_code == 0 and f"{CELLS} not measured" in plain.output
+    assert "RAPTOR     BDTR      0.598" in plain.output
     run = written(tmp_path / "run", {"raptor": {}}, {"raptor": {"em": [1, 0, 0, 0]}}, engine="rules",
                   data={"name": "musique-train-100", "fingerprint": ""})  # fmt: skip
     said = json.loads(runner.invoke(app, ["tables", "--paper", "bdtr", "--run", str(run.folder), "--json"]).stdout)
-    assert said["counts"] == {REPRODUCED: 0, DIFFERS: 0, NOT_COMPARABLE: 2, NOT_MEASURED: 171}
+    assert said["counts"] == {REPRODUCED: 0, DIFFERS: 0, NOT_COMPARABLE: 3, NOT_MEASURED: CELLS - 3}
     (cell,) = [one for one in said["cells"] if one["ours"] is not None and one["table"] == "5"]
     assert (cell["ours"], cell["published"], cell["n"]) == (0.25, 0.296, len(QUESTIONS))
     assert said["claims"]["checks"] and said["inconsistencies"]
@@ -299,7 +303,7 @@ def test_the_same_folders_give_the_same_tables(thousand):
     run = thousand({"raptor": 300}, {"raptor": {}})
     first, second = tables("bdtr", [run]), tables("bdtr", [run.folder])
     assert first == second and first.frame().equals(second.frame())
-    assert first.frame()["verdict"].value_counts()[REPRODUCED] == 2
+    assert first.frame()["verdict"].value_counts()[REPRODUCED] == 3
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
@@ -325,23 +329,72 @@ def test_nothing_in_them_is_acted_upon(text):
 def test_what_is_not_measured_is_counted_alike_whether_it_is_shown_or_not(thousand):
     run = thousand({"raptor": 300}, {"raptor": {}})
     whole, measured = tables("bdtr", [run]), compare(run)
-    assert measured.counts() == whole.counts() and whole.counts()[NOT_MEASURED] == 171
-    assert len(measured.cells) == 2 and "171 not measured" in repr(measured)
+    assert measured.counts() == whole.counts() and whole.counts()[NOT_MEASURED] == CELLS - 3
+    assert len(measured.cells) == 3 and f"{CELLS - 3} not measured" in repr(measured)
     assert sum(measured.counts().values()) == len(whole.cells)
 
 
-def test_a_printed_number_stands_for_all_that_round_to_it(thousand, monkeypatch):
-    """All of a thousand answers wrong: no variation, and 0.000 is printed for all below 0.0005."""
+@pytest.fixture
+def printed(monkeypatch):
+    """`printed(value, **columns)`: Table 1 prints this number for RAPTOR on MuSiQue, and its cell is compared."""
     monkeypatch.setattr("workbench.experiments.tables.differences", lambda *_: iter(()))
     monkeypatch.setattr("workbench.experiments.tables.CLAIMS", {})
     source = paper("bdtr")
-    assert source.rounding["1", "em"] == 0.0005 and source.rounding["1", "f1"] == 0.00005
-    printed = source.printed.copy()
-    for value, verdict in ((0.0, REPRODUCED), (0.0005, REPRODUCED), (0.002, DIFFERS)):
-        here = (printed["table"] == "1") & (printed["backbone"] == "RAPTOR") & (printed["method"] == "Original")
-        printed.loc[here & (printed["data"] == "musique") & (printed["measure"] == "em"), "value"] = value
-        changed_paper = replace(source, printed=printed.copy())
-        monkeypatch.setattr("workbench.experiments.tables.published.paper", lambda _, one=changed_paper: one)
+
+    def compared(run, value, **columns):
+        frame = source.printed.copy()
+        here = (frame["table"] == "1") & (frame["backbone"] == "RAPTOR") & (frame["method"] == "Original")
+        for name, one in {"value": value, **columns}.items():
+            frame.loc[here & (frame["data"] == "musique") & (frame["measure"] == "em"), name] = one
+        changed_paper = replace(source, printed=frame)
+        monkeypatch.setattr("workbench.experiments.tables.published.paper", lambda _: changed_paper)
         monkeypatch.setitem(changed_paper.__dict__, "rounding", source.rounding)
-        run = thousand({"raptor": 0}, {"raptor": {}}, str(value))
-        assert next(cell for cell in compare(run).cells if cell.table == "1").verdict == verdict
+        return next(cell for cell in compare(run).cells if cell.table == "1")
+
+    return compared
+
+
+def test_a_printed_number_stands_for_all_that_round_to_it(thousand, printed):
+    assert paper("bdtr").rounding["1", "em"] == 0.0005 and paper("bdtr").rounding["1", "f1"] == 0.00005
+    run = thousand({"raptor": 300}, {"raptor": {}})
+    high = printed(run, 0.3).high
+    assert printed(run, high + 0.0004).verdict == REPRODUCED
+    assert printed(run, high + 0.0006).verdict == DIFFERS
+
+
+def test_a_verdict_compares_intervals(thousand, printed):
+    """Where the paper prints how certain it is, its interval and ours must overlap."""
+    run = thousand({"raptor": 300}, {"raptor": {}})
+    alone, wide = printed(run, 0.35), printed(run, 0.35, plus_minus=0.03)
+    assert (alone.verdict, wide.verdict) == (DIFFERS, REPRODUCED)
+    assert (wide.published_low, wide.published_high) == pytest.approx((0.3195, 0.3805))
+    assert wide.published_low <= wide.high < alone.published_low
+    assert printed(run, 0.35, plus_minus=0.01).verdict == DIFFERS
+
+
+@pytest.mark.parametrize(("n", "right", "why"), [
+    (2, 2, "too few questions for an interval: 2, it takes 20"),
+    (2, 1, "too few questions for an interval: 2, it takes 20"),
+    (19, 9, "too few questions for an interval: 19, it takes 20"),
+    (1_000, 0, "no interval: all 1,000 questions have the same value"),
+    (1_000, 1_000, "no interval: all 1,000 questions have the same value"),
+])  # fmt: skip
+@pytest.mark.usefixtures("comparable")
+def test_without_an_interval_there_is_no_verdict(tmp_path, n, right, why):
+    scores = {"raptor": {"em": [float(at < right) for at in range(n)]}}
+    run = written(tmp_path / "run", {"raptor": {}}, scores, questions=THOUSAND[:n], data=MUSIQUE)
+    found = compare(run)
+    for cell in found.cells:
+        assert (cell.verdict, cell.why, cell.low, cell.high) == (NOT_COMPARABLE, (why,), None, None)
+    assert "[no interval] ?" in repr(found) and "no interval" in found._repr_html_()
+
+
+@pytest.mark.usefixtures("comparable")
+def test_the_table_says_what_is_corrected(thousand):
+    run = thousand({"raptor": 300, "bdtr": 380}, {"raptor": {}, "bdtr": OVER_RAPTOR})
+    found = compare(run)
+    tests = sum(cell.p is not None for cell in found.cells)
+    note = f"p is that of one test, p_holm is corrected over the {tests} cells that have one; intervals are not."
+    assert tests > 1 and note in found.notes
+    for shown in (repr(found), found._repr_html_()):
+        assert note in shown and "95 % interval of this cell, not corrected for several" in shown

@@ -316,6 +316,8 @@ def test_each_condition_that_differs_is_named(ask, change, why):
      "extractions: made by openai:gpt-4o, there gpt-4o-mini"),
     (_set("extractions", made_by=["openie.jsonl (gpt-4o-mini)"]),
      "extractions: brought by the data (openie.jsonl (gpt-4o-mini)), which do not say their prompts"),
+    (_set("extractions", made_by=["curated, by hand"]), "extractions: brought by the data (curated, by hand)"),
+    (_set("method", engine="worked:meridian#7000ef98"), "replies written by hand, not a model"),
     (_set("extractions", made_by=None), "extractions: brought by the data, which do not say who wrote them"),
     (_set("extractions", failures=12), "extractions: 12 requests failed"),
     (_drop("layers", "extractions"), "extractions: the run does not say who wrote them"),

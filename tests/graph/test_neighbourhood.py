@@ -13,7 +13,7 @@ from small import index_of, stated
 
 import workbench as wb
 from workbench.errors import SettingError
-from workbench.graph.neighbourhood import KINDS, Subgraph, among, row_of
+from workbench.graph.neighbourhood import KINDS, Subgraph, among, row_of, spelling
 
 CLOSE = 5 / 35**0.5  # cosine of `a b c d` and `b c d`
 
@@ -38,7 +38,7 @@ def test_neighbours_by_hop_the_strongest_ties_first(tiny_index):
     assert by_hop(found)[1] == ["river aldra", "quell town hall", "p2", "p3"]
     # p3 is tied to the river and the hall, orsby to the river twice; the hall is near "the quell town hall".
     assert by_hop(found)[2] == ["orsby", "p1", "p5", "the quell town hall"]
-    assert found.name == "lake mira"
+    assert found.name == "Lake Mira"
     assert found.left_out == 0
     assert [node.degree for node in found.nodes[:3]] == [4, 6, 3]
     assert {node.value for node in found.nodes} == {None}
@@ -46,7 +46,7 @@ def test_neighbours_by_hop_the_strongest_ties_first(tiny_index):
 
 def test_hop_zero_is_the_start_alone(tiny_index):
     (node,) = wb.neighbourhood(tiny_index, "orsby", hops=0).nodes
-    assert node == (3, "phrase", "orsby", "orsby", 0, 7, None)
+    assert node == (3, "phrase", "orsby", "Orsby", 0, 7, None)
 
 
 @pytest.mark.parametrize(
@@ -93,17 +93,46 @@ def test_synonyms_below_the_threshold_are_no_edges(tiny_index):
 
 def test_the_limit_keeps_the_strongest_and_counts_the_others(tiny_index):
     found = wb.neighbourhood(tiny_index, "lake mira", hops=2, limit=3)
-    assert by_hop(found) == {0: ["lake mira"], 1: ["river aldra", "quell town hall"]}
-    # Of the first hop p2 and p3; of the second, which is met from the two that stayed: orsby, p1, p5, the hall's twin.
-    assert found.left_out == 6
-    assert wb.neighbourhood(tiny_index, "lake mira", hops=2, limit=6).left_out == 3
+    assert by_hop(found) == {0: ["lake mira"], 1: ["river aldra"], 2: ["orsby"]}  # one place for each hop
+    # Of the first hop the hall, p2 and p3; of the second, which is met from the river alone: p1 and p5.
+    assert found.left_out == len(met_from(tiny_index, "river aldra", "lake mira")) - 3
+    one = wb.neighbourhood(tiny_index, "lake mira", hops=1, limit=3)
+    assert by_hop(one) == {0: ["lake mira"], 1: ["river aldra", "quell town hall"]} and one.left_out == 2
+
+
+def test_what_a_hop_leaves_of_its_share_goes_to_the_others(tiny_index):
+    """Four nodes are one hop away and four two hops; of six places beside the start each hop has three."""
+    found = by_hop(wb.neighbourhood(tiny_index, "lake mira", hops=2, limit=7))
+    assert [len(found[hop]) for hop in (0, 1, 2)] == [1, 3, 3]
+    near = wb.neighbourhood(tiny_index, "orsby", hops=1)
+    assert len(wb.neighbourhood(tiny_index, "orsby", hops=1, limit=len(near))) == len(near)
+    more = by_hop(wb.neighbourhood(tiny_index, "lake mira", hops=2, limit=8))
+    assert [len(more[hop]) for hop in (0, 1, 2)] == [1, 3, 4]
+
+
+def met_from(index, *names: str) -> set[str]:
+    """The nodes within one hop of any of these."""
+    return {node.name for name in names for node in wb.neighbourhood(index, name).nodes}
+
+
+def test_a_phrase_is_labelled_as_the_passages_spell_it(tiny_index):
+    labels = {node.name: node.label for node in wb.neighbourhood(tiny_index, "lake mira", hops=2).nodes}
+    assert labels["quell town hall"] == "Quell Town Hall" and labels["river aldra"] == "River Aldra"
+    assert labels["p3"] == "Lake Mira"
+
+
+def test_the_spelling_that_most_triples_have_wins(tmp_path):
+    spelt = {"x": "Mc-Gee", "y": "mc gee", "z": "mc gee"}
+    index = index_of(tmp_path, {name: [(words, "is", name)] for name, words in spelt.items()})
+    assert spelling(index, index.facts.phrase_row["mc gee"]) == "mc gee"
+    assert spelling(index, index.facts.phrase_row["x"]) == "x"
 
 
 def test_a_passage_as_start(tiny_index):
     found = wb.neighbourhood(tiny_index, "p3")
     assert by_hop(found) == {0: ["p3"], 1: ["lake mira", "quell town hall", "river aldra"]}
     assert found.name == "Lake Mira"  # its title
-    assert [(node.kind, node.label) for node in found.nodes[:2]] == [("passage", "Lake Mira"), ("phrase", "lake mira")]
+    assert [(node.kind, node.label) for node in found.nodes[:2]] == [("passage", "Lake Mira"), ("phrase", "Lake Mira")]
 
 
 def test_a_passage_without_a_title_is_labelled_by_its_text(tiny, tiny_encoder, tmp_path):
@@ -121,7 +150,7 @@ def test_a_passage_without_a_fact_is_alone(tiny_index):
 def test_several_starts_of_every_sort(tiny_index):
     found = wb.neighbourhood(tiny_index, ["orsby", "p8", np.int64(0), 3], hops=0)
     assert by_hop(found) == {0: ["orsby", "p8", "lake mira"]}  # row 3 is orsby again
-    assert found.name == "orsby, Fog, lake mira"
+    assert found.name == "Orsby, Fog, Lake Mira"
     assert by_hop(wb.neighbourhood(tiny_index, ["orsby", "p8", "quell"], limit=2)) == {0: ["orsby", "p8"]}
     assert len(wb.neighbourhood(tiny_index, [])) == 0
 
@@ -248,11 +277,10 @@ def test_what_holds_for_any_neighbourhood(tmp_path_factory, data, stated):
     assert whole == wb.neighbourhood(index, start, limit=10_000, **chosen)
     assert wb.neighbourhood(index, whole.nodes[0].name, limit=10_000, **chosen) == whole
 
-    rows: list[int] = []
     for limit in range(1, len(whole) + 2):
         part = wb.neighbourhood(index, start, limit=limit, **chosen)
         assert len(part) == min(limit, len(whole))
-        assert [node.row for node in part.nodes][: len(rows)] == rows  # a larger limit only adds
+        assert [node.hop for node in part.nodes] == sorted(node.hop for node in part.nodes)
         rows = [node.row for node in part.nodes]
         assert 0 <= part.left_out <= len(whole) - len(part)
         assert (part.left_out > 0) == (len(part) < len(whole))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tiny import CountingEncoder, TinyEncoder, TinyEngine, files, same_content
 
+import workbench as wb
 from workbench.data import Dataset
 from workbench.encoding import Encoder
 from workbench.errors import DataError, IndexFault, SettingError
@@ -108,6 +109,26 @@ def test_weights_worked_out_by_hand(tiny_index, a, b, overwrite, added):
     for merge, expected in (("overwrite", overwrite), ("sum", added)):
         assert weight(tiny_index, a, b, merge) == pytest.approx(expected, abs=1e-6)
         assert weight(tiny_index, b, a, merge) == pytest.approx(expected, abs=1e-6)
+
+
+def test_two_spellings_of_a_fact_in_one_passage_count_twice_in_the_released_code(tiny_index):
+    """It drops repeated triples before it normalises them: p2 has one in capitals as well."""
+    facts = tiny_index.facts
+    assert [facts.facts[row] for row in facts.respelled(tiny_index.extractions.records)] == [
+        ("river aldra", "flows into", "lake mira")
+    ]
+    spelled = tiny_index.graph_of_spellings
+    change = (spelled.weights() - tiny_index.graph.weights()).tocoo()
+    rows = {facts.phrase_row["river aldra"], facts.phrase_row["lake mira"]}
+    assert {*change.row.tolist()} == {*change.col.tolist()} == rows and change.data.tolist() == [2.0, 2.0]
+    walks = {name: wb.method(f"hipporag2[profile={name}]", tiny_index).graph for name in ("released", "paper")}
+    assert walks["released"] is spelled and walks["paper"] is tiny_index.graph
+
+
+def test_the_same_triple_twice_counts_once_everywhere(tiny, tmp_path):
+    twice = tuple(replace(one, triples=(*dict.fromkeys(one.triples[:1]), *one.triples[:1])) for one in tiny.extractions)
+    index = build(replace(tiny, extractions=twice), tmp_path)
+    assert index.facts.respelled(index.extractions.records) == [] and index.graph_of_spellings is index.graph
 
 
 def test_a_synonym_found_from_one_end_replaces_half_of_a_relation(tiny, tmp_path):

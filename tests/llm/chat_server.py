@@ -30,10 +30,12 @@ Answer = tuple[int, dict[str, str], Any]
 
 
 class ChatServer:
-    """Listens until `stop`. `seen` are the requests in the order of arrival, `most` the most in flight at once."""
+    """Listens until `stop`. `seen` are the requests in the order of arrival, `most` the most in flight at once; `get`
+    answers what is only looked up, by its path, and `looked` are these paths."""
 
-    def __init__(self, answer: Callable[[dict], Answer]):
+    def __init__(self, answer: Callable[[dict], Answer], get: Callable[[str], Answer] | None = None):
         self.answer, self.seen, self.most = answer, [], 0
+        self.get, self.looked = get or (lambda path: error(404)), []
         self._now, self._lock = 0, threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads, self._server.block_on_close = True, False
@@ -72,7 +74,13 @@ def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked |= {"authorization": self.headers["Authorization"], "path": self.path}
-            status, headers, body = chat.take(asked)
+            self._send(*chat.take(asked))
+
+        def do_GET(self) -> None:
+            chat.looked.append(self.path)
+            self._send(*chat.get(self.path))
+
+        def _send(self, status: int, headers: dict, body: Any) -> None:
             sent, length = (body.sent, 10_000) if isinstance(body, Cut) else (_bytes(body), len(_bytes(body)))
             if isinstance(body, Cut) and not sent:
                 return

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from chat_server import ChatServer
 
-from workbench.llm import engine
+from workbench.llm import engine, negotiation
 from workbench.llm.chat import ChatEngine
 
 
@@ -17,6 +17,7 @@ def _bare_environment(monkeypatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    negotiation.forget()  # a port may be one of an earlier test's server
     # Reading the machine's certificates takes 40 ms per client, and nothing here is encrypted.
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
 
@@ -26,8 +27,8 @@ def serve() -> Iterator[Callable[..., ChatServer]]:
     """`serve(answer)` starts a server, which ends with the test."""
     servers: list[ChatServer] = []
 
-    def start(answer) -> ChatServer:
-        servers.append(ChatServer(answer))
+    def start(answer, get=None) -> ChatServer:
+        servers.append(ChatServer(answer, get))
         return servers[-1]
 
     yield start

@@ -132,7 +132,7 @@ def test_half_a_character_is_mended_on_both_ways(serve, ask):
 DEEP = "[" * 100_000
 CHOICE = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": '{"names": []}'}}
 HOSTILE = {
-    "HTTP 400": (error(400, "too long"), "HTTP 400.*too long.*structured="),
+    "HTTP 400": (error(400, "too long"), "HTTP 400.*too long"),
     "html": ((200, {"Content-Type": "text/html"}, "<html><script>alert(1)</script></html>"), "not a chat completion"),
     "not json": ((200, {}, "<html>"), "not a chat completion"),
     "not utf-8": ((200, {}, b'{"choices": "\xff\xfe"}'), "not a chat completion"),
@@ -149,7 +149,7 @@ HOSTILE = {
     "choice null": ((200, {}, {"choices": [None]}), "not a chat completion"),
     "no message": ((200, {}, {"choices": [{"index": 0}]}), "not a chat completion"),
     "message text": ((200, {}, {"choices": [{"message": "x"}]}), "not a chat completion"),
-    "content list": (completion([{"type": "text", "text": "x"}]), "content is a list"),
+    "content list": (completion([{"type": "image", "url": "x"}]), "content is a list"),
     "content number": (completion(5), "content is a int"),
     "content null": (completion(None), "empty"),
     "content empty": (completion("", finish="length"), "empty and was cut for length"),
@@ -282,7 +282,7 @@ def test_an_interrupt_ends_the_run_and_drops_what_has_not_begun(serve, ask):
 
 @pytest.mark.parametrize("spec", ["", "rule", "gpt-4o", "Rules"])
 def test_an_unknown_engine_names_the_known_ones(spec):
-    with pytest.raises(SettingError, match=r"rules, openai:<model>.*local:<file>.* or replay:<file>"):
+    with pytest.raises(SettingError, match=r"rules, openai:<model>.*local:<file>.* replay:<file> or worked"):
         engine(spec)
 
 

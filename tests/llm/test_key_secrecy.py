@@ -31,6 +31,13 @@ def echo(asked: dict) -> str:
 
 ECHOES = {
     "answer": (NAMES, lambda asked: completion(echo(asked))),
+    "reasoning": (NAMES, lambda asked: completion(echo(asked), reasoning_content=echo(asked))),
+    "reasoning in the text": (SAID, lambda asked: completion(f"<think>{echo(asked)}</think>Answer: x")),
+    "reasoning alone": (NAMES, lambda asked: completion(None, "length", reasoning=echo(asked))),
+    "an argument refused": (
+        NAMES,
+        lambda asked: completion(echo(asked)) if "seed" not in asked else error(400, f"seed is unknown: {echo(asked)}"),
+    ),
     "text": (SAID, lambda asked: completion(f"Answer: {echo(asked)}")),
     "finish reason": (NAMES, lambda asked: completion(echo(asked), finish=echo(asked))),
     "unreadable": (NAMES, lambda asked: completion(f"no: {echo(asked)[1:]}")),

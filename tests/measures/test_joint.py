@@ -84,7 +84,7 @@ texts = st.text(st.sampled_from("ab19 .,_-'é°東\n") | st.sampled_from("theTHE
 def test_containment_is_that_of_normalised_texts(answer, gold):
     found = contains(answer, gold)
     assert found == any(contains(answer, [right]) for right in gold)
-    if any(exact_match(answer, [right]) for right in gold):
+    if normalised(answer) and any(exact_match(answer, [right]) for right in gold):
         assert found
     if found:
         assert any(normalised(right) and normalised(right) in normalised(answer) for right in gold)

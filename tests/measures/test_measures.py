@@ -1,6 +1,7 @@
 """Measures by hand, and against each other; their docstrings are run as well."""
 
 import doctest
+from math import log2
 
 import pytest
 from hypothesis import given
@@ -73,6 +74,16 @@ def test_relations_between_ranking_measures(ranking, gold, k):
     assert (ndcg.ndcg(ranking, gold, k) > 0) == (value > 0)
 
 
+@pytest.mark.parametrize("ranking", [["p", "p", "p"], ["x", "p", "p"], ["p", "p", "q", "q"]])
+def test_a_repeated_id_gains_once(ranking):
+    """An HotpotQA corpus has pages twice, and a method of one's own may repeat a passage."""
+    first = ranking.index("p") + 1
+    ideal = 1 + 1 / log2(3)
+    second = 1 / log2(ranking.index("q") + 2) if "q" in ranking else 0
+    assert ndcg.ndcg(ranking, ["p", "q"], 10) == pytest.approx((1 / log2(first + 1) + second) / ideal)
+    assert ndcg.ndcg(ranking, ["p"], 10) <= 1
+
+
 @pytest.mark.parametrize(
     ("answer", "gold", "em_", "f1_"),
     [
@@ -80,7 +91,9 @@ def test_relations_between_ranking_measures(ranking, gold, k):
         ("Eiffel", ["Eiffel Tower"], 0, 2 / 3),
         ("Paris", ["London", "paris"], 1, 1),
         ("", ["Paris"], 0, 0),
-        ("the", ["a"], 0, 0),  # nothing is left of either: no match
+        ("the", ["a"], 1, 1),  # nothing is left of either, and there is an answer
+        ("The The", ["the the"], 1, 1),
+        ("", ["the"], 0, 0),  # an abstention
         ("Anne Anne", ["Anne"], 0, 2 / 3),  # bags, not sets
         ("yes", ["no"], 0, 0),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from statistics import fmean, pstdev
 
 import pytest
@@ -286,6 +287,51 @@ def test_the_reader_reads_what_was_selected(index):
     assert len(wb.reader("direct").context(found).passages) == found.selected
     fair = bdtr(index, engine, max_docs=5).retrieve(QUESTION, 20)
     assert len(wb.reader("direct").context(fair).passages) == fair.selected == 5
+
+
+def test_a_final_set_that_is_cut_to_k_says_so(index):
+    engine = scripted(verify=lambda value: {"documents": list(range(1, 8))})
+    found = bdtr(index, engine).retrieve(QUESTION, 6)
+    assert found.selected == 6 and re.search(r"the final set of \d+ passages is cut to k=6", found.fallback)
+    assert bdtr(index, engine).retrieve(QUESTION, 30).fallback is None
+
+
+# -- the chain, together with the last thoughts (section 3.2) ---------------------------------------------------------
+
+
+def test_a_joint_chain_comes_with_the_last_thoughts_before_their_search(index):
+    engine = scripted(concluding_thoughts=THOUGHTS | CHAIN | {"chain": "Joint."})
+    method = bdtr(index, engine, chain="joint")
+    found = method.retrieve(QUESTION, 30)
+    assert [name for name, _ in engine.asked] == ["dual_thoughts", "concluding_thoughts"] + ["verify"] * 2
+    assert {name for name, _ in engine.asked} <= set(method.steps) and "reasoning_chain" not in method.steps
+    assert engine.inputs("concluding_thoughts")[0].before == (tuple(THOUGHTS.values()),)
+    assert {value.chain for value in engine.inputs("verify")} == {"Joint."}
+    (chain,) = found.trace.find("reasoning chain")
+    assert chain.outputs["chain"] == "Joint." and chain.outputs["bridges"] == ["Alderby"]
+    assert found.passages[0].item.id == BRIDGE and found.fallback is None
+
+
+def test_a_joint_chain_that_failed_is_made_of_the_thoughts(index):
+    engine = scripted(concluding_thoughts="the model refused")
+    method = bdtr(index, engine, chain="joint", iterations=1)
+    found = method.retrieve(QUESTION, 5)
+    assert engine.inputs("verify")[0].steps == (QUESTION, f"{QUESTION} p1")
+    assert "the reasoning chain failed: the model refused" in found.fallback
+    assert "dual_thoughts" not in method.steps
+
+
+def test_thoughts_by_hand_bring_no_chain(index):
+    engine = scripted()
+    found = bdtr(index, engine, chain="joint", iterations=1).given([Thought(THOUGHTS, tuple(THOUGHTS.items()))])
+    assert found.retrieve(QUESTION, 30).fallback is None
+    assert [name for name, _ in engine.asked] == ["reasoning_chain"] + ["verify"] * 2
+
+
+@pytest.mark.parametrize("settings", [{"iterations": 0}, {"bgec": False}])
+def test_a_joint_chain_needs_a_last_round_and_a_calibration(index, settings):
+    with pytest.raises(SettingError, match=r"chain=joint .* should be after"):
+        bdtr(index, scripted(), chain="joint", **settings)
 
 
 def test_prompts_cut_long_documents_of_the_verifier_alone():

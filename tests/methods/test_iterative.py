@@ -130,9 +130,17 @@ def test_without_rounds_it_is_the_static_system(tiny_index, method, spec):
         assert (found.passages, found.scale, found.fallback) == (static.passages, static.scale, static.fallback)
 
 
+def test_a_query_is_the_whole_draft(tiny_index):
+    """A cut to 64 tokens would lose the answer of IRGS, which comes last."""
+    reasoning = "The river flows on " * 40
+    backbone, _, evidence = run("irgs", tiny_index, generated(reasoning, "Lake Mira"), generated())
+    assert backbone.asked[1].endswith("Lake Mira") and tokens.count(backbone.asked[1]) > 160
+    assert "shortened" not in evidence.trace.find("think")[0].outputs
+
+
 def test_a_long_thought_is_cut_to_its_first_64_tokens_and_the_trace_says_so(tiny_index):
     long = "The river flows on " * 40
-    backbone, _, evidence = run("ircot", tiny_index, long, "So the answer is: Mira")
+    backbone, _, evidence = run("ircot", tiny_index, long, "So the answer is: Mira", query_tokens=64)
     assert long.startswith(backbone.asked[1]) and tokens.count(backbone.asked[1]) == 64
     first = evidence.trace.find("think")[0]
     assert first.outputs["texts"] == {"thought": long}  # recorded as it was said
@@ -249,7 +257,7 @@ def test_why_the_backbone_fell_back_is_told_for_every_round(tiny_index):
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_backbone_is_a_method_or_its_spec(tiny_index, spec):
-    inner = "hipporag2[filter=identity,damping=0.4]"
+    inner = "hipporag2[damping=0.4]"
     written = wb.method(f"{spec}[backbone={inner}]", tiny_index)
     handed = wb.method(spec, tiny_index, backbone=wb.method(inner, tiny_index))
     assert written.label == handed.label == f"{spec}[backbone={inner}]"

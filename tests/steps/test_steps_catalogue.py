@@ -113,6 +113,7 @@ MAKE = {
     "generation": lambda text: generation.Input(text, ((text, text),)),
     "directions": lambda text: directions.Input(text, ((text, text),), (text,)),
     "dual_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
+    "concluding_thoughts": lambda text: dual_thoughts.Input(text, ((text, text),), ((text, text),)),
     "reasoning_chain": lambda text: reasoning_chain.Input(text, ((text, text),), (text,)),
     "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
     "find_names": lambda text: find_names.Input(text, text),

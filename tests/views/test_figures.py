@@ -13,6 +13,7 @@ from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Subgraph
 from workbench.records import Evidence, Passage, ranked
 from workbench.views.figures import degree_figure, graph_figure, ranking_figure, recall_figure, walk_figure
+from workbench.views.graph import graph_drawing
 
 TEXTS = [
     CONTROL,
@@ -104,17 +105,28 @@ def test_another_kind_of_file_is_refused(tiny_index, tmp_path):
         degree_figure(tiny_index.graph).save(tmp_path / "graph.txt")
 
 
-def test_a_graph_figure_shows_each_node_and_edge_once(tiny_index):
+def test_a_graph_figure_shows_each_mark_and_edge_once(tiny_index):
     found = wb.neighbourhood(tiny_index, "orsby")
+    drawing = graph_drawing(found)
     axes = graph_figure(found).figure.axes[0]
     lines, dots = axes.collections[:3], axes.collections[3:]
     assert [len(line.get_paths()) for line in lines] == [
-        sum(edge.kind == kind for edge in found.edges) for kind in ("relation", "synonym", "context")
+        sum(edge.style.name == name for edge in drawing.edges) for name in ("facts", "synonyms", "stated in")
     ]
     assert [len(part.get_offsets()) for part in dots] == [
-        sum(node.kind == kind for node in found.nodes) for kind in ("phrase", "passage")
+        sum(node.style == style for node in drawing.nodes) for style in drawing.node_styles
     ]
-    assert {text.get_text() for text in axes.texts} == {node.label for node in found.nodes}
+    written = {text.get_text() for text in axes.texts}
+    assert written <= {one.label for one in (*drawing.nodes, *drawing.edges)} and "Orsby" in written
+
+
+def test_labels_of_a_figure_do_not_meet(meridian_index):
+    hub = meridian_index.facts.phrases[int(meridian_index.graph.strength.argmax())]
+    picture = graph_figure(wb.neighbourhood(meridian_index, hub, hops=2, limit=40)).figure
+    boxes = [text.get_window_extent() for text in picture.axes[0].texts]
+    assert len(boxes) > 15
+    for at, box in enumerate(boxes):
+        assert not [one for one in boxes[:at] if box.shrunk(0.9, 0.6).overlaps(one.shrunk(0.9, 0.6))]
 
 
 def test_a_walk_figure_has_a_bar_for_each_passage_best_first(tiny_index):

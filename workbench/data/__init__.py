@@ -16,10 +16,9 @@ from workbench.data.registry import Catalogue, Known
 from workbench.data.sources import layouts
 from workbench.data.writing import write_folder
 from workbench.errors import DataError, SettingError
+from workbench.places import bundled
 
 BUNDLED = ("meridian", "meridian-anonymised")
-_HERE = Path(__file__).parent
-_PLACES = (_HERE / "bundled", _HERE.parents[1] / "data")  # an installed package; a checkout
 
 __all__ = [
     "BUNDLED",
@@ -53,8 +52,8 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
     name, sample = sampling.parse(str(data), BUNDLED)
     if name in BUNDLED:
         _no_options(data, options)
-        bundled = read_folder(next(place / name for place in _PLACES if (place / name).is_dir()), name=name)
-        return registry.drawn(bundled, sample) if sample else bundled
+        found = read_folder(bundled(name), name=name)
+        return registry.drawn(found, sample) if sample else found
     if entry := registry.find(str(data)):
         return registry.load_entry(entry, offline, **options)
     path = Path(data).expanduser()
@@ -89,11 +88,11 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
 
 def datasets() -> Catalogue:
     """Every named data set: counts, licence, source, and whether it is on this machine."""
-    bundled = tuple(
+    ours = tuple(
         Known(name, "bundled corpus", len(data.passages), len(data.questions), None, "MIT", "bundled", str(data.folder))
         for name, data in ((name, load(name)) for name in BUNDLED)
     )
-    return registry.datasets(bundled)
+    return registry.datasets(ours)
 
 
 def _with_questions(data: Dataset, folder: Path) -> Dataset:

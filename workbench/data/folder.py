@@ -42,7 +42,8 @@ class Dataset(Record):
 
     `triples` are a ready graph, with or without a corpus; `origin` records the source of everything. `profiles` are the
     descriptions of entities and relations from an imported index; `left_out` lists what could not be imported. `schema`
-    defines the types and relations of the graph or the triples.
+    defines the types and relations of the graph or the triples. `extraction` names the one of the `offers` that the
+    extractions and profiles are, if they are one (`data/curated.py`).
     """
 
     name: str
@@ -56,6 +57,13 @@ class Dataset(Record):
     profiles: Profiles | None = None
     left_out: tuple[str, ...] = ()
     schema: Schema | None = None
+    extraction: str | None = None
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Names of the extractions that `Index.build(data, extraction=…)` takes: `curated` where there is a gold
+        graph."""
+        return ("curated",) if self.graph is not None else ()
 
     @property
     def fingerprint(self) -> str:

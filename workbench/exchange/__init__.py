@@ -1,4 +1,5 @@
-"""Read indexes of other GraphRAG systems; write GraphML and CSV. `docs/exchange.md` lists what is imported.
+"""Read indexes of other GraphRAG systems; write GraphML and CSV. Read and write rankings and gold as TREC files; write
+traces as OpenInference spans. `docs/exchange.md` lists what is imported.
 
 data = exchange.read("output")                       # the format is recognised
 index = wb.Index.build(data)                         # no engine: reuses the paid extraction
@@ -17,8 +18,13 @@ from workbench.data.folder import Dataset
 from workbench.errors import DataError, SettingError
 from workbench.exchange import gfmrag, hipporag, lightrag, msgraphrag, own, youtu
 from workbench.exchange.export import to_csv, to_graphml, write
+from workbench.exchange.openinference import to_openinference
+from workbench.exchange.trec import Ranked, read_qrels, read_run, to_qrels, to_trec
 
-__all__ = ["FORMATS", "Format", "read", "recognise", "to_csv", "to_graphml", "write"]
+__all__ = [
+    "FORMATS", "Format", "Ranked", "read", "read_qrels", "read_run", "recognise", "to_csv", "to_graphml",
+    "to_openinference", "to_qrels", "to_trec", "write",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def to_graphml(index: Index, path: str | Path, *, text: bool = True) -> Path:
         raise DataError(
             "some passages differ only in characters of their ids that XML cannot hold; export a CSV folder"
         )
-    with _replacing(path) as file:
+    with replacing(path) as file:
         file.write('<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
         for of, keys in (("node", NODE), ("edge", EDGE)):
             for key, kind in keys.items():
@@ -134,7 +134,7 @@ def to_csv(index: Index, folder: str | Path) -> list[Path]:
     written = []
     for name, (header, rows) in tables.items():
         written.append(folder / f"{name}.csv")
-        with _replacing(written[-1]) as file:
+        with replacing(written[-1]) as file:
             writer = csv.writer(file)
             writer.writerow(header)
             writer.writerows([_cell(value) for value in row] for row in rows)
@@ -155,11 +155,11 @@ def to_youtu(index: Index, path: str | Path) -> list[Path]:
             raise DataError(
                 f"the passage id {passage.id!r} has a tab or a line break, which end an id in {chunks.name}"
             )
-    with _replacing(chunks) as file:
+    with replacing(chunks) as file:
         for passage in index.passages.passages:
             text = json.dumps({"title": passage.title, "text": passage.text}, ensure_ascii=False)
             file.write(f"id: {passage.id}\tChunk: {text}\n")
-    with _replacing(path) as file:
+    with replacing(path) as file:
         json.dump(list(_youtu_edges(index)), file, ensure_ascii=False, indent=1)
     return [path, chunks]
 
@@ -259,7 +259,7 @@ def _xml(text: str) -> str:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[TextIO]:
+def replacing(path: Path) -> Iterator[TextIO]:
     """A new file that replaces the old one when the block ends without an error."""
     part = path.with_name(path.name + ".part")
     path.parent.mkdir(parents=True, exist_ok=True)

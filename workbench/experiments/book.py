@@ -109,7 +109,7 @@ class Book:
     def __init__(self, standing: Standing):
         self.standing, self.folder = standing, standing.folder
         for name in ("traces", "contexts"):
-            (self.folder / name).mkdir(exist_ok=True)
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
         for torn in self.folder.rglob("*.tmp"):
             torn.unlink()
         self.aside = self._put_aside() if standing.stale else None
@@ -173,6 +173,12 @@ class Book:
                     path.unlink()
         Run(self.folder).save_summaries()
 
+    def keep(self, name: str, said: Iterable[str]) -> None:
+        """Write what became known while the rows were made into the configuration, beside what earlier calls wrote."""
+        if known := sorted({*self.standing.config.get(name, ()), *said}):
+            self.standing.config[name] = known
+            write_json(self.folder / "run.json", self.standing.config)
+
     def _mend(self) -> None:
         """Remove the torn last line of a killed process, and the timings of rows that it did not write."""
         read_rows(self.folder / "results.jsonl", mend=True)
@@ -229,6 +235,7 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
         return None
     differing = [name for name in FIXED if before.get(name) != asked[name]]
     if not differing:
+        differing += list(_other_seeds(before, asked))
         differing += ["data"] if before["data"]["name"] != asked["data"]["name"] else []
         ours, theirs = ((one["reading"] or {}).get("engine") for one in (asked, before))
         differing += [f"the reader's engine: {theirs}, now {ours}"] if ours != theirs else []
@@ -240,6 +247,20 @@ def check_same(folder: Path, asked: Mapping[str, Any]) -> dict | None:
             "this one"
         )
     return before
+
+
+def _other_seeds(before: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+    """Engines of both that are asked with another seed; without a word, it is 0."""
+    were, are = (one.get("seeds", {}) for one in (before, asked))
+    both = {*_engines(before)} & {*_engines(asked)}
+    for name in sorted(both):
+        if (was := were.get(name, [0])) != (now := are.get(name, [0])):
+            yield f"the seed of {name}: {', '.join(map(str, was))}, now {', '.join(map(str, now))}"
+
+
+def _engines(config: Mapping[str, Any]) -> Iterator[str]:
+    parts = [*config["methods"].values(), config.get("reading"), config.get("judging")]
+    yield from (name for part in parts if part for name in (part.get("engine") or "").split(", ") if name)
 
 
 def locked(folder: Path) -> AbstractContextManager[None]:
@@ -298,12 +319,20 @@ def _merged(before: Mapping, asked: Mapping, questions: Iterable[Question], left
     """The configuration of a run with its earlier and its requested parts."""
     stays = {name: one for name, one in before["methods"].items() if name not in left_out}
     merged = {
-        **asked,
+        **{name: value for name, value in asked.items() if name not in ("seeds", "repeats")},
         "methods": {**stays, **asked["methods"]},
         "judging": asked["judging"] or before["judging"],
         "measures": {**before["measures"], **asked["measures"]},
+        **_grown("seeds", {**before.get("seeds", {}), **asked.get("seeds", {})}, {}),
+        **_grown("repeats", max(before.get("repeats", 1), asked.get("repeats", 1)), 1),
+        **({"sent": before["sent"]} if "sent" in before else {}),
     }
     return summed(merged, questions)
+
+
+def _grown(name: str, value: Any, usual: Any) -> dict[str, Any]:
+    """An entry of a configuration that has it only where it says something."""
+    return {} if value == usual else {name: value}
 
 
 def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[str]:
@@ -342,4 +371,5 @@ def default_name(config: Mapping[str, Any]) -> str:
     engines = [config["reading"] and config["reading"]["engine"], *(m["engine"] for m in config["methods"].values())]
     models = sorted({engine for engine in engines if engine and engine != "rules"})
     shared = {name: config[name] for name in (*FIXED, "data")}
+    shared |= {"seeds": config["seeds"]} if "seeds" in config else {}
     return f"{config['data']['name']}-{key_of(**shared, engines=models)}"

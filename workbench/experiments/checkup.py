@@ -48,8 +48,8 @@ class Components(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Checkup(Record):
-    """`measured`: numbers by name. `isolated`: ids of the first passages that state no fact. `warnings`: what looks
-    wrong, why it matters, and what to do."""
+    """`facts_by`: who extracted the facts. `measured`: numbers by name. `isolated`: ids of the first passages that
+    state no fact. `warnings`: what looks wrong, why it matters, and what to do."""
 
     name: str
     measured: dict[str, float]
@@ -57,6 +57,7 @@ class Checkup(Record):
     components: tuple[Components, ...]
     isolated: tuple[str, ...]
     warnings: tuple[str, ...]
+    facts_by: tuple[str, ...] = ()
 
     def beside_published(self) -> pd.DataFrame:
         """This graph's counts and ratios next to those of published graphs; NaN if a source does not state them."""
@@ -114,6 +115,7 @@ def checkup(index: Index) -> Checkup:
         components,
         tuple(passages[row].id for row in silent[:SHOWN]),
         tuple(_warnings(measured, hubs, components, index.manifest["layers"]["extractions"].get("failures", 0))),
+        index.facts_by,
     )
 
 

@@ -1,14 +1,16 @@
-"""Why a number of a run is not comparable with one of a paper: what differs, and what either side leaves open. The
-paper's conditions are data (`published/<paper>.toml`); `differences` holds a run against all of them, for every paper
-alike. Nothing unknown passes for equal."""
+"""The conditions under which a number of a run and one of a paper were made: what is the same, what differs, and what
+either side leaves open. The paper's conditions are data (`published/<paper>.toml`); `conditions` holds a run against
+all of them, for every paper alike, and `differences` are its sentences. Nothing unknown passes for equal."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.data.curated import BY_HAND
 from workbench.index.journal import signed_by
+from workbench.llm.engine import no_model
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.settings import defaults
@@ -18,7 +20,27 @@ if TYPE_CHECKING:
     from workbench.experiments.tables import Measured
 
 Terms = Mapping[str, Any]
-UNSAID = "there it is not said"
+UNSAID, SILENT = "there it is not said", "the run does not say"
+SOURCES = "the source's"  # prompts
+EMPTY = "(empty)"
+SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
+
+
+class Condition(NamedTuple):
+    """A condition on both sides, in words; "" where a side does not say it. `why`: the sentence for a number that is
+    not comparable because of it, "" if both sides agree. `open`: a side says only a part of it."""
+
+    name: str
+    theirs: str
+    ours: str
+    why: str = ""
+    open: bool = False
+
+    @property
+    def state(self) -> str:
+        if not self.why:
+            return SAME
+        return UNKNOWN if self.open or not (self.theirs and self.ours) else DIFFERS
 
 
 def model_of(name: str) -> str:
@@ -61,120 +83,149 @@ def of_data(terms: Any, data: str) -> Any:
     return terms.get(data) if isinstance(terms, Mapping) else terms
 
 
+def conditions(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
+    """Every condition of the number of a measure, side by side. It is comparable with the paper's if all are the
+    same."""
+    for group in CONDITIONS:
+        yield from group(one, terms, measure)
+
+
 def differences(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     """The reasons why the number of a measure is not comparable with the paper's, in words; none if every condition is
     known on both sides and agrees."""
-    for condition in CONDITIONS:
-        yield from condition(one, terms, measure)
+    return (condition.why for condition in conditions(one, terms, measure) if condition.why)
+
+
+def _held(name: str, theirs: str, ours: str, equal: bool, says: str = "", what: str = "") -> Condition:
+    """A condition with the usual sentence; `says` is what the sentence has for ours, `what` for the name."""
+    there = f"there {theirs}" if theirs else UNSAID
+    return Condition(name, theirs, ours, "" if equal else f"{what or name}: {says or ours or SILENT}, {there}")
 
 
 # -- models -----------------------------------------------------------------------------------------------------------
 
 
-def _models(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _models(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """Those of the method's Steps, of the reader and of the judge."""
-    yield from _engine("model", one.described, _expected(one, terms, "method"))
+    yield from _engine("model", one.described, expected_of(one.place.model, terms, "method"))
     if measure in terms["reader"]["of"]:
-        yield from _engine("reader's model", one.reading, _expected(one, terms, "reader"))
+        yield from _engine("reader's model", one.reading, expected_of(one.place.model, terms, "reader"))
     if measure in terms["reader"].get("judged", ()):
-        judges, ours = _expected(one, terms, "judge"), one.run.judge
-        if ours is None or model_of(ours) not in judges:
-            yield f"judge: {ours or 'none'}, {_there(judges)}"
+        judges, ours = expected_of(one.place.model, terms, "judge"), one.run.judge
+        yield _held("judge", _first(judges), ours or "none", ours is not None and model_of(ours) in judges)
 
 
-def _expected(one: Measured, terms: Terms, part: str) -> tuple[str, ...]:
-    """Names of the model of the index, the method, the reader or the judge; empty where the paper does not say it."""
+def expected_of(row: Sequence[str], terms: Terms, part: str) -> tuple[str, ...]:
+    """Names of the model of the index, the method, the reader or the judge; empty where the paper does not say it.
+    `row`: those of the row's own model."""
     names = named(terms["engines"].get(part, ()))
-    return tuple(one.place.model) if names == ("row",) else names
+    return tuple(row) if names == ("row",) else names
 
 
-def _engine(what: str, part: Mapping[str, Any], expected: Sequence[str]) -> Iterator[str]:
+def _engine(what: str, part: Mapping[str, Any], expected: Sequence[str]) -> Iterator[Condition]:
+    there = _first(expected)
     if "engine" not in part:
-        yield f"{what}: the run does not say, {_there(expected)}"
+        yield _held(what, there, "", False)
     for engine in filter(None, (part.get("engine") or "").split(", ")):
-        if engine == "rules":
-            yield "rules, not a model" if what == "model" else f"{what}: rules, {_there(expected)}"
-        elif model_of(engine) not in expected:
-            yield f"{what}: {engine}, {_there(expected)}"
+        if (by := no_model(engine)) and what == "model":
+            yield Condition(what, there or "a model", by, f"{by}, not a model")
+        else:
+            yield _held(what, there, by or engine, not by and model_of(engine) in expected)
 
 
-def _there(names: Sequence[str]) -> str:
-    """The first of the names of one model."""
-    return f"there {names[0]}" if names else UNSAID
+def _first(names: Sequence[str]) -> str:
+    """The first of the names of one model; "" where the paper does not say it."""
+    return names[0] if names else ""
 
 
-def _encoder(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _encoder(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """Of a method that has one."""
     ours, expected = one.described.get("encoder"), one.place.encoder
     if expected == "":
         return
-    names = named(expected or ())
-    if ours is None:
-        yield f"encoder: the run does not say, {_there(names)}"
-    elif (model := model_of(ours)) not in names:
-        known = model.partition("[")[0] in names
-        yield f"encoder: {ours}, {f'there its settings are not said ({names[0]})' if known else _there(names)}"
+    names, model = named(expected or ()), model_of(ours or "")
+    if ours is not None and model not in names and model.partition("[")[0] in names:
+        why = f"encoder: {ours}, there its settings are not said ({names[0]})"
+        yield Condition("encoder", names[0], ours, why, open=True)
+    else:
+        yield _held("encoder", _first(names), ours or "", ours is not None and model in names)
 
 
 # -- questions, corpus, index -----------------------------------------------------------------------------------------
 
 
-def _data(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _data(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     config = one.run.config
-    yield from one.place.why
-    if config["data"]["name"] != (expected := terms["data"][one.place.data]):
-        yield f"split and corpus: {config['data']['name']}, there {expected}"
+    yield from (Condition("row", "", "", why) for why in one.place.why)
+    name, expected = config["data"]["name"], terms["data"][one.place.data]
+    yield _held("split and corpus", expected, name, name == expected)
     n = config["questions"]["n"] if one.place.hops is None else len(one.rows)
-    if n != (there := of_data(terms["questions"], one.place.data)):
-        yield f"questions: {n:,}, {_number_there(there)}"
-    ours, theirs = one.layers.get("passages", {}).get("passages"), of_data(terms["passages"], one.place.data)
-    if ours != theirs or theirs is None:
-        yield f"passages: {'the run does not say' if ours is None else f'{ours:,}'}, {_number_there(theirs)}"
+    yield _counted("questions", n, of_data(terms["questions"], one.place.data))
+    corpus = one.layers.get("passages", {}).get("passages")
+    yield _counted("passages", corpus, of_data(terms["passages"], one.place.data))
 
 
-def _number_there(there: int | None) -> str:
-    return UNSAID if there is None else f"there {there:,}"
+def _counted(what: str, ours: int | None, theirs: int | None) -> Condition:
+    """A number on both sides, None where it is not said."""
+    said = ("" if number is None else f"{number:,}" for number in (theirs, ours))
+    return _held(what, *said, ours == theirs is not None)
 
 
-def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _layers(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """Who wrote the layers, and with which settings."""
-    expected = _expected(one, terms, "index")
+    expected = expected_of(one.place.model, terms, "index")
     for kind in one.place.written:
-        layer = one.layers.get(kind, {"made_by": ()})
-        makers = layer.get("made_by")
-        if makers is None:
-            yield f"{kind}: brought by the data, which do not say who wrote them"
-        elif not makers:
-            yield f"{kind}: the run does not say who wrote them"
-        elif any(_by_rules(maker) for maker in makers):
-            yield f"{kind}: made by rules, not by a model"
-        for maker in makers or ():
-            yield from () if _by_rules(maker) else _maker(kind, maker, expected, terms["prompts"]["source"])
-        if failed := layer.get("failures"):
-            yield f"{kind}: {failed:,} requests failed"
+        yield from _written(kind, one.layers.get(kind, {"made_by": ()}), expected, terms["prompts"]["source"])
     for kind, layer in one.layers.items():
         yield from _settings(f"{kind}.", layer.get("settings", {}), terms["layers"].get(kind, {}))
+
+
+def _written(
+    kind: str, layer: Mapping[str, Any], expected: Sequence[str], source: Sequence[str]
+) -> Iterator[Condition]:
+    makers, made = layer.get("made_by"), f"{kind}: made by"
+    if makers is None:
+        yield Condition(made, _first(expected), "", f"{kind}: brought by the data, which do not say who wrote them")
+    elif not makers:
+        yield Condition(made, _first(expected), "", f"{kind}: the run does not say who wrote them")
+    elif any(_by_rules(maker) for maker in makers):
+        yield Condition(made, _first(expected) or "a model", "rules", f"{kind}: made by rules, not by a model")
+    for maker in makers or ():
+        yield from () if _by_rules(maker) else _maker(kind, maker, expected, source)
+    if failed := layer.get("failures"):
+        yield Condition(f"{kind}: failed requests", "none", f"{failed:,}", f"{kind}: {failed:,} requests failed")
 
 
 def _by_rules(maker: str) -> bool:
     return maker.partition(" ")[0] == "rules"
 
 
-def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[str]:
+def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[Condition]:
+    if maker == BY_HAND:
+        yield Condition(f"{kind}: made by", _first(expected), maker, f"{kind}: brought by the data ({maker})")
+        return
     if not (signed := signed_by(maker)):
-        yield f"{kind}: brought by the data ({maker}), which do not say their prompts"
+        why = f"{kind}: brought by the data ({maker}), which do not say their prompts"
+        yield Condition(f"{kind}: prompts", SOURCES, "", why)
         return
     engine, steps = signed
-    if model_of(engine) not in expected:
-        yield f"{kind}: made by {engine}, {_there(expected)}"
-    if ours := [step for step in steps.split(", ") if step not in source]:
-        yield f"{kind}: prompts are ours ({', '.join(ours)}), there the source's"
+    made = f"{kind}: made by"
+    yield _held(made, _first(expected), engine, model_of(engine) in expected, f"made by {engine}", kind)
+    yield _wording(f"{kind}: prompts", steps.split(", "), [one for one in steps.split(", ") if one not in source])
+
+
+def _wording(name: str, asked: Sequence[str], ours: Sequence[str]) -> Condition:
+    """Of the Steps that were asked, those whose wording is not known to be the source's."""
+    if not ours:
+        return Condition(name, SOURCES, ", ".join(asked))
+    said = f"ours ({', '.join(ours)})"
+    return Condition(name, SOURCES, said, f"{name} are {said}, there {SOURCES}")
 
 
 # -- method -----------------------------------------------------------------------------------------------------------
 
 
-def _method(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _method(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """The settings of the method and of its backbone, and the weights on which they run."""
     known, place = terms.get("settings", {}), one.place
     ours = {key: value for key, value in one.described["settings"].items() if key != "backbone" or not place.under}
@@ -182,20 +233,22 @@ def _method(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
     said = {key: value for key, value in said.items() if key != "backbone"}  # the row's own
     yield from _settings("", ours, said)
     if missing := [f"{key}={value}" for key, value in said.items() if key not in ours]:
-        yield f"{', '.join(missing)}: the run does not say"
+        yield Condition("other settings", ", ".join(missing), "", f"{', '.join(missing)}: {SILENT}")
     if place.under:
         name, settings, asked = place.under
         yield from _settings("backbone's ", settings, known.get(name, {}) | asked)
 
 
-def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[str]:
-    """What differs, one by one, and in one line what the paper does not say."""
+def _settings(prefix: str, ours: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[Condition]:
+    """One by one those that the paper says, and as one those that it does not."""
     for key, value in ours.items():
-        of_checkpoint = key == "checkpoint"  # its commit is no part of the name that a paper gives
-        if key in said and not same(str(value).partition("@")[0] if of_checkpoint else value, said[key]):
-            yield f"{prefix}{key}: {value}, there {said[key]}"
-    if unsaid := [f"{prefix}{key}={value}" for key, value in ours.items() if key not in said]:
-        yield f"{', '.join(unsaid)}: {UNSAID}"
+        if key in said:
+            of_checkpoint = key == "checkpoint"  # its commit is no part of the name that a paper gives
+            equal = same(str(value).partition("@")[0] if of_checkpoint else value, said[key])
+            yield _held(f"{prefix}{key}", str(said[key]) or EMPTY, str(value) or EMPTY, equal)
+    if unsaid := [f"{key}={value}" for key, value in ours.items() if key not in said]:
+        listed = ", ".join(f"{prefix}{one}" for one in unsaid)
+        yield Condition(f"{prefix}other settings", "", ", ".join(unsaid), f"{listed}: {UNSAID}")
 
 
 def _depths(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
@@ -204,51 +257,59 @@ def _depths(one: Measured, terms: Terms, measure: str) -> dict[str, Any]:
     return {key: value for key, value in asked.items() if key in one.described["settings"]}
 
 
-def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """How deep the ranking goes, and which questions count."""
-    config, rows = one.run.config, one.rows
+    config, rows = one.run.config, one.every
     at = re.search(r"@(\d+)", measure)
     depth = max(int(at[1]) if at else 0, _asked_of(terms, measure).get("k", 0), terms.get("k", 0))
-    if config["k"] < depth:
-        yield f"k: {config['k']} passages ranked, there at least {depth}"
-    if config["budget"] is not None:
-        yield f"budget: {config['budget']:,} tokens of passages, there none"
+    deep = f"k: {config['k']} passages ranked, there at least {depth}" * (config["k"] < depth)
+    yield Condition("passages ranked", f"at least {depth}" if depth else "any number", f"{config['k']}", deep)
+    budget = "none" if config["budget"] is None else f"{config['budget']:,} tokens of passages"
+    yield _held("budget", "none", budget, budget == "none")
     if one.place.name in terms.get("whole", ()):
-        yield from _final_set(rows, config["k"])
-    if (defined := len(one.scores(measure))) < (asked := len(one.counted(measure))):
-        yield f"{measure}: undefined for {asked - defined:,} of {asked:,} questions"
-    if len(one.run.rows) < (whole := config["questions"]["n"] * len(one.run.methods)):
-        yield f"unfinished: {len(one.run.rows):,} of {whole:,} questions asked"
-    if failed := sum(row["failure"] is not None for row in rows):
-        yield f"failures: {failed:,} questions broke and count as 0"
+        yield _final_set(rows, config["k"])
+    counted, scored = len({row["question_id"] for row in one.counted(measure)}), len(one.scores(measure))
+    undefined = f"{measure}: undefined for {counted - scored:,} of {counted:,} questions" * (scored < counted)
+    yield Condition("the measure is defined for", "all questions", f"{scored:,} of {counted:,}", undefined)
+    done, whole = len(one.run.rows), config["questions"]["n"] * len(one.run.methods)
+    unfinished = f"unfinished: {done:,} of {whole:,} questions asked" * (done < whole)
+    if not unfinished and (found := one.run.asked(one.label)) < one.run.repeats:
+        unfinished = f"unfinished: every question was asked {found} times, {one.run.repeats} repeats are asked for"
+    yield Condition("asked", "all questions", f"{done:,} of {whole:,}" if unfinished else "all questions", unfinished)
+    failed = sum(row["failure"] is not None for row in rows)
+    broke = f"failures: {failed:,} questions broke and count as 0" * bool(failed)
+    yield Condition("failures", "none", f"{failed:,} questions" if failed else "none", broke)
     if failed := sum("failed" in (row.get("fallback") or "") for row in rows):
-        yield f"fallback: a request failed for {failed:,} questions"
+        why = f"fallback: a request failed for {failed:,} questions"
+        yield Condition("fallbacks", "none", f"{failed:,} questions", why)
 
 
-def _final_set(rows: Sequence[Mapping[str, Any]], k: int) -> Iterator[str]:
+def _final_set(rows: Sequence[Mapping[str, Any]], k: int) -> Condition:
     """A method whose final set has a size of its own must not be cut to k."""
+    what = "size of the final set"
     if any(row.get("selected") is None for row in rows):
-        yield "size of the final set: the run does not say"
-    elif cut := sum(row["selected"] >= k for row in rows):
-        yield f"size of the final set: cut to the {k} passages ranked for {cut:,} questions, there whole"
+        return Condition(what, "whole", "", f"{what}: {SILENT}")
+    cut = sum(row["selected"] >= k for row in rows)
+    ours = f"cut to the {k} passages ranked for {cut:,} questions" if cut else "whole"
+    return _held(what, "whole", ours, not cut)
 
 
 # -- reader, prompts, measure -----------------------------------------------------------------------------------------
 
 
-def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     expected = terms["reader"]
     if measure not in expected["of"]:
         return
     name, given = parse_spec(one.run.config["reader"] or "none")
-    if name not in (names := named(expected["name"])):
-        yield f"reader: {name}, there {names[0]}"
-    else:
+    names = named(expected["name"])
+    yield _held("reader", name if name in names else names[0], name, name in names)
+    if name in names:
         given = {**defaults(READERS[name]), **given}
     asked = {**expected["asked"], **_asked_of(terms, measure), **(one.place.reading or {})}
     for key, value in _asked_of(terms, measure).items():
         if key not in given:
-            yield f"reader's {key}: the run does not say, there {value}"
+            yield _held(f"reader's {key}", str(value), "", False)
     free = {*expected.get("free", ()), *(["prompt"] if one.place.data in expected.get("own_prompt", ()) else [])}
     if asked.get("route"):
         free.add("prompt")  # the router chooses it
@@ -257,18 +318,19 @@ def _reader(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
             continue
         if key == "compress" and asked.get(key, "none") != "none":
             yield from _compression(value, asked[key], terms["compression"])
-        elif key not in asked or not same(value, asked[key]):
-            yield f"reader's {key}: {value}, {f'there {asked[key]}' if key in asked else UNSAID}"
-    if (deep := given.get("k")) and "k" not in free and deep > one.run.config["k"]:
-        yield f"k: {one.run.config['k']} passages ranked, and the reader reads {deep}"
+        else:
+            said = str(asked[key]) or EMPTY if key in asked else ""
+            yield _held(f"reader's {key}", said, str(value) or EMPTY, key in asked and same(value, asked[key]))
+    if (deep := given.get("k")) and "k" not in free and deep > (ranked := one.run.config["k"]):
+        why = f"k: {ranked} passages ranked, and the reader reads {deep}"
+        yield Condition("passages for the reader", f"{deep}", f"{ranked}", why)
 
 
-def _compression(ours: str | None, name: str, asked: Mapping[str, Any]) -> Iterator[str]:
+def _compression(ours: str | None, name: str, asked: Mapping[str, Any]) -> Iterator[Condition]:
     made, given = parse_spec(str(ours or "none"))
-    if made != name:
-        yield f"reader's compress: {made}, there {name}"
-        return
-    yield from _settings(f"{name}'s ", {**defaults(COMPRESSORS[name]), **given}, asked)
+    yield _held("reader's compress", str(name), made, made == name)
+    if made == name:
+        yield from _settings(f"{name}'s ", {**defaults(COMPRESSORS[name]), **given}, asked)
 
 
 def _asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:
@@ -276,31 +338,35 @@ def _asked_of(terms: Terms, measure: str) -> Mapping[str, Any]:
     return terms.get("measured", {}).get(measure, {}).get("asked", {})
 
 
-def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     parts = [one.described, *([one.reading] if measure in terms["reader"]["of"] else [])]
     parts += [one.run.config.get("judging") or {}] if measure in terms["reader"].get("judged", ()) else []
     if any("prompts" not in part for part in parts):
-        yield "prompts: the run does not say"
-    asked = [prompt for part in parts for prompt in part.get("prompts", {}).items()]
-    if ours := dict.fromkeys(step for step, wording in asked if wording not in terms["prompts"]["source"]):
-        yield f"prompts are ours ({', '.join(ours)}), there the source's"
+        yield Condition("prompts", SOURCES, "", f"prompts: {SILENT}")
+    asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
+    if asked:
+        source = terms["prompts"]["source"]
+        ours = dict.fromkeys(step for step, wording in asked if wording not in source)
+        yield _wording("prompts", list(dict.fromkeys(step for step, _ in asked)), list(ours))
 
 
-def _measure(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _measure(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     ours = one.place.ours(measure)
-    if differs := terms.get("measures", {}).get(ours):
-        yield f"{ours}: {differs}"
-    for rule in terms.get("rules", ()):  # what holds for some rows only
-        if ours in rule["of"] and rule["model"] in one.place.model:
-            yield f"{ours}: {rule['says']}"
+    says = [terms.get("measures", {}).get(ours, "")]
+    says += (  # what holds for some rows only
+        rule["says"] for rule in terms.get("rules", ()) if ours in rule["of"] and rule["model"] in one.place.model
+    )
+    known = [Condition("measure", measure, f"{ours}: {one}", f"{ours}: {one}") for one in says if one]
+    yield from known or [Condition("measure", measure, f"{ours}")]
 
 
-def _unsaid(one: Measured, terms: Terms, measure: str) -> Iterator[str]:
+def _unsaid(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """What else the paper leaves open of the method, its backbone and the data."""
     place, open_ = one.place, terms.get("unsaid", {})
     parts = (place.name, place.under[0] if place.under else "", place.data)
     if unsaid := [one for part in parts for one in open_.get(part, ())]:
-        yield f"{UNSAID}: {'; '.join(unsaid)}"
+        listed = "; ".join(unsaid)
+        yield Condition(f"left open: {listed}", "", "as the workbench does it", f"{UNSAID}: {listed}")
 
 
 CONDITIONS = (_models, _encoder, _data, _layers, _method, _ranking, _reader, _prompts, _measure, _unsaid)

@@ -21,19 +21,21 @@ from workbench import measures as measures_
 from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, SettingError
-from workbench.experiments import identity
+from workbench.experiments import fitting, identity
 from workbench.experiments.book import Book, Parts, Standing, default_name, locked
 from workbench.experiments.retrieved import Retrieved
-from workbench.experiments.run import FORMAT, Run, summed
+from workbench.experiments.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
 from workbench.index.index import Index, versions
 from workbench.llm.engine import Engine, break_off, engine
-from workbench.llm.meter import collect
+from workbench.llm.meter import Meter, collect
+from workbench.llm.repeat import repeating
 from workbench.llm.step import Usage
 from workbench.measures import Measure
 from workbench.methods import Method
+from workbench.methods.base import CUT_TO_K
 from workbench.places import home
 from workbench.reading.base import Reader
-from workbench.reading.render import Context, joined, render
+from workbench.reading.render import Context, joined, unread
 from workbench.records import Answer, Evidence, Proof, Question, Reading, record_of
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
@@ -50,6 +52,7 @@ class Settings(TypedDict, total=False):
     trace: str
     workers: int | None
     judge: Engine | str | None
+    repeats: int
 
 
 def evaluate(
@@ -65,6 +68,7 @@ def evaluate(
     workers: int | None = None,
     limit: int | None = None,
     judge: Engine | str | None = None,
+    repeats: int = 1,
     progress: bool | tqdm = True,
 ) -> Run:
     """Run every method (and the reader, if given) over the questions, and return the requested part of the run.
@@ -85,30 +89,58 @@ def evaluate(
     `judge` is the engine that decides the answers which the heuristic of `accuracy:thesis` leaves open; it adds this
     measure, `judged` and `judge_unknown`. Without a judge, `accuracy:thesis` is measured, and named, as
     `accuracy:heuristic`. Coverage is measured on the retrieved context, from which the reader starts, before any
-    compression (`reader.contexts(evidence).retrieved`); without a reader, on all ranked passages."""
+    compression (`reader.contexts(evidence).retrieved`); without a reader, on the context that the method lays out
+    itself, else on all ranked passages.
+
+    With `repeats`, every question is asked so many times, each time with another seed: that of the engine, then 1 more,
+    2 more. They are one run, which can be stopped in any of them and grow from few to many; `run.scores` gives the mean
+    of the repeats of each question. A method that asks no model, with a reader and a judge that do not, is asked once:
+    its repeats cannot differ."""
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
+        raise SettingError(
+            f"repeats={repeats!r}; it should be a whole number from 1 on: how often each question is asked"
+        )
     questions, methods = asked_for(questions, methods, limit, by="evaluate")
     if measures is None:
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
         of_reader = measures_.of_reader(reader.label) if reader else ()
         measures = [*measures_.DEFAULT, *of_reader, *(measures_.NODES if of_nodes else ())]
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
-    config = plan.config(questions)
+    fitting.check(plan.methods, plan.reader, plan.judge)
+    config = plan.config(questions, repeats)
     folder = Path(out or home() / "runs" / default_name(config))
     workers = workers or plan.workers
-    with locked(folder):
-        book = Book(Standing.of(folder, config, plan.parts, questions))
-        jobs = book.standing.missing(questions, methods)
-        with book.open() as add, _bar(progress, len(questions) * len(methods), jobs) as bar:
-            unjudged = plan.unjudged(book, questions)
-            for outcome in in_order(lambda row: plan.judge_again(row, book), unjudged, workers, plan.close):
-                add(*outcome)
-            for outcome in in_order(lambda job: plan.ask(*job), jobs, workers, plan.close):
-                add(*outcome)
-                bar.update()
-        plan.score_again(book)
-        book.close()
+    notes: list[str] = []
+    with locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
+        for number in range(max(repeats, _kept(folder))):
+            part, ask = plan.repeated(number), questions if number < repeats else []
+            _skip(bar, len(ask) * (len(methods) - len(part.methods)))  # the first stands for them
+            if part.methods:
+                asked = config if not number else part.config(questions)
+                standing = Standing.of(repeat_folder(folder, number), asked, part.parts, questions)
+                notes += part.fill(standing, ask, workers, bar)
+        if number:  # the summaries are of all repeats
+            Run(folder).save_summaries()
     ids = [question.id for question in questions]
-    return Run(folder, methods=methods, questions=ids, measures=plan.measures, notes=book.notes)
+    asked = {"methods": methods, "questions": ids, "measures": plan.measures, "repeats": repeats}
+    return Run(folder, **asked, notes=(*notes, *plan.sent, *cut_to_k(Run(folder, **asked))))
+
+
+def cut_to_k(run: Run) -> Iterator[str]:
+    """For which methods a final set of passages, whose size they choose, did not fit into the k passages asked for."""
+    for name in run.methods:
+        mine = [row for row in run.rows if row["method"] == name]
+        if cut := sum(CUT_TO_K in (row["fallback"] or "") for row in mine):
+            yield (
+                f"{name}: the final set of {cut:,} of {len(mine):,} questions is {CUT_TO_K}={run.config['k']}; "
+                "evaluate with a larger k for the whole"
+            )
+
+
+def _kept(folder: Path) -> int:
+    """The number of repeats that a run has begun; they are measured, and put aside, with the first."""
+    begun = [int(one.parent.name) for one in (folder / REPEATS).glob("*/run.json") if one.parent.name.isdigit()]
+    return max(begun, default=0) + 1
 
 
 def asked_for(
@@ -152,12 +184,20 @@ class Attempt:
     @cached_property
     def texts(self) -> dict[str, str]:
         """File → text of the contexts that the row names."""
-        return {_file_of(one): one.text for one in (self.retrieved, self.shown)} if self.shown else {}
+        return {_file_of(one): one.text for one in (self.named, self.shown) if one}
+
+    @property
+    def named(self) -> Context | None:
+        """The retrieved context, if its text does not follow from the ranking: a reader, or the method itself, laid it
+        out."""
+        own = self.evidence is not None and self.evidence.context is not None
+        return self.retrieved if self.shown or own else None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The configuration of an evaluation. `config` returns it as JSON; `ask` runs one question."""
+    """The configuration of an evaluation, or of its repeat with the number `repeat`. `config` returns it as JSON; `ask`
+    runs one question, `fill` all that are missing."""
 
     methods: Mapping[str, Method]
     reader: Reader | None
@@ -166,6 +206,8 @@ class Plan:
     k: int
     budget: int | None
     trace: str
+    repeat: int = 0
+    first: Plan | None = None  # that of the first repeat
 
     @classmethod
     def of(
@@ -183,9 +225,40 @@ class Plan:
         chosen = _measurable(measures, reader, judge)
         return cls(methods, reader, judge, chosen, k or max(20, measures_.deepest(list(chosen))), budget, trace)
 
+    def repeated(self, number: int) -> Plan:
+        """The plan of a repeat, from 0: from 1 on, with the methods whose rows can differ."""
+        return replace(self, repeat=number, methods=self.varying, first=self) if number else self
+
+    @property
+    def varying(self) -> dict[str, Method]:
+        """The methods with whose rows a model has to do: by their Steps, the reader, or the judge."""
+        always = any(part and varies(part.description["engine"]) for part in (self.parts.reader, self.parts.judge))
+        return {
+            name: method
+            for name, method in self.methods.items()
+            if always or varies(self.parts.methods[name].description["engine"])
+        }
+
+    def fill(self, standing: Standing, questions: Sequence[Question], workers: int, bar: tqdm) -> tuple[str, ...]:
+        """Ask what is missing, judge and measure what was not; returns the notes."""
+        book = Book(standing)
+        jobs = standing.missing(questions, self.methods)
+        _skip(bar, len(questions) * len(self.methods) - len(jobs))
+        with book.open() as add:
+            unjudged = self.unjudged(book, questions)
+            for outcome in in_order(lambda row: self.judge_again(row, book), unjudged, workers, self.close):
+                add(*outcome)
+            for outcome in in_order(lambda job: self.ask(*job), jobs, workers, self.close):
+                add(*outcome)
+                bar.update()
+        self.score_again(book)
+        book.close()
+        book.keep("sent", self.sent)
+        return book.notes
+
     @cached_property
     def graph(self) -> Index | None:
-        return graph_of(self.methods)
+        return self.first.graph if self.first else graph_of(self.methods)
 
     @property
     def index(self) -> Index:
@@ -204,6 +277,18 @@ class Plan:
         return list({id(engine): engine for engine in engines if engine is not None}.values())
 
     @property
+    def seeds(self) -> dict[str, list[int]]:
+        """Engine → the seed that its requests carry, of engines that have one; several if two of one name differ."""
+        known = [(engine.name, engine.seed + self.repeat) for engine in self.engines if hasattr(engine, "seed")]
+        return {name: sorted({seed for of, seed in known if of == name}) for name in sorted({of for of, _ in known})}
+
+    @property
+    def sent(self) -> list[str]:
+        """How engines were asked otherwise than usual, because their endpoints do not take it, in words."""
+        known = {one.name: getattr(one, "sent", ()) for one in self.engines}
+        return [f"{name} was asked with {'; '.join(sent)}" for name, sent in known.items() if sent]
+
+    @property
     def workers(self) -> int:
         """The useful number of concurrent questions."""
         return max(getattr(engine, "workers", 1) for engine in self.retrieving)
@@ -211,7 +296,7 @@ class Plan:
     @cached_property
     def parts(self) -> Parts:
         """The identities that determine the rows."""
-        asking = source.units(render) if self.reader is None else {}  # the context of a row that nobody reads
+        asking = source.units(unread) if self.reader is None else {}  # the context of a row that nobody reads
         own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
         methods = {name: identity.of_method(method, asking) for name, method in own.items()}
         measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
@@ -226,12 +311,13 @@ class Plan:
         """The outcome of one question. Method and reader see its text only; its gold is used for scoring."""
         trace = Trace("ids" if self.trace == "off" else self.trace)  # the source of timings, even if it is not kept
         attempt = Attempt()
-        with collect() as usage, noting_reuse() as encoded:
+        with repeating(self.repeat), collect() as usage, noting_reuse() as encoded:
             self._attempt(attempt, question.question, name, trace)
             row = self._row(attempt, question, name)
             text_of = attempt.texts.__getitem__
             row["judge"] = self.ask_judge(question, self.outcome(row, question, text_of), trace)
         row["usage"] = usage.as_dict(seconds=False)
+        row |= _served(usage)
         self.score(row, question, text_of, self.parts.measures)
         reused = {"reused": True} if attempt.reused or any(encoded.values()) else {}
         timing = {"seconds": trace.seconds()} | reused
@@ -244,7 +330,7 @@ class Plan:
             attempt.reused = getattr(method, "holds", lambda *_: False)(question, self.k, self.budget, trace.level)
             attempt.evidence = method.retrieve(question, self.k, budget=self.budget, trace=trace)
             if self.reader is None:
-                attempt.retrieved = render(attempt.evidence)
+                attempt.retrieved = unread(attempt.evidence)
             else:
                 self._read(attempt, question, trace)
         except EngineError:
@@ -274,7 +360,7 @@ class Plan:
             "selected": evidence.selected if evidence else None,
             "nodes": list(evidence.nodes) if evidence else [],
             "context": _file_of(shown) if shown else None,
-            "retrieved": _file_of(retrieved) if shown else None,
+            "retrieved": _file_of(attempt.named) if attempt.named else None,
             "context_tokens": retrieved.tokens if retrieved else None,
             "read": len(shown.passages) if shown else None,
             "read_tokens": shown.tokens if shown else None,
@@ -355,12 +441,15 @@ class Plan:
         """An existing row with the judge's verdict."""
         question = book.standing.questions[row["question_id"]]
         trace = Trace("off") if self.trace == "off" else Run(book.folder).trace(row["question_id"], row["method"])
-        with collect() as usage:
+        with repeating(self.repeat), collect() as usage:
+            for engine_name, fingerprints in row.get("fingerprints", {}).items():
+                for fingerprint in fingerprints:
+                    usage.served(engine_name, fingerprint)
             for step, used in row["usage"].items():
                 if row["judge"] is None or step != judge_step.STEP.name:
                     usage.add(step, Usage(**used))
             judged = self.ask_judge(question, self.outcome(row, question, book.context), trace)
-        row = {**row, "judge": judged, "usage": usage.as_dict(seconds=False), "scored": None}
+        row = {**row, "judge": judged, "usage": usage.as_dict(seconds=False), **_served(usage), "scored": None}
         return Outcome(row, None, trace, {})
 
     def _retrieved(self, row: Mapping[str, Any], ranking: Sequence[str], text_of: Callable[[str], str]) -> str | None:
@@ -396,9 +485,10 @@ class Plan:
             span.set(verdict=verdict["verdict"], **({"failure": failure} if failure else {}))
         return {**verdict, "failure": failure, "key": identity.judged_key(self.parts.judge.key, question)}
 
-    def config(self, questions: Sequence[Question]) -> dict[str, Any]:
-        """Everything that determines the rows and their comparability with others."""
-        parts = self.parts
+    def config(self, questions: Sequence[Question], repeats: int = 1) -> dict[str, Any]:
+        """Everything that determines the rows and their comparability with others. `seeds` (engine → seed) and
+        `repeats` are there only if they say something."""
+        parts, seeds = self.parts, self.seeds
         config = {
             "format": FORMAT,
             "data": self.index.manifest["data"],
@@ -416,6 +506,8 @@ class Plan:
             "trace": self.trace,
             "versions": versions(*(engine.name for engine in self.engines)),
             "package": source.package_hash(),
+            **({"seeds": seeds} if any(one != [0] for one in seeds.values()) else {}),
+            **({"repeats": repeats} if repeats > 1 else {}),
         }
         return summed(config, questions)
 
@@ -500,12 +592,24 @@ def _named(measure: str | Measure) -> tuple[str, Measure]:
 
 
 @contextmanager
-def _bar(progress: bool | tqdm, total: int, missing: Sequence) -> Iterator[tqdm]:
+def _bar(progress: bool | tqdm, total: int) -> Iterator[tqdm]:
     """A new bar, or the given one, which also counts other work."""
-    done = total - len(missing)
     if not isinstance(progress, bool):
-        progress.update(done)
         yield progress
         return
-    with tqdm(total=total, initial=done, desc="evaluate", unit="question", disable=not progress) as bar:
+    with tqdm(total=total, desc="evaluate", unit="question", disable=not progress) as bar:
         yield bar
+
+
+def _skip(bar: tqdm, done: int) -> None:
+    """Count what exists already, without taking it for the pace of the rest."""
+    if not bar.disable:
+        bar.initial += done
+        bar.n += done
+        bar.refresh()
+
+
+def _served(usage: Meter) -> dict[str, dict[str, list[str]]]:
+    """`fingerprints`: engine → what its servers say of their configuration; nothing if none says it."""
+    found = {name: sorted(fingerprints) for name, fingerprints in sorted(usage.fingerprints.items())}
+    return {"fingerprints": found} if found else {}

@@ -97,10 +97,10 @@ class Grid(Record):
         """Every configuration against a baseline over the questions that both answered. The baseline is a reader (by
         default the first) with the same method, or one (reader, method) for all.
 
-        Columns: measure, reader, method, against, n, value, baseline, difference, low, high (95 % paired bootstrap), p
-        (paired randomisation test), mcnemar (its exact p, if all values are 0 or 1), p_holm (p corrected over the whole
-        table); read_tokens and against_tokens, the tokens that the two read: reading more can be an advantage by
-        itself."""
+        Columns: measure, reader, method, against, n, value, baseline, difference, low, high (95 % paired bootstrap of
+        one difference, not corrected), p (paired randomisation test), mcnemar (its exact p, if all values are 0 or 1),
+        p_holm (p corrected over the whole table); read_tokens and against_tokens, the tokens that the two read: reading
+        more can be an advantage by itself."""
         baseline = baseline or next(iter(self.readers))
         known = [(label, method) for label, run in self.runs.items() for method in run.methods]
         names = {baseline} if isinstance(baseline, tuple) else {(baseline, method) for method in self.methods}
@@ -111,14 +111,15 @@ class Grid(Record):
             for label, method in known:
                 against = baseline if isinstance(baseline, tuple) else (baseline, method)
                 if (label, method) != against and measure in self.runs[label].measures:
-                    ours, base = (self.runs[one].scores(measure, of) for one, of in ((label, method), against))
+                    ours, base = (self.runs[one].values(measure, of) for one, of in ((label, method), against))
                     if values := compared(ours, base):
                         read = (self._read(*one) for one in ((label, method), against))
                         rows.append({"measure": measure, "reader": label, "method": method,
                                      "against": " / ".join(against), **values,
                                      **dict(zip(("read_tokens", "against_tokens"), read))})  # fmt: skip
         frame = pd.DataFrame(rows)
-        return frame.assign(p_holm=holm(frame["p"].tolist())) if len(frame) else frame
+        by = [self.runs[row.reader].made_by(row.method) for row in frame.itertuples()]
+        return frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame
 
     def _read(self, reader: str, method: str) -> float | None:
         read = [row["read_tokens"] for row in self.runs[reader].rows if row["method"] == method]
@@ -144,7 +145,8 @@ def grid(
     index and engine; without `k` and `budget`, it reads at most `tokens` cl100k tokens, so that readers are compared
     over the same amount of text (None keeps each reader's default). `measures` are by default those of `evaluate`,
     those for all readers' settings, and those of the text read; `limit` and `settings` (k, budget, trace, workers,
-    judge) are those of `evaluate`.
+    judge, repeats) are those of `evaluate`. A repeat retrieves anew if a model is asked for that; all readers read its
+    evidence.
 
     The same call resumes a stopped grid and can add readers, methods, questions and measures. Changed rows are computed
     again, as in `evaluate`. Raises :class:`SettingError` for a label that denotes another reader in the folder."""
@@ -158,7 +160,7 @@ def grid(
         folders = _configured(folder, methods, built)
         cached = {name: Retrieved(method, folder / "retrieved") for name, method in methods.items()}
         runs: dict[str, Run] = {}
-        total = len(questions) * len(methods) * len(built)
+        total = len(questions) * len(methods) * len(built) * settings.get("repeats", 1)
         with tqdm(total=total, desc="grid", unit="answer", disable=not progress) as bar:
             for label, one in built.items():
                 bar.set_postfix_str(label, refresh=False)

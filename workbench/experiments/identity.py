@@ -15,6 +15,7 @@ from workbench.index.store import key_of
 from workbench.llm import parse
 from workbench.llm.engine import Engine
 from workbench.llm.step import Step
+from workbench.llm.wording import together
 from workbench.methods import Method
 from workbench.reading.base import Reader
 from workbench.records import Question
@@ -57,7 +58,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
     names = ("read", "contexts")
     units, prompts = _code(reader, reader.steps, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
-    prompts |= {step.name: f"{step.identity} {step.prompt_hash}" for step in getattr(reader, "reworded", ())}
+    prompts |= {step.name: step.wording for step in getattr(reader, "reworded", ())}
     description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
     return _identity(description, units)
 
@@ -114,11 +115,14 @@ def _code(
         roots += [] if "settings" in index.manifest["encoder"] else [type(index.encoder)]
     found = source.followed(*roots, names=names)
     steps = _steps(declared, (one for one in found.apart if isinstance(one, Step)))
+    engines = list(engines)
     answering = sorted({is_rules(engine) for engine in engines})  # a method and its backbone may have two engines
     asked = [(step, by_rules) for step in steps for by_rules in answering]
     units = found.units | (source.units(*(root for one in asked for root in _asked(*one))) if asked else {})
     units |= dict(_terms(*one) for one in asked)
-    return dict(sorted(units.items())), {step.name: f"{step.identity} {step.prompt_hash}" for step in steps}
+    prompts = {step.name: together(step, engines) for step in steps}
+    units |= {f"prompt of {name}": said for name, said in prompts.items() if " file " in said}
+    return dict(sorted(units.items())), prompts
 
 
 def _steps(declared: Iterable[str], met: Iterable[Step]) -> list[Step]:

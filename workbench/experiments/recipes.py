@@ -21,7 +21,7 @@ from workbench.spec import spec_of
 
 RANKED = 20  # passages, where nothing asks for more
 WHOLE = 200  # so that no final set is cut
-COVERED = " of covered"
+COVERED, PARALLEL = " of covered", " parallel"
 _COVERAGE = "coverage:substring"
 
 
@@ -53,6 +53,11 @@ def recipes(source: Paper, table: str) -> list[Recipe]:
     if printed.empty:
         known = ", ".join(dict.fromkeys(source.printed["table"]))
         raise SettingError(f"{source.name} has no table {table!r}; it has {known}")
+    return recipes_of(source, printed)
+
+
+def recipes_of(source: Paper, printed: Any) -> list[Recipe]:
+    """The recipes of printed numbers, rows of `source.printed`."""
     wanted: dict[tuple[str, str | None], list[_Ranking]] = {}
     for row in _rows(source, printed):
         if ranking := _ranking(source.terms, row):
@@ -79,13 +84,15 @@ class _Ranking(NamedTuple):
 def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
     """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
     data = source.terms["data"]
-    for row in printed[printed["kind"].isin(["score", "difference", "share"])].itertuples():
+    for row in printed[printed["kind"].isin(["score", "difference", "share", "recomputed", "time"])].itertuples():
         within = row.data.partition(":")[0]
-        sides = [row.method]
+        sides = [row.method.removesuffix(PARALLEL)]
+        if row.kind == "recomputed":
+            sides = [f"{one}, {row.method.rpartition(', ')[2]}" for one in ("SPARQL", "Generic CoT", "Routing")]
         if " - " in row.method:
             first, _, second = row.method.partition(" - ")
             sides = [first if ", " in first else f"{first}, {second.rpartition(', ')[2]}", second]
-        measure = "accuracy:thesis" if row.kind == "share" else row.measure
+        measure = {"share": "accuracy:thesis", "time": "recall@5"}.get(row.kind, row.measure)
         if measure in source.terms.get("measured", {}) or is_known(measure.partition(COVERED)[0]):
             yield from (_Row(row.backbone, side, within, measure) for side in sides if within in data)
 
@@ -138,7 +145,7 @@ def _given(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
 def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, rankings: list[_Ranking]) -> Recipe:
     rows = [ranking.row for ranking in rankings]
     measures = dict.fromkeys(one for row in rows for one in _measured(terms, row.measure))
-    readers = dict.fromkeys(spec for row in rows if (spec := _reader_of(terms, row)))
+    readers = dict.fromkeys(made for row in rows if (made := _reader_of(terms, row)))
     judged = any(row.measure in terms["reader"].get("judged", ()) for row in rows)
     layers = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
     depth = max(RANKED, terms.get("k", 0), deepest(list(measures)), WHOLE if terms.get("whole") else 0)

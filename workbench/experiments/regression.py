@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from workbench import source
 from workbench.errors import DataError
-from workbench.experiments.run import Run
+from workbench.experiments.run import Run, is_repeat
 from workbench.experiments.significance import bootstrap_interval
 from workbench.index.store import write_atomically
 from workbench.records import Record
@@ -32,7 +32,7 @@ FORMAT = 1
 RELATIVE, ABSOLUTE = 1e-6, 1e-9  # a difference of this share, or of this size, is the machine's
 PYTHON = ".".join(platform.python_version_tuple()[:2])
 DIGITS = 8  # of a number in a baseline
-EXACT = ("rules", "replay")
+EXACT = ("rules", "replay", "worked")
 VERDICTS = "*_verdict.json"
 
 Of = Literal["notebook", "data", "setting", "prompt", "check", "fact", "number"]
@@ -125,7 +125,7 @@ def recorded(notebook: str, parameters: Mapping[str, Any], made: Path, failure: 
     """What an executed notebook says, from the folder of all that it made: its verdict and its runs."""
     exact = _exact(parameters)
     verdicts = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(made.rglob(VERDICTS))]
-    runs = _named([Run(path.parent) for path in sorted(made.rglob("run.json"))], made)
+    runs = _named([Run(path.parent) for path in sorted(made.rglob("run.json")) if not is_repeat(path.parent)], made)
     parts = [part for run in runs.values() for part in run.config["methods"].values()]
     layers = {kind: layer for part in parts for kind, layer in part["layers"].items()}
     return Baseline(
@@ -166,7 +166,7 @@ def _summary(run: Run, *, exact: bool) -> dict[str, Any]:
     config = run.config
     table = {
         method: {measure: _rounded(_mean(run, method, measure, value, exact)) for measure, value in row.items()}
-        for method, row in run.table().to_dict(orient="index").items()
+        for method, row in run.table().drop(columns="by").to_dict(orient="index").items()
     }
     conditions = {name: config.get(name) for name in ("k", "budget", "judge")}
     conditions["reader"] = (config.get("reading") or {}).get("label")
@@ -174,10 +174,11 @@ def _summary(run: Run, *, exact: bool) -> dict[str, Any]:
 
 
 def _mean(run: Run, method: str, measure: str, value: Any, exact: bool) -> Any:
-    """A cell of the table, as [mean, low, high] if its engine is not exact and its questions vary."""
+    """A cell of the table, as [mean, low, high] if its engine is not exact and there are questions enough for an
+    interval."""
     if exact or measure not in run.measures or not _is_number(value) or math.isnan(value):
         return value
-    low, high = bootstrap_interval(list(run.scores(measure, method).values()))
+    low, high = bootstrap_interval(list(run.values(measure, method).values()))
     return [value, low, high] if low <= value <= high else value
 
 

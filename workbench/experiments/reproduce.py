@@ -3,7 +3,7 @@ exists already is kept: the same call goes on where it was stopped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from workbench.places import home
 from workbench.reading import reader
 from workbench.records import Record
 
+AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
 REHEARSED = 40  # passages of the small index on which a plan counts prompts
 
 
@@ -56,15 +57,16 @@ def reproduce(
     limit: int | None = None,
     out: str | Path | None = None,
     workers: int | None = None,
+    repeats: int = 1,
     progress: bool = True,
 ) -> Tables:
     """The table with our numbers: gets the data, builds the indexes, runs methods and readers, and compares.
 
     `data` stands in for all data sets of the table: its numbers fill the column of the first, and are not comparable.
     `encoder` is by default the paper's, or where it does not say one, that of the bundled indexes; with rules for all
-    Steps, always the latter. `limit`: only so many questions. Indexes and runs are kept in `out`, by default
-    `tables/<paper>`, and shared by the tables of a paper. Raises :class:`SettingError` for a table that nothing runs
-    for."""
+    Steps, always the latter. `limit`: only so many questions. `repeats`: how often each is asked (`evaluate`). Indexes
+    and runs are kept in `out`, by default `tables/<paper>`, and shared by the tables of a paper. Raises
+    :class:`SettingError` for a table that nothing runs for."""
     source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
     place = Path(out or home() / "tables" / paper)
     runs: list[Run] = []
@@ -72,7 +74,8 @@ def reproduce(
     for recipe, loaded in _with_data(source, table, data):
         questions = _asked(loaded, limit)
         index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
-        made = list(_runs(recipe, index, questions, asked, place, workers, progress))
+        given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
+        made = list(_runs(recipe, index, questions, asked, place, given))
         if data is not None:
             stands_for |= {str(run.folder): recipe.data for run in made}
         runs += made
@@ -105,31 +108,49 @@ def plan(
     table: str,
     engine: Engine | str = "rules",
     *,
+    reader_engine: Engine | str | None = None,
+    judge: Engine | str | None = None,
     data: Dataset | str | Path | None = None,
     limit: int | None = None,
+    repeats: int = 1,
 ) -> TablePlan:
     """What `reproduce` will take, before anything is asked: calls, tokens, dollars and hours of each build and of each
-    method with each reader.
+    method with each reader, over all repeats.
 
     No model is asked. The prompts are counted on an index of a few passages that rules write; retrieved passages are as
     many as in the run itself, so the prompts are as long. Data sets that are not on this machine are left out, and
     named."""
     source, rows, notes = published.paper(paper), [], []
-    spec = engine if isinstance(engine, str) else engine.name
-    asked = RulesEngine() if spec == "rules" else Unasked(spec)
+    asked = Engines.of(_unasked(engine), *(one and _unasked(one) for one in (reader_engine, judge)))
     for recipe in _recipes(source, table)[: 1 if data is not None else None]:
         try:
             loaded = _load(data if data is not None else recipe.source)
         except Exception as error:  # not on this machine, and no network
             notes.append(f"{recipe.source} is left out: {str(error).splitlines()[0]}")
             continue
-        build = estimate_build(loaded, asked, sample=0, layers=list(recipe.layers))
-        rows.append({"data": loaded.name, "what": f"index: {', '.join(recipe.layers)}", "reader": "", **_cost(build)})
-        rows += _rehearsed(recipe, loaded, asked, limit)
+        runs = of_runs(recipe, loaded, asked, limit)
+        rows += [of_build(recipe, loaded, asked.steps), *({**row, **times(row, repeats)} for row in runs)]
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
 
 
-def _rehearsed(recipe: Recipe, loaded: Dataset, engine: Engine, limit: int | None) -> Iterator[dict[str, Any]]:
+def _unasked(engine: Engine | str) -> Engine:
+    spec = engine if isinstance(engine, str) else engine.name
+    return RulesEngine() if spec == "rules" else Unasked(spec)
+
+
+def times(row: Mapping[str, Any], factor: float | None) -> dict[str, Any]:
+    """The amounts of a row of a plan so many times; None where they, or the factor, are unknown."""
+    return {name: None if row[name] is None or factor is None else row[name] * factor for name in AMOUNTS}
+
+
+def of_build(recipe: Recipe, loaded: Dataset, engine: Engine) -> dict[str, Any]:
+    """The row of a plan for the index."""
+    build = estimate_build(loaded, engine, sample=0, layers=list(recipe.layers))
+    return {"data": loaded.name, "what": f"index: {', '.join(recipe.layers)}", "reader": "", **_cost(build)}
+
+
+def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a plan for the methods, each with each reader."""
     import tempfile
 
     small = replace(loaded, passages=loaded.passages[:REHEARSED], questions=(), extractions={}, profiles=None)
@@ -138,9 +159,10 @@ def _rehearsed(recipe: Recipe, loaded: Dataset, engine: Engine, limit: int | Non
         questions = list(loaded.questions)[:limit]
         for spec in recipe.methods:
             for of in recipe.readers or (None,):
-                read = reader(of, engine, index=index) if of else None
-                judge = engine if recipe.judged and of else None
-                cost = estimate_run(questions, [method(spec, index, engine)], read, judge=judge, k=recipe.k)
+                read = reader(of, asked.reader, index=index) if of else None
+                judge = asked.judge if recipe.judged and of else None
+                made = [method(spec, index, asked.steps)]
+                cost = estimate_run(questions, made, read, judge=judge, k=recipe.k)
                 yield {"data": loaded.name, "what": spec, "reader": of or "", **_cost(cost)}
 
 
@@ -210,13 +232,12 @@ def _runs(
     questions: list,
     engines: Engines,
     place: Path,
-    workers: int | None,
-    progress: bool,
+    given: Mapping[str, Any],
 ) -> Iterator[Run]:
     """One run for each reader, over the same evidence; one without a reader for measures of rankings."""
     methods = [method(spec, index, engines.steps) for spec in recipe.methods]
     name = slug(index.name, engines.steps.name, engines.reader.name, index.manifest["encoder"]["name"], str(recipe.k))
-    folder, given = place / "runs" / name, {"k": recipe.k, "workers": workers, "progress": progress}
+    folder = place / "runs" / name
     measures = recipe.measures
     if not recipe.readers:
         yield evaluate(questions, methods, None, folder / "rankings", measures=measures, **given)

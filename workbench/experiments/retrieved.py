@@ -14,8 +14,10 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 
-from workbench.experiments.identity import of_method
+from workbench.experiments.identity import Identity, of_method
+from workbench.experiments.run import varies
 from workbench.llm.meter import collect
+from workbench.llm.repeat import repeat
 from workbench.llm.step import Usage
 from workbench.methods import Method
 from workbench.records import (
@@ -41,7 +43,8 @@ _TABLES = {"entities": ContextEntity, "relations": ContextRelation, "sources": U
 
 class Retrieved:
     """A method that retrieves for each question once. `folder` holds the evidence by everything that determines it: the
-    method's identity (`workbench.experiments.identity`), the question, `k`, `budget` and the level of trace."""
+    method's identity (`workbench.experiments.identity`), the question, `k`, `budget`, the level of trace, and the
+    number of the repeat if a model is asked."""
 
     def __init__(self, method: Method, folder: str | FilePath):
         self.method, self.folder = method, FilePath(folder)
@@ -51,15 +54,22 @@ class Retrieved:
         return getattr(self.method, name)
 
     @cached_property
+    def _identity(self) -> Identity:
+        return of_method(self.method)
+
+    @property
     def key(self) -> str:
-        return of_method(self.method).key
+        return self._identity.key
 
     def holds(self, question: str, k: int, budget: int | None, level: str) -> bool:
         """Whether the evidence is stored."""
         return self._file(question, k, budget, level).with_suffix(".json").exists()
 
     def _file(self, question: str, k: int, budget: int | None, level: str) -> FilePath:
-        return self.folder / text_hash(json.dumps([self.key, question, k, budget, level]))
+        number = repeat() if varies(self._identity.description["engine"]) else 0
+        return self.folder / text_hash(
+            json.dumps([self.key, question, k, budget, level, *([number] if number else [])])
+        )
 
     def retrieve(self, question: str, k: int = 10, *, budget: int | None = None, trace: Trace) -> Evidence:
         """The method's evidence. The stored usage counts, as the cost of the answer by itself."""
@@ -70,6 +80,9 @@ class Retrieved:
         with collect() as usage:
             for step, used in stored["usage"].items():
                 usage.add(step, Usage(**used))
+            for engine, fingerprints in stored.get("fingerprints", {}).items():
+                for fingerprint in fingerprints:
+                    usage.served(engine, fingerprint)
         found = Trace.open(file.with_suffix(".jsonl"))
         seconds = json.loads(file.with_suffix(".seconds").read_text())
         events = [replace(event, seconds=took) for event, took in zip(found, seconds, strict=True)]
@@ -85,6 +98,8 @@ class Retrieved:
             trace.graft(own)
         used, plain = usage.as_dict(seconds=False), asdict(replace(evidence, trace=None))
         stored = {"method": self.method.label, "k": k, "budget": budget, "usage": used, "evidence": plain}
+        if usage.fingerprints:
+            stored["fingerprints"] = {name: sorted(found) for name, found in sorted(usage.fingerprints.items())}
         own.save(file.with_suffix(".jsonl"))
         file.with_suffix(".seconds").write_text(json.dumps([event.seconds for event in own]))
         part = file.with_suffix(".tmp")  # the evidence goes last: where it is, the others are

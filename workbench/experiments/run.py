@@ -6,7 +6,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -16,15 +17,25 @@ import numpy as np
 import pandas as pd
 
 from workbench.errors import DataError, SettingError
-from workbench.experiments.significance import bootstrap_interval, holm, paired_test
+from workbench.experiments.makers import NOBODY, made_by
+from workbench.experiments.significance import (
+    bootstrap_interval,
+    compared,
+    defined,
+    deviation,
+    holm,
+    mean_of_repeats,
+)
 from workbench.index.store import cut_torn_line, key_of, write_atomically
-from workbench.measures import UNDEFINED_AS_A_WHOLE
+from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.seconds import seconds as seconds_of
 from workbench.records import Question, Record, record_of
 from workbench.text import text_hash
 from workbench.trace import Trace
 
 FORMAT = 4  # of run.json and of the rows
+REPEATS = "repeats"  # the folder of a run that holds its repeats, each a run of its own
+HYPOTHESES = ("recall@5", "all_gold@5", "em", "f1")  # measures that a comparison tests unless it is told others
 # Fields missing from rows of earlier formats.
 _SINCE = {
     "type": None, "hops": None, "key": None, "selected": None, "nodes": (), "retrieved": None, "read": None,
@@ -35,8 +46,11 @@ _SINCE = {
 class Run(Record):
     """An evaluation, opened from its folder; needs neither index nor engine.
 
-    `methods`, `questions` (ids) and `measures` select a part of it, in their order, because a folder may contain more
-    than one call requested. `notes` are remarks on the run."""
+    `methods`, `questions` (ids), `measures` and `repeats` (their number) select a part of it, in their order, because a
+    folder may contain more than one call requested. `notes` are remarks on the run.
+
+    A run with repeats has asked each question several times, each time with another seed. What it says of a question is
+    then the mean of its repeats; `rows`, traces and contexts are those of the first, and `repeated` has them all."""
 
     def __init__(
         self,
@@ -45,9 +59,10 @@ class Run(Record):
         methods: Iterable[str] | None = None,
         questions: Iterable[str] | None = None,
         measures: Iterable[str] | None = None,
+        repeats: int | None = None,
         notes: Iterable[str] = (),
     ):
-        self.folder, self.notes = Path(folder), tuple(notes)
+        self.folder, self._notes = Path(folder), tuple(notes)
         if not (self.folder / "run.json").exists():
             raise SettingError(
                 f"{folder} is not a run: it has no run.json; make one with wb.evaluate(…, out={str(folder)!r})"
@@ -57,6 +72,7 @@ class Run(Record):
             raise DataError(
                 f"{folder} has run format {self.config['format']}; this version reads up to {FORMAT}: upgrade hopscope"
             )
+        self.repeats: int = min(repeats or self.config.get("repeats", 1), self.config.get("repeats", 1))
         self._chosen = None if questions is None else list(questions)
         self.config |= {
             part: {name: self.config[part][name] for name in chosen}
@@ -71,12 +87,21 @@ class Run(Record):
         return cls(folder)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks: rows that were asked again and why, and servers that changed while they were asked."""
+        return (*self._notes, *_served(row for run in self.repeated for row in run.rows))
+
+    @property
     def methods(self) -> list[str]:
         return list(self.config["methods"])
 
     @property
     def measures(self) -> list[str]:
         return list(self.config["measures"])
+
+    def made_by(self, method: str) -> str:
+        """Who made the numbers of a method: `method openai:8b; extractions by rules; reader openai:70b`."""
+        return made_by(self.config, method)
 
     @property
     def judge(self) -> str | None:
@@ -104,40 +129,125 @@ class Run(Record):
             return list(found.values())
         return [found[one, name] for one in asked for name in self.methods if (one, name) in found]
 
+    @property
+    def repeated(self) -> tuple[Run, ...]:
+        """The run of each repeat, the first of which is this one. A repeat has the methods that can vary, and the rows
+        that were made as those of the first: with the same code, settings and layers."""
+        return (self, *self._others)
+
+    @cached_property
+    def _others(self) -> tuple[Run, ...]:
+        return tuple(one for number in range(1, self.repeats) if (one := self._repeat(number)))
+
+    def _repeat(self, number: int) -> Run | None:
+        folder = repeat_folder(self.folder, number)
+        if not (folder / "run.json").exists():
+            return None
+        there, asked = Run(folder), self.config["measures"]
+        kept, known = there.config["measures"], {question.id: question for question in there.questions}
+        run = Run(
+            folder,
+            methods=[name for name in self.methods if name in there.config["methods"]],
+            questions=[question.id for question in self.questions if known.get(question.id) == question],
+            measures=[name for name in asked if name in kept and kept[name] == asked[name]],
+        )
+        keys = {(row["question_id"], row["method"]): row["key"] for row in self.rows}
+        run.rows = [row for row in run.rows if keys.get((row["question_id"], row["method"])) == row["key"]]
+        return run
+
+    def deterministic(self, method: str) -> bool:
+        """Whether a repeat cannot differ: no model is asked, neither by the method nor by the reader or the judge."""
+        parts = (self.config["methods"][method], self.config.get("reading"), self.config.get("judging"))
+        return all("engine" in part and not varies(part["engine"]) for part in parts if part)
+
     def frame(self) -> pd.DataFrame:
-        """One row per question and method; measures are numeric columns, NaN if undefined."""
-        rows = [{**row, **row["scores"]} for row in self.rows]
+        """One row per question and method, and with repeats, per `repeat`; measures are numeric columns, NaN if
+        undefined."""
+        rows = [
+            {**row, **row["scores"], **({"repeat": number} if self.repeats > 1 else {})}
+            for number, run in enumerate(self.repeated)
+            for row in run.rows
+        ]
         frame = pd.DataFrame(rows).drop(columns="scores", errors="ignore")
         return frame.astype({name: float for name in self.measures if name in frame})
 
     def scores(self, measure: str, method: str) -> dict[str, float]:
-        """Question id → value, for the questions for which the measure is defined. A failed question counts as 0. For
-        costs, one unknown value empties the result: the others would not be the cost of the method."""
+        """Question id → value, the mean of its repeats, for the questions for which the measure is defined. A failed
+        question counts as 0. For costs, one unknown value empties the result: the others would not be the cost of the
+        method."""
+        values = self.values(measure, method)
+        return {one: mean_of_repeats(several) if len(several) > 1 else several[0] for one, several in values.items()}
+
+    def values(self, measure: str, method: str) -> dict[str, list[float]]:
+        """Question id → the value of each repeat, as in `scores`; one value where repeats cannot differ."""
         if measure not in self.measures or method not in self.methods:
             raise SettingError(f"the run has the measures {self.measures} and the methods {self.methods}")
-        values = {row["question_id"]: row["scores"].get(measure) for row in self.rows if row["method"] == method}
-        if measure in UNDEFINED_AS_A_WHOLE and None in values.values():
+        found: dict[str, list[float | None]] = {}
+        for run in self.repeated:
+            for row in run.rows if measure in run.config["measures"] else ():
+                if row["method"] == method:
+                    found.setdefault(row["question_id"], []).append(row["scores"].get(measure))
+        if measure in UNDEFINED_AS_A_WHOLE and any(None in several for several in found.values()):
             return {}
-        return {question: value for question, value in values.items() if value is not None}
+        known = {one: [value for value in several if value is not None] for one, several in found.items()}
+        return {one: several for one, several in known.items() if several}
+
+    def intervals(self, measures: Sequence[str] | None = None) -> pd.DataFrame:
+        """How certain the means are: a row per method and measure (by default `HYPOTHESES`), with n, mean, `low` and
+        `high` of its 95 % interval over questions and repeats (`bootstrap_interval`; none below its `FEWEST`
+        questions), the number of `repeats`, and the `deviation` between them, which is 0 where `deterministic`, and
+        unknown without repeats."""
+        rows = []
+        for method, measure in ((one, name) for one in self.methods for name in self.tested(measures)):
+            values = self.values(measure, method)
+            low, high = bootstrap_interval(list(values.values()))
+            rows.append(
+                {"method": method, "measure": measure, "n": len(values), "mean": _mean(self.scores(measure, method)),
+                 "low": defined(low), "high": defined(high), "repeats": self.asked(method),
+                 "deviation": 0.0 if self.deterministic(method) else deviation(values.values()),
+                 "deterministic": self.deterministic(method)}
+            )  # fmt: skip
+        return pd.DataFrame(rows)
+
+    def asked(self, method: str) -> int:
+        """How many times every question was asked; a repeat that is not finished does not count. A deterministic method
+        is asked once and stands for all."""
+        if self.deterministic(method):
+            return self.repeats
+        asked = Counter(row["question_id"] for run in self.repeated for row in run.rows if row["method"] == method)
+        return min(asked.values(), default=0)
+
+    def tested(self, measures: Sequence[str] | None) -> list[str]:
+        """The measures asked for, by default the hypotheses among the run's, or without any, all that are no cost."""
+        if measures is not None:
+            return list(measures)
+        found = [name for name in HYPOTHESES if name in self.measures]
+        return found or [name for name in self.measures if name not in COSTS]
 
     def table(self, *, seconds: bool = False) -> pd.DataFrame:
-        """Means over the questions: a row per method, a column per measure, then the numbers of questions and failures;
-        with a judge, its name and its failures. `seconds` adds the mean time of a question, which differs between runs,
-        and `reused`, the number of questions whose time omits work of another row: the encoding of a text, or in a grid
-        the retrieval, which then counts with its original seconds."""
+        """Means over the questions, of the means over their repeats: a row per method, a column per measure, then the
+        numbers of questions and failures; with a judge, its name and its failures; with repeats, how many times every
+        question was asked, and the number of failures among them all; `by`: who made them (`made_by`). `seconds` adds
+        the mean time of a question, which differs between runs, and `reused`, the number of questions whose time omits
+        work of another row: the encoding of a text, or in a grid the retrieval, which then counts with its original
+        seconds."""
         rows = {}
         for method in self.methods:
-            mine = [row for row in self.rows if row["method"] == method]
+            mine = [row for run in self.repeated for row in run.rows if row["method"] == method]
             rows[method] = {measure: _mean(self.scores(measure, method)) for measure in self.measures}
             rows[method] |= {"abstained": rows[method].get("abstained", _mean_of(row["abstained"] for row in mine))}
             if seconds:
                 rows[method] |= self._seconds(method)
-            rows[method] |= {"questions": len(mine), "failures": sum(row["failure"] is not None for row in mine)}
+            asked = len({row["question_id"] for row in mine})
+            rows[method] |= {"questions": asked, "failures": sum(row["failure"] is not None for row in mine)}
             if self.judge:
                 failed = sum(bool(row["judge"] and row["judge"]["failure"]) for row in mine)
                 rows[method] |= {"judge": self.judge, "judge_failures": failed}
+            if self.repeats > 1:
+                rows[method] |= {"repeats": self.asked(method)}
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
-        return table.astype({name: float for name in (*self.measures, "abstained") if name in table})
+        typed = table.astype({name: float for name in (*self.measures, "abstained") if name in table})
+        return typed.assign(by=[self.made_by(method) for method in typed.index])
 
     def counts(self) -> pd.DataFrame:
         """The number of questions for which each measure is defined: a row per method, a column per measure."""
@@ -145,26 +255,25 @@ class Run(Record):
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
     def compare(self, baseline: str | None = None, measures: Sequence[str] | None = None) -> pd.DataFrame:
-        """Each method against the baseline (by default the first method): difference of means with a 95 % bootstrap
-        interval, p of the paired randomisation test, and p after Holm's correction over all rows of the table."""
+        """Each method against the baseline (by default the first method), by question: difference of means with its
+        95 % bootstrap interval, p of the paired randomisation test, and `p_holm`, that p after Holm's correction over
+        all rows of the table: over the `measures` asked for, by default `HYPOTHESES`. The interval is that of one
+        difference and is not corrected."""
         baseline = baseline or self.methods[0]
         rows = []
-        for measure in measures or self.measures:
-            base = self.scores(measure, baseline)
+        for measure in self.tested(measures):
+            base = self.values(measure, baseline)
             for method in self.methods:
-                mine = self.scores(measure, method)
-                common = sorted(base.keys() & mine.keys())
-                if method == baseline or not common:
+                if method == baseline or not (found := compared(self.values(measure, method), base)):
                     continue
-                a, b = np.array([mine[q] for q in common]), np.array([base[q] for q in common])
-                low, high = bootstrap_interval(a - b)
                 rows.append(
-                    {"measure": measure, "method": method, "baseline": baseline, "n": len(common), "value": a.mean(),
-                     "baseline_value": b.mean(), "difference": (a - b).mean(), "low": low, "high": high,
-                     "p": paired_test(a, b)}
+                    {"measure": measure, "method": method, "baseline": baseline, "n": found["n"],
+                     "value": found["value"], "baseline_value": found["baseline"], "difference": found["difference"],
+                     "low": found["low"], "high": found["high"], "p": found["p"]}
                 )  # fmt: skip
         frame = pd.DataFrame(rows)
-        return frame.assign(p_holm=holm(frame["p"].tolist())) if len(frame) else frame
+        by = [self.made_by(method) for method in frame.get("method", ())]
+        return frame.assign(p_holm=holm(frame["p"].tolist()), by=by) if len(frame) else frame
 
     def trace(self, question_id: str, method: str) -> Trace:
         """The stored trace of one question and method."""
@@ -199,7 +308,8 @@ class Run(Record):
 
     def save_summaries(self) -> None:
         """usage.json and table.csv, both derived from the rows."""
-        write_new(self.folder / "usage.json", json.dumps(_usage(self.rows), indent=1) + "\n")
+        every = [row for run in self.repeated for row in run.rows]
+        write_new(self.folder / "usage.json", json.dumps(_usage(every), indent=1) + "\n")
         out = io.StringIO()
         self.table().to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
         write_new(self.folder / "table.csv", out.getvalue())
@@ -208,6 +318,37 @@ class Run(Record):
 def trace_name(question_id: str, method: str) -> str:
     """A valid file name for any question and method."""
     return f"{text_hash(json.dumps([question_id, method]))}.jsonl"
+
+
+def repeat_folder(folder: Path, number: int) -> Path:
+    """The folder of a repeat; the first is the run itself."""
+    return folder / REPEATS / str(number) if number else folder
+
+
+def is_repeat(folder: Path) -> bool:
+    """Whether the folder is that of a run's repeat, which counts with its run."""
+    return folder.parent.name == REPEATS and (folder.parents[1] / "run.json").exists()
+
+
+def varies(engines: str | None) -> bool:
+    """Whether the engines named by a part of a run can answer differently to another seed; rules cannot.
+
+    >>> varies("openai:gpt-4o-mini, rules"), varies("rules"), varies(None)
+    (True, False, False)
+    """
+    return any(engine != "rules" for engine in (engines or "").split(", ") if engine)
+
+
+def _served(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """What a server says of itself, where it changed."""
+    served: dict[str, Counter[str]] = {}
+    for row in rows:
+        for engine, fingerprints in row.get("fingerprints", {}).items():
+            served.setdefault(engine, Counter()).update(fingerprints)
+    for engine, found in served.items():
+        if len(found) > 1:
+            said = ", ".join(f"{fingerprint} in {count:,} rows" for fingerprint, count in sorted(found.items()))
+            yield f"the server of {engine} changed while the run was made (system fingerprints: {said})"
 
 
 def write_new(path: Path, text: str) -> None:
@@ -226,7 +367,7 @@ def summed(config: Mapping[str, Any], questions: Iterable[Question]) -> dict[str
     return {
         **config,
         "questions": {"n": len(stored), "hash": key_of(questions=stored)},
-        "engine": ", ".join(sorted(engines)) or "rules",
+        "engine": ", ".join(sorted(engines)) or NOBODY,
         "prompts": dict(sorted(prompts.items())),
         "judge": (config.get("judging") or {}).get("engine"),
     }

@@ -12,13 +12,15 @@ from typing import Any
 import pandas as pd
 
 from workbench.errors import SettingError
-from workbench.experiments.run import Run
+from workbench.experiments.run import Run, is_repeat
 from workbench.experiments.significance import compared, holm
 from workbench.places import home
 from workbench.records import Record
 from workbench.source import changed
 
-CONDITIONS = ("data", "questions", "engine", "reader", "judge", "k", "budget", "trace", "versions")
+CONDITIONS = (
+    "data", "questions", "engine", "reader", "judge", "k", "budget", "trace", "versions", "seeds", "repeats",
+)  # fmt: skip
 
 
 def runs(folder: str | Path | None = None) -> pd.DataFrame:
@@ -28,7 +30,7 @@ def runs(folder: str | Path | None = None) -> pd.DataFrame:
     if not place.is_dir():
         raise SettingError(f"{place} is no folder, so there are no runs in it; wb.evaluate(…) makes some")
     found = sorted(path.parent for path in place.rglob("run.json"))
-    whole = [one for one in found if not any(part.endswith(".part") for part in one.parts)]
+    whole = [one for one in found if not is_repeat(one) and not any(part.endswith(".part") for part in one.parts)]
     return pd.DataFrame([_listed(one, place) for one in whole], columns=list(_COLUMNS))
 
 
@@ -63,7 +65,8 @@ def _listed(folder: Path, place: Path) -> dict[str, Any]:
 class Between(Record):
     """The comparison of two runs. `frame`: a row for each measure and pair of methods, the second run against the
     first, over the questions of both: measure, method, against, n, value, baseline, difference, low, high (95 % paired
-    bootstrap), p (paired randomisation test), p_holm. `differing`: condition → (of the first, of the second)."""
+    bootstrap, not corrected), p (paired randomisation test), p_holm (p corrected over the table). `differing`:
+    condition → (of the first, of the second)."""
 
     first: Run
     second: Run
@@ -73,9 +76,10 @@ class Between(Record):
 
 def between(first: Run | str | Path, second: Run | str | Path, measures: Sequence[str] | None = None) -> Between:
     """The changes from one run to another: methods of the same name, or if they share none, each of the second against
-    the first one of the first. Raises :class:`SettingError` if they share no question or no measure."""
+    the first one of the first. `measures` are by default the `HYPOTHESES` that both have. Raises :class:`SettingError`
+    if they share no question or no measure."""
     one, other = (run if isinstance(run, Run) else Run(run) for run in (first, second))
-    common = [name for name in other.measures if name in one.measures and (measures is None or name in measures)]
+    common = [name for name in other.tested(measures) if name in one.measures and name in other.measures]
     if not common:
         raise SettingError(
             f"{one.folder} and {other.folder} share no measure{' of those' if measures else ''}; the first has "
@@ -87,7 +91,7 @@ def between(first: Run | str | Path, second: Run | str | Path, measures: Sequenc
         {"measure": measure, "method": name, "against": base, **values}
         for measure in common
         for name, base in pairs
-        if (values := compared(other.scores(measure, name), one.scores(measure, base)))
+        if (values := compared(other.values(measure, name), one.values(measure, base)))
     ]
     if not rows:
         raise SettingError(f"{one.folder} and {other.folder} share no question that both have measured")

@@ -1,44 +1,65 @@
 """A paper's tables next to measured numbers, each with its verdict.
 
-    reproduced       comparable, and the published number lies in the interval of ours
-    differs          comparable, and it does not
-    not comparable   another condition, or one that the run or the paper leaves open: each is named in `why`
+    reproduced       comparable, and the interval of the published number and ours overlap
+    differs          comparable, and they do not
+    not comparable   another condition, or one that the run or the paper leaves open, or no interval: each is in `why`
     not measured     no run has it
 
-The interval is the 95 % bootstrap interval of our mean: its variation over questions of the same kind. A published
-number stands for all that round to it. `published/<paper>.toml` states every condition; `conditions.py` checks them."""
+Ours is the 95 % bootstrap interval of our mean: its variation over questions of the same kind, and over repeats if the
+run has them (`significance.bootstrap_interval`). There is none below `FEWEST` questions, nor where all values are
+equal, because a width of zero would only say that the sample shows no variation. A published number stands for all that
+round to it, and where the paper prints how far it is certain (`plus_minus`, half of its interval), for these as well.
+`published/<paper>.toml` states every condition; `conditions.py` checks them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from workbench.errors import SettingError
 from workbench.experiments import published
 from workbench.experiments.analyses.base import frame_of
+from workbench.experiments.analyses.recomputed_routing import kinds, routed
+from workbench.experiments.analyses.wall_clock import makespan
 from workbench.experiments.conditions import differences
+from workbench.experiments.makers import has_rules
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
-from workbench.experiments.run import Run
-from workbench.experiments.significance import bootstrap_interval, holm, paired_test
+from workbench.experiments.run import Run, read_rows
+from workbench.experiments.significance import (
+    FEWEST,
+    Value,
+    bootstrap_interval,
+    deviation,
+    holm,
+    mean_of_repeats,
+    paired_test,
+)
 from workbench.experiments.verdict import Verdict
+from workbench.measures import UNDEFINED_AS_A_WHOLE, needs_reader
 from workbench.records import Record
 
 REPRODUCED, DIFFERS = "reproduced", "differs"
 NOT_COMPARABLE, NOT_MEASURED = "not comparable", "not measured"
 SEED = 0  # of the resampling
+FROM_FILE = re.compile(r"\w+ v\d+ file [0-9a-f]{12}")  # how a run names a wording that a user brought
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One score of a table. `low`, `high`: the 95 % interval of `ours`. `p` is that of the paired test, in the same
-    run, against the baseline named in the paper's terms, by default the static backbone; `p_holm` is corrected over
-    all cells that have one."""
+    """One score of a table. `low`, `high`: the 95 % interval of `ours`, None without one; it is not corrected for the
+    number of cells. `p` is that of the paired test, in the same run, against the baseline named in the paper's terms,
+    by default the static backbone; `p_holm` is corrected over all cells that have one. `repeats`: how often each
+    question was asked; `deviation`: that between repeats, None without any. `published_low`, `published_high`: what the
+    published number stands for."""
 
     table: str
     backbone: str
@@ -57,13 +78,50 @@ class Cell:
     p_holm: float | None = None
     verdict: str = NOT_MEASURED
     why: tuple[str, ...] = ()
+    repeats: int | None = None
+    deviation: float | None = None
+    published_low: float | None = None
+    published_high: float | None = None
+
+
+class Claim(NamedTuple):
+    """A claim of a paper, and whether it holds by the paper's own numbers and by ours, with what was found; None where
+    nothing can be said."""
+
+    name: str
+    where: str
+    own: bool | None
+    ours: bool | None
+    own_value: Any = None
+    our_value: Any = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Claims(Record):
+    """The claims of a paper, and (where, what) in it does not agree with itself."""
+
+    title: str
+    claims: tuple[Claim, ...]
+    inconsistencies: tuple[tuple[str, str], ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        own, ours = ([getattr(one, side) for one in self.claims] for side in ("own", "ours"))
+        return {
+            "held by its own numbers": own.count(True), "failed by its own numbers": own.count(False),
+            "held by ours": ours.count(True), "failed by ours": ours.count(False),
+            "inconsistencies": len(self.inconsistencies),
+        }  # fmt: skip
+
+    def frame(self) -> pd.DataFrame:
+        return pd.DataFrame(self.claims, columns=Claim._fields)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tables(Record):
     """`claims`: the paper's claims checked against its own tables; `measured`: against ours, if any. `inconsistencies`:
     (where, what) of the source. `notes`: what the paper does not state, and which runs have no place. `left_out`: the
-    number of published scores that no run has and that are not among the cells."""
+    number of published scores that no run has and that are not among the cells. `measurements`: the methods of the runs
+    with a place in them."""
 
     paper: str
     title: str
@@ -73,11 +131,23 @@ class Tables(Record):
     inconsistencies: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     left_out: int = 0
+    measurements: tuple[Measured, ...] = field(default=(), compare=False)
 
     def frame(self) -> pd.DataFrame:
         """One row per cell and measurement."""
         rows = ({**asdict(cell), "why": "; ".join(cell.why)} for cell in self.cells)
         return frame_of(rows).reindex(columns=list(Cell.__dataclass_fields__))
+
+    def of_claims(self) -> Claims:
+        """The claims by the paper's own numbers beside those by ours."""
+        own, ours = ({check.name: check for check in one.checks} if one else {} for one in (self.claims, self.measured))
+        claims = []
+        for name in dict.fromkeys([*own, *ours]):
+            a, b = own.get(name), ours.get(name)
+            where = (a or b).where
+            held = (one and one.holds for one in (a, b))
+            claims.append(Claim(name, where, *held, *(one and one.value for one in (a, b))))
+        return Claims(self.title, tuple(claims), self.inconsistencies)
 
     def counts(self) -> dict[str, int]:
         """The number of cells with each verdict; `not measured` includes those left out."""
@@ -90,11 +160,13 @@ def tables(
     runs: Iterable[Run | str | Path] = (),
     *,
     stands_for: Mapping[str, str] | None = None,
+    source_prompts: Iterable[str] = (),
 ) -> Tables:
     """The tables of a paper next to the measurements of runs (or their folders). `stands_for`: folder of a run → the
-    data set of the paper in whose column it is shown, although it is over another. Raises :class:`SettingError` for an
-    unknown paper."""
-    source, stands_for = published.paper(paper), stands_for or {}
+    data set of the paper in whose column it is shown, although it is over another. `source_prompts`: wordings from
+    files that are the source's, as a run names them ("answer v2 file 0123456789ab"; `workbench.llm.wording`). Raises
+    :class:`SettingError` for an unknown paper, and for a prompt that is not from a file: ours are not the source's."""
+    source, stands_for = _with_prompts(published.paper(paper), tuple(source_prompts)), stands_for or {}
     measurements, notes = [], []
     for run in (run if isinstance(run, Run) else Run(run) for run in runs):
         of = stands_for.get(str(run.folder))
@@ -102,7 +174,7 @@ def tables(
         measurements += found
         if left := [label for label in run.methods if label not in {one.label for one in found}]:
             notes.append(f"{run.folder} on {run.config['data']['name']}: no place for {', '.join(left)}")
-    printed = source.printed[source.printed["kind"].isin(["score", "difference", "share"])]
+    printed = source.printed[source.printed["kind"].isin(list(_FOUND))]
     cells = _corrected([cell for row in printed.itertuples() for cell in _cells(source, row, measurements)])
     claims = CLAIMS.get(source.name)
     ours: dict[Key, float] = {}
@@ -110,15 +182,33 @@ def tables(
         if cell.ours is not None:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
     measured = claims(ours) if claims else None
+    by_rules = {one.label for one in measurements if has_rules(one.run.config, one.label)}
+    whose = f"our numbers, in which rules had a part ({', '.join(sorted(by_rules))})" if by_rules else "our numbers"
     return Tables(
         source.name,
         source.terms["title"],
         tuple(cells),
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
-        replace(measured, title="The paper's claims, by our numbers") if measured and measured.checks else None,
+        replace(measured, title=f"The paper's claims, by {whose}") if measured and measured.checks else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
-        (f"The paper does not say: {'; '.join(source.terms['not_given'])}.", *_absent(source.terms), *notes),
+        (
+            f"The paper does not say: {'; '.join(source.terms['not_given'])}.",
+            *_absent(source.terms),
+            *_tested(cells),
+            *notes,
+        ),
+        measurements=tuple(measurements),
     )
+
+
+def _with_prompts(source: Paper, prompts: tuple[str, ...]) -> Paper:
+    if ours := [one for one in prompts if not FROM_FILE.fullmatch(one)]:
+        raise SettingError(
+            f"source_prompts: {ours[0]!r}; it should name a wording from a file, as run.json does, such as "
+            "'answer v2 file 0123456789ab'"
+        )
+    known = {"source": [*source.terms["prompts"]["source"], *prompts]}
+    return replace(source, terms={**source.terms, "prompts": known}) if prompts else source
 
 
 def _corrected(cells: Sequence[Cell]) -> list[Cell]:
@@ -126,6 +216,15 @@ def _corrected(cells: Sequence[Cell]) -> list[Cell]:
     tested = [cell.p for cell in cells if cell.p is not None]
     corrected = iter(holm(tested))
     return [cell if cell.p is None else replace(cell, p_holm=next(corrected)) for cell in cells]
+
+
+def _tested(cells: Sequence[Cell]) -> Iterator[str]:
+    """What p, intervals and repeats of the cells are."""
+    if tests := sum(cell.p is not None for cell in cells):
+        yield f"p is that of one test, p_holm is corrected over the {tests:,} cells that have one; intervals are not."
+    if several := sorted({cell.repeats for cell in cells if (cell.repeats or 1) > 1}):
+        said = ", ".join(map(str, several))
+        yield f"Means of {said} repeats, intervals over questions and repeats. Without a model, repeats cannot differ."
 
 
 def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
@@ -144,7 +243,9 @@ def compare(run: Run | str | Path, paper: str = "bdtr") -> Tables:
 
 COVERED = " of covered"  # ends a measure that is taken over the questions whose answer was retrieved
 _COVERAGE = "coverage:substring"
-_ACCURACY = "accuracy:thesis"
+_ACCURACY, _ABSTAINED = "accuracy:thesis", "abstained:thesis"
+MEAN = "mean of the three"  # what a column over all data sets is called
+PARALLEL, WORKERS = " parallel", 8  # ends a method with so many questions in flight
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +256,21 @@ class Measured:
     label: str
     place: Place
 
-    @cached_property
+    @property
     def rows(self) -> list[dict]:
-        mine = [row for row in self.run.rows if row["method"] == self.label]
-        return [row for row in mine if self.place.hops in (None, row.get("hops"))]
+        """Those of the first repeat."""
+        return self.repeated[0]
+
+    @cached_property
+    def repeated(self) -> list[list[dict]]:
+        """The rows of each repeat."""
+        mine = [[row for row in run.rows if row["method"] == self.label] for run in self.run.repeated]
+        return [[row for row in rows if self.place.hops in (None, row.get("hops"))] for rows in mine]
+
+    @property
+    def every(self) -> list[dict]:
+        """The rows of all repeats."""
+        return [row for rows in self.repeated for row in rows]
 
     @property
     def described(self) -> dict:
@@ -176,14 +288,24 @@ class Measured:
     def counted(self, measure: str) -> list[dict]:
         """The rows over which a measure is taken."""
         covered = (self.place.ours(measure) or "").endswith(COVERED)
-        return [row for row in self.rows if not covered or row["scores"].get(_COVERAGE) == 1]
+        return [row for row in self.every if not covered or row["scores"].get(_COVERAGE) == 1]
 
-    def scores(self, measure: str) -> dict[str, float]:
+    def values(self, measure: str) -> dict[str, list[float]]:
+        """Question id → the values of its repeats, where the measure is defined."""
         ours, covered, _ = (self.place.ours(measure) or "").partition(COVERED)
         if ours not in self.run.measures or (covered and _COVERAGE not in self.run.measures):
             return {}
-        ids = {row["question_id"] for row in self.counted(measure)}
-        return {one: score for one, score in self.run.scores(ours, self.label).items() if one in ids}
+        if ours in UNDEFINED_AS_A_WHOLE and not self.run.scores(ours, self.label):
+            return {}
+        found: dict[str, list[float]] = {}
+        for row in self.counted(measure):
+            if (value := row["scores"].get(ours)) is not None:
+                found.setdefault(row["question_id"], []).append(value)
+        return found
+
+    def scores(self, measure: str) -> dict[str, float]:
+        """Question id → the mean of its repeats."""
+        return {one: mean_of_repeats(several) for one, several in self.values(measure).items()}
 
     def p(self, measure: str, other: Measured) -> float | None:
         ours, theirs = self.scores(measure), other.scores(measure)
@@ -194,16 +316,18 @@ class Measured:
 def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Cell]:
     """The cells of one published number: one per measurement, or one without any."""
     cell = Cell(row.table, row.backbone, row.method, row.data, row.measure, row.value)
-    of = {"score": _scores, "difference": _difference, "share": _share}[row.kind]
-    found = list(of(source, row, measurements))
+    found = list(found_of(source, row, measurements))
     if not found:
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
-    half = source.rounding[row.table, row.measure]
-    for one, values, reasons, p in found:
-        low, high = bootstrap_interval(values, seed=SEED)
-        ours, why = float(np.mean(values)), tuple(dict.fromkeys([*reasons, *([row.note] if row.note else [])]))
-        within = low - half <= row.value <= high + half
+    half = source.rounding[row.table, row.measure] + (getattr(row, "plus_minus", 0) or 0)
+    for one, values, base, sides, measure, p in found:
+        ours = float(np.mean([mean_of_repeats(value) for value in values]))
+        ours -= float(np.mean([mean_of_repeats(value) for value in base])) if base else 0
+        low, high, unknown = _interval(values, base)
+        reasons = [reason for side in sides for reason in differences(side, source.terms, measure)]
+        why = tuple(dict.fromkeys([*reasons, *_remarks(row.note, len(values)), *([unknown] if unknown else [])]))
+        overlap = not unknown and low <= row.value + half and row.value - half <= high
         yield replace(
             cell,
             run=str(one.run.folder),
@@ -214,19 +338,57 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
             n=len(values),
             seed=SEED,
             p=p,
-            verdict=NOT_COMPARABLE if why else REPRODUCED if within else DIFFERS,
+            verdict=NOT_COMPARABLE if why else REPRODUCED if overlap else DIFFERS,
             why=why,
+            repeats=one.run.repeats,
+            deviation=_deviation(one, values, base),
+            published_low=row.value - half,
+            published_high=row.value + half,
         )
 
 
+def _remarks(note: str, n: int) -> Iterator[str]:
+    """Why a printed number is not strictly comparable. `398 questions` says of how many it is the mean."""
+    many = re.fullmatch(r"(\d+) questions", note)
+    if many and n != int(many[1]):
+        yield f"questions of this type: {n:,}, there {int(many[1]):,}"
+    elif note and not many:
+        yield note
+
+
+def _interval(values: Sequence[Value], base: Sequence[Value] | None) -> tuple[float | None, float | None, str]:
+    """(low, high, why there is none)."""
+    if len(values) < FEWEST:
+        return None, None, f"too few questions for an interval: {len(values)}, it takes {FEWEST}"
+    low, high = bootstrap_interval(values, base, seed=SEED)
+    if low == high:
+        return None, None, f"no interval: all {len(values):,} questions have the same value"
+    return low, high, ""
+
+
+def _deviation(one: Measured, values: Sequence[Value], base: Sequence[Value] | None) -> float | None:
+    """That between repeats, of a single number; 0 where no model is asked."""
+    if one.run.repeats > 1 and one.run.deterministic(one.label):
+        return 0.0
+    return None if base else deviation(values)
+
+
 class Found(NamedTuple):
-    """A measurement of a published number: of which method, the values of its questions, why it is not comparable, and
-    p of the test against the baseline."""
+    """A measurement of a published number: of which method, the values of its questions with those of the method that
+    they are the difference from, the methods whose conditions of which measure count, and p of the test against the
+    baseline."""
 
     of: Measured
-    values: list[float]
-    why: Iterable[str]
+    values: Sequence[Value]
+    base: Sequence[Value] | None
+    sides: tuple[Measured, ...]
+    measure: str
     p: float | None
+
+
+def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """The measurements of a printed number, a row of `source.printed`."""
+    return _FOUND[row.kind](source, row, measurements)
 
 
 def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
@@ -235,25 +397,33 @@ def _at(measurements: Sequence[Measured], *place: str) -> list[Measured]:
 
 def _scores(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
     for one in _at(measurements, row.backbone, row.method, row.data):
-        if scores := one.scores(row.measure):
+        if values := one.values(row.measure):
             static = next((other for other in measurements if _is_baseline(source.terms, other, one)), one)
             p = one.p(row.measure, static) if static is not one else None
-            yield Found(one, list(scores.values()), differences(one, source.terms, row.measure), p)
+            yield Found(one, list(values.values()), None, (one,), row.measure, p)
 
 
 def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
-    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`."""
+    """`A - B, model` over the questions of both, of one type where the data are called `musique: 3-hop`; the mean of
+    all data sets, each of which counts the same, where they are called `mean of the three`."""
     first, _, second = row.method.partition(" - ")
     first = first if ", " in first else f"{first}, {second.rpartition(', ')[2]}"
+    if row.data == MEAN:
+        each = [next(_difference(source, row._replace(data=one), measurements), None) for one in source.terms["data"]]
+        if None not in each:
+            n = sum(len(one.values) for one in each)
+            weighed = [value * n / (len(each) * len(one.values)) for one in each for value in one.values]
+            yield Found(each[0].of, weighed, tuple(side for one in each for side in one.sides), row.measure, None)
+        return
     data, _, kind = row.data.partition(": ")
     for one in _at(measurements, row.backbone, first, data):
         for base in _at(measurements, row.backbone, second, data):
-            ours, theirs = one.scores(row.measure), base.scores(row.measure)
+            ours, theirs = one.values(row.measure), base.values(row.measure)
             of_kind = {each["question_id"] for each in one.rows if kind in ("", _kind(each))}
             if common := sorted(ours.keys() & theirs.keys() & of_kind):
                 a, b = [ours[q] for q in common], [theirs[q] for q in common]
-                why = (reason for side in (one, base) for reason in differences(side, source.terms, row.measure))
-                yield Found(one, [x - y for x, y in zip(a, b)], why, paired_test(a, b, seed=SEED))
+                p = paired_test(*([mean_of_repeats(value) for value in side] for side in (a, b)), seed=SEED)
+                yield Found(one, a, b, (one, base), row.measure, p)
 
 
 def _kind(row: Mapping[str, Any]) -> str:
@@ -264,9 +434,51 @@ def _kind(row: Mapping[str, Any]) -> str:
 def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
     """Of the wrong answers the share whose answer was in the context."""
     for one in _at(measurements, row.backbone, row.method, row.data):
-        right, covered = one.scores(_ACCURACY), one.scores(_COVERAGE)
-        if wrong := [covered[q] for q, score in right.items() if not score and q in covered]:
-            yield Found(one, wrong, differences(one, source.terms, _ACCURACY), None)
+        wrong: dict[str, list[float]] = {}
+        for scores, question in ((row["scores"], row["question_id"]) for row in one.every):
+            if scores.get(_ACCURACY) == 0 and scores.get(_COVERAGE) is not None:
+                wrong.setdefault(question, []).append(scores[_COVERAGE])
+        if wrong:
+            yield Found(one, list(wrong.values()), None, (one,), _ACCURACY, None)
+
+
+def _recomputed(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """Routing from the runs of both prompts, and the labels that a run of the router gave to the same questions."""
+    model = row.method.rpartition(", ")[2]
+    sparql, cot, live = (
+        _at(measurements, row.backbone, f"{one}, {model}", row.data) for one in ("SPARQL", "Generic CoT", "Routing")
+    )
+    for sides in product(sparql, cot, [*live, *_at(measurements, row.backbone, f"Routing+GW, {model}", row.data)]):
+        first, second, labels = sides
+        same = len({(side.label, str(side.run.config["questions"])) for side in sides}) == 1
+        if same and first.scores(_ACCURACY) and second.scores(_ACCURACY):
+            answers = routed(
+                {"sparql": first.run, "cot": second.run}, first.label, kinds(labels.run, labels.label), _ACCURACY
+            )
+            of = "abstained" if row.measure == _ABSTAINED else "score"
+            if values := [float(one[of]) for one in answers.values() if one[of] is not None]:
+                yield Found(labels, values, None, sides, _ACCURACY, None)
+
+
+def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """Hours of retrieval for all questions, one after the other or laid out over `WORKERS`, or how many times faster
+    these are. The values are each question's part."""
+    parallel = row.method.endswith(PARALLEL)
+    for one in _at(measurements, row.backbone, row.method.removesuffix(PARALLEL), row.data):
+        root, ids = one.described["label"], {each["question_id"] for each in one.rows}
+        timed = read_rows(one.run.folder / "timings.jsonl")
+        mine = [each for each in timed if each["method"] == one.label and each["question_id"] in ids]
+        taken = [each["seconds"][root] for each in mine if root in each["seconds"]]
+        retrieval = next((measure for measure in one.run.measures if not needs_reader(measure)), None)
+        if not taken or not sum(taken) or retrieval is None:
+            continue
+        lasts = makespan(taken, WORKERS if parallel else 1)
+        of_one = [seconds * len(taken) / 3600 * lasts / sum(taken) for seconds in taken]  # whose mean is all hours
+        values = [sum(taken) / lasts] * len(taken) if row.measure == "speed-up" else of_one
+        yield Found(one, values, None, (one,), retrieval, None)
+
+
+_FOUND = {"score": _scores, "difference": _difference, "share": _share, "recomputed": _recomputed, "time": _time}
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:

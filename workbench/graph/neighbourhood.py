@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,14 +12,16 @@ import numpy as np
 from workbench.errors import SettingError
 from workbench.index import Index
 from workbench.records import Record
+from workbench.text import PHRASE_RULES
 
 KINDS = ("relation", "synonym", "context")
 
 
 class Node(NamedTuple):
     """`row` in the index's graph (phrases first, then passages); `kind`: `phrase` or `passage`; `name`: a phrase or a
-    passage's id; `label`: the displayed text (a passage's title); `hop`: distance from the start; `degree`: in the
-    whole graph, over all kinds of edges; `value`: a number for its size in a view (a walk's probability), or None."""
+    passage's id; `label`: the displayed text (a phrase as the passages spell it, a passage's title); `hop`: distance
+    from the start; `degree`: in the whole graph, over all kinds of edges; `value`: a number for its size in a view (a
+    walk's probability), or None."""
 
     row: int
     kind: str
@@ -68,8 +71,9 @@ def neighbourhood(
     """The nodes within `hops` edges of `start` (phrases, ids of passages, or rows of the graph), at most `limit`.
 
     Only edges of these `kinds` are followed: relations that at least `facts` passages state, and synonyms with a cosine
-    of at least `similarity`. If the limit cuts, the nodes most strongly connected to those already included remain,
-    ties in the order of rows."""
+    of at least `similarity`. If the limit cuts, every hop has an equal share of it, and what one hop leaves of its
+    share goes to the others; the nodes most strongly connected to those already included remain, ties in the order of
+    rows."""
     if not (isinstance(hops, int) and hops >= 0 and isinstance(limit, int) and limit >= 1):
         raise SettingError(f"hops={hops!r}, limit={limit!r}; they should be whole numbers from 0 and from 1 on")
     if not (isinstance(facts, int) and isinstance(similarity, int | float) and similarity == similarity):
@@ -81,24 +85,34 @@ def neighbourhood(
     chosen = list(dict.fromkeys(row_of(index, one) for one in starts))[:limit]
     least = {"relation": facts, "synonym": similarity, "context": 0}
     parts = {kind: _at_least(index.graph.undirected[kind], least[kind]) for kind in kinds}
-    hop_of = dict.fromkeys(chosen, 0)
-    left_out: set[int] = set()
-    frontier = chosen
-    for hop in range(1, hops + 1):
-        strength = np.zeros(index.graph.nodes)  # of the edges to the nodes already included
-        for part in parts.values():
-            rows = part[frontier]
-            np.add.at(strength, rows.indices, rows.data)
-        strength[list(hop_of)] = 0.0
-        met = np.flatnonzero(strength)
-        best = met[np.lexsort((met, -strength[met]))]
-        frontier = best[: limit - len(hop_of)].tolist()
-        left_out |= set(best[len(frontier) :].tolist())
-        hop_of |= dict.fromkeys(frontier, hop)
-        if not frontier:
-            break
+    hop_of, met = _within(parts.values(), chosen, hops, limit, index.graph.nodes)
     names = ", ".join(node.label for node in _nodes(index, dict.fromkeys(chosen[:3], 0)))
-    return _subgraph(index, names, hop_of, parts, len(left_out - hop_of.keys()))
+    return _subgraph(index, names, hop_of, parts, len(met) - len(hop_of))
+
+
+def _within(parts: Iterable, starts: Sequence[int], hops: int, limit: int, n: int) -> tuple[dict[int, int], set[int]]:
+    """Row → hop of the nodes that the limit leaves, by hop, and all rows that were met on the way. First every hop may
+    take its share of the room, and what those before it left; then what is left goes to the nearest."""
+    hop_of, met = dict.fromkeys(starts, 0), set(starts)
+    for shared in (True, False):
+        for hop in range(1, hops + 1):
+            frontier = [row for row, at in hop_of.items() if at == hop - 1]
+            best = _strongest(parts, frontier, met if shared else hop_of, n)
+            met |= set(best)
+            most = len(starts) + (limit - len(starts)) * hop // hops if shared else limit
+            hop_of |= dict.fromkeys(best[: max(0, most - len(hop_of))], hop)
+    return dict(sorted(hop_of.items(), key=lambda item: item[1])), met
+
+
+def _strongest(parts: Iterable, frontier: Sequence[int], known: Iterable[int], n: int) -> list[int]:
+    """The neighbours of a frontier that are not known yet, by the strength of their edges to it."""
+    strength = np.zeros(n)
+    for part in parts:
+        rows = part[frontier]
+        np.add.at(strength, rows.indices, rows.data)
+    strength[list(known)] = 0.0
+    met = np.flatnonzero(strength)
+    return met[np.lexsort((met, -strength[met]))].tolist()
 
 
 def among(
@@ -178,8 +192,19 @@ def _nodes(index: Index, hop_of: Mapping[int, int], values: Sequence[float] = ()
     for row, hop in hop_of.items():
         if row < n:
             kind, name = "phrase", index.facts.phrases[row]
-            label = name
+            label = spelling(index, row)
         else:
             passage = index.passages.passages[row - n]
             kind, name, label = "passage", passage.id, passage.title or passage.text[:60]
         yield Node(row, kind, name, label, hop, int(degrees[row]), float(values[row]) if len(values) else None)
+
+
+def spelling(index: Index, phrase: int, passages: int = 8) -> str:
+    """A phrase of the graph as the extracted triples of its first passages spell it most often: phrases are stored in
+    lower case and without punctuation."""
+    rule = PHRASE_RULES[index.manifest["layers"]["facts"]["settings"]["normalise"]]
+    name, records = index.facts.phrases[phrase], index.extractions.records
+    rows = index.graph.context[:, [phrase]].tocoo().row[:passages].tolist()
+    ends = (end for row in rows for triple in records[row].triples for end in (triple[0], triple[-1]))
+    found = Counter(end for end in ends if rule(end) == name)
+    return " ".join(found.most_common(1)[0][0].split()) if found else name

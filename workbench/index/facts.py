@@ -1,8 +1,9 @@
 """Layer `facts`: normalised triples and their phrases, each with a vector, and which passage states which fact.
 
-As in HippoRAG 2, phrases come from triples only, never from the entity lists, and a passage that states the same
-normalised fact several times counts once. Phrases and facts are sorted: in the released code, their rows depend on the
-order of the passages and on hashing.
+As in HippoRAG 2, phrases come from triples only, never from the entity lists. A passage that states the same normalised
+fact several times counts once. The released code drops repeated triples before it normalises them, so there two
+spellings of a fact count twice (`respelled`, `Index.graph_of_spellings`). Phrases and facts are sorted: in the released
+code, their rows depend on the order of the passages and on hashing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.data import Extraction
 from workbench.index.extractions import ExtractionsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
@@ -104,6 +106,16 @@ class FactsLayer(Layer):
     def stating(self, fact: int) -> np.ndarray:
         """Rows of the passages that state a fact, in corpus order."""
         return self.stated[0][self._by_fact[self._begins[fact] : self._begins[fact + 1]]]
+
+    def respelled(self, records: Iterable[Extraction]) -> list[int]:
+        """Rows of the facts that a passage states in another spelling as well, once for each further one."""
+        settings, row = Settings(**self.metadata["settings"]), {fact: at for at, fact in enumerate(self.facts)}
+        found = []
+        for record in records:
+            spelled = [row[fact] for fact in normalised(dict.fromkeys(map(tuple, record.triples)), settings)]
+            for fact in set(spelled):
+                found += [fact] * (spelled.count(fact) - 1)
+        return sorted(found)
 
     def between(self, one: int, other: int) -> Sequence[int]:
         """Rows of the facts that join two phrases, in either direction."""

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.data import Dataset, Extraction, load
+from workbench.data.curated import extracted
 from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
@@ -129,12 +130,15 @@ class Index(Record):
         *,
         encoder: Encoder | str | None = None,
         layers: Iterable[str] | None = None,
+        extraction: str | None = None,
         settings: Mapping[str, Mapping] | None = None,
         progress: bool = True,
     ) -> Index:
         """Build what is missing of the layers requested (and of those below them), and open the index.
 
         `folder` is `indexes/<name of the data>` by default; `encoder` that of the index in it, else `minilm`.
+        `extraction` names one of those that the data offer (`data.offers`), to be used in place of the engine's:
+        `curated`, whose folder is by default `indexes/<name of the data>-curated`.
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
         engine is needed only for what the data do not bring: extractions, profiles. Profiles that the data bring become
         a layer wherever there are facts or a schema graph. Data that are a graph of triples without passages get some
@@ -145,8 +149,9 @@ class Index(Record):
         engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
         A model retries what failed and keeps what succeeded."""
         data = data if isinstance(data, Dataset) else load(data)
+        data = extracted(data, extraction)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
-        folder = Path(folder or home() / "indexes" / data.name)
+        folder = Path(folder or place_of(data))
         if data.triples and not data.passages:
             from workbench.index.textualise import textualise  # asks Steps, which most builds do not
 
@@ -176,6 +181,11 @@ class Index(Record):
             if manifest["layers"] and manifest["data"]["name"] != data.name:
                 raise IndexFault(
                     f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
+                    "choose another folder, or delete this one first"
+                )
+            if manifest["layers"] and (stands := manifest["data"].get("extraction")) != data.extraction:
+                raise IndexFault(
+                    f"{store.folder} holds an index of {_facts_of(stands)}, not of {_facts_of(data.extraction)}; "
                     "choose another folder, or delete this one first"
                 )
             if data.schema is not None:
@@ -355,7 +365,17 @@ class Index(Record):
     def data(self) -> Dataset:
         """The corpus as it stands in the index (without questions)."""
         passages, schema = tuple(self.passages.passages), self.store.read_schema()
-        return Dataset(self.name, passages, left_out=self.left_out, schema=schema)
+        return Dataset(self.name, passages, left_out=self.left_out, schema=schema, extraction=self.extraction)
+
+    @property
+    def extraction(self) -> str | None:
+        """Which of the extractions that the data offer its facts are: `curated`, or None for one that was made."""
+        return self.manifest["data"].get("extraction")
+
+    @property
+    def facts_by(self) -> tuple[str, ...]:
+        """Who extracted the facts; empty if it has none."""
+        return tuple(self.manifest["layers"].get("extractions", {}).get("made_by", ()))
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -365,6 +385,12 @@ class Index(Record):
     @cached_property
     def graph(self) -> Graph:
         return Graph.of(self.facts, self.synonyms, len(self.passages.passages))
+
+    @cached_property
+    def graph_of_spellings(self) -> Graph:
+        """The same graph, but a passage states a fact as often as it has spellings of it, as in the released code of
+        HippoRAG 2."""
+        return self.graph.stating_again(self.facts, self.facts.respelled(self.extractions.records))
 
     @cached_property
     def phrased(self) -> profiles.Phrased | None:
@@ -437,6 +463,15 @@ class Index(Record):
         return counts
 
 
+def place_of(data: Dataset) -> Path:
+    """The folder of the index of a data set, where none is given."""
+    return home() / "indexes" / "-".join(filter(None, (data.name, data.extraction)))
+
+
+def _facts_of(extraction: str | None) -> str:
+    return f"the {extraction} facts" if extraction else "extracted facts"
+
+
 def _check_kinds(kinds: Iterable[str]) -> None:
     unknown = sorted(set(kinds) - LAYERS.keys())
     if unknown:
@@ -498,7 +533,8 @@ def _write(
     named = {
         "format": manifest["format"],
         "data": {"name": build.data.name, "fingerprint": build.data.fingerprint}
-        | ({"left_out": list(build.data.left_out)} if build.data.left_out else {}),
+        | ({"left_out": list(build.data.left_out)} if build.data.left_out else {})
+        | ({"extraction": build.data.extraction} if build.data.extraction else {}),
         "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),
         "versions": versions(
             *(name for metadata in written.values() for name in metadata.get("made_by", ())), layers=tuple(kinds)

@@ -20,9 +20,11 @@ from workbench.index.layer import Layer
 from workbench.index.store import cut_torn_line, write_atomically
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
+from workbench.llm.wording import worded
 from workbench.text import text_hash
 
-_SIGNED = re.compile(r" \((\w+ v\d+(?:, \w+ v\d+)*)\)$")  # the Steps of an engine, with their versions
+_STEP = r"\w+ v\d+(?: file \w+)?"
+_SIGNED = re.compile(rf" \(({_STEP}(?:, {_STEP})*)\)$")  # the Steps of an engine, with their versions
 GROUP = 64  # inputs requested together: the most that a killed build loses
 
 
@@ -194,8 +196,9 @@ def lines(rows: Iterable[dict[str, Any]]) -> str:
 
 
 def maker(engine: Engine, *steps: Step) -> str:
-    """How an engine signs its answers: its name, and the Steps with their versions."""
-    return f"{engine.name} ({', '.join(step.identity for step in steps)})"
+    """How an engine signs its answers: its name, and the Steps with their versions, and wordings from files."""
+    asked = (worded(step, getattr(engine, "prompts", None)) for step in steps)
+    return f"{engine.name} ({', '.join(step.identity for step in asked)})"
 
 
 def signed_by(made_by: str) -> tuple[str, str] | None:

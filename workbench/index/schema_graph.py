@@ -106,7 +106,8 @@ class SchemaGraphLayer(TypedLayer):
             extractions = build.layers.get("extractions")
             found = schema_given.given(profiles.profiles, extractions.records if extractions else ())
             schema = seed = seed if _named(build.data, settings) else schema_given.described(found)
-            evolution, summary = [], {"given": True}
+            by = profiles.metadata.get("made_by")
+            evolution, summary = [], {"given": True} | ({"made_by": by} if by else {})
         else:
             extracted = schema_extracting.extract(folder, build, _engine(build), settings, seed, old)
             schema, evolution = extracted.evolution.schema, extracted.evolution.proposals()

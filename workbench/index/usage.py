@@ -143,5 +143,5 @@ class _Bill(Meter):
 
 
 def _parsed(row: dict[str, Any]) -> Spent:
-    usage = Usage(**{name: row[name] for name in asdict(Usage())})
+    usage = Usage(**{name: row.get(name, none) for name, none in asdict(Usage()).items()})
     return Spent(row["layer"], row["step"], row["engine"], usage)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from workbench.llm.step import Message
 
+REASONING = 8_192  # tokens that a model which reasons may have for it, beyond the limit of a Step
 EMBEDDING = "embedding"  # what a request for vectors is called where a Step stands: in recordings, meters, estimates
+
+
+def model_of(engine: str) -> str:
+    """The model in the name of an engine: `openai:o4-mini[effort=low]` is one of the model `o4-mini`."""
+    return re.sub(r"\[effort=\w+\]$", "", engine.partition(":")[2])
 
 
 @dataclass(frozen=True)
@@ -26,18 +33,20 @@ class Request:
     temperature: float
     max_tokens: int
     seed: int = 0
+    effort: str | None = None  # of reasoning, as the endpoint calls it
     accept: Callable[[Reply], bool] = field(default=lambda reply: True, compare=False, repr=False)
 
     @property
     def model(self) -> str:
         """The endpoint's name of the model."""
-        return self.engine.partition(":")[2]
+        return model_of(self.engine)
 
     def content(self) -> dict:
         """Everything that determines the answer."""
         return {
             "step": self.step, "engine": self.engine, "messages": list(self.messages), "schema": self.schema,
             "temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed,
+            **({"effort": self.effort} if self.effort else {}),
         }  # fmt: skip
 
     @property
@@ -67,7 +76,11 @@ class EmbeddingRequest(Request):
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply. `finish` is the endpoint's reason for stopping: `length` means that the text was cut."""
+    """A reply. `finish` is the endpoint's reason for stopping: `length` means that the text was cut.
+
+    `reasoning` is what the model wrote before its answer, and no part of `text`; its tokens are among those of the
+    completion. `sent` says what the request was sent without, as the endpoint takes it (`Dialect.said`). `fingerprint`
+    names the configuration of the server, if it says one: when it changes, the same seed may give other answers."""
 
     text: str
     finish: str = "stop"
@@ -75,6 +88,10 @@ class Reply:
     completion_tokens: int = 0
     seconds: float = 0.0
     recorded: bool = False
+    fingerprint: str = ""
+    reasoning: str = ""
+    reasoning_tokens: int = 0
+    sent: str = ""
 
 
 Call = Callable[[Request], Reply]

@@ -5,6 +5,8 @@ record ← budget ← retry ← endpoint, or for a replay only the recording; th
 
 from __future__ import annotations
 
+import os
+import re
 import socket
 import threading
 import weakref
@@ -12,18 +14,23 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
 from workbench.errors import EngineUnavailable, SettingError
 from workbench.llm.budget import Budget, limited
-from workbench.llm.call import Call, CallFailed, Reply, Request
-from workbench.llm.engine import EngineBase, break_off, nominal, note
+from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
+from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
 from workbench.llm.meter import money
 from workbench.llm.parse import Copied, Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
+from workbench.llm.repeat import repeat
 from workbench.llm.retry import retrying
 from workbench.llm.step import Message, Result, Step, Usage
+from workbench.llm.wording import worded
 from workbench.text import storable
 from workbench.trace import Trace
 
@@ -48,14 +55,18 @@ class ChatEngine(EngineBase):
         *,
         concurrency: int = 8,
         seed: int = 0,
+        effort: str | None = None,
+        window: Callable[[], int | None] | None = None,
         close: Callable[[], None] = lambda: None,
     ):
         super().__init__()
         self.name, self.concurrency, self.seed = name, at_least_one(concurrency=concurrency), seed
+        self.effort, self._sent, self._find_window = effort, set[str](), window
         self.workers, self._call, self._close = concurrency, call, close
         weakref.finalize(self, close)  # when the engine is garbage-collected, and at the end of the process
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        step = worded(step, self.prompts)
         requests = [self.request(step, value) for value in inputs]
         if len(requests) == 1:
             results = [self._answer(step, requests[0])]
@@ -63,21 +74,39 @@ class ChatEngine(EngineBase):
             results = side_by_side(lambda one: self._answer(step, one), requests, self.concurrency, self.close)
         for result in results:
             self.meter.add(step.name, result.usage)
+            self.meter.served(self.name, result.fingerprint)
         note(trace, self.name, step, results)
         return results
 
     def request(self, step: Step, value: Any) -> Request:
+        step = worded(step, self.prompts)
+
         def accept(reply: Reply) -> bool:
             try:
-                parse(step, reply, messages)
+                _read(step, reply, messages)
             except Unreadable:
                 return False
             return True
 
         messages = tuple({**message, "content": storable(message["content"])} for message in step.prompt(value))
         return Request(
-            step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed, accept
-        )
+            step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(),
+            self.effort, accept,
+        )  # fmt: skip
+
+    @cached_property
+    def window(self) -> int | None:
+        """As set, else as the server or the model's file says it; of a replay, as it was when recorded."""
+        found = self._find_window() if self._find_window else None
+        if isinstance(self._call, Recorded):
+            self._call.store.keep_window(self.name, found)
+        return found
+
+    @property
+    def sent(self) -> tuple[str, ...]:
+        """What requests were sent without, or otherwise, because the endpoint does not take it: of all replies so far,
+        recorded ones included."""
+        return tuple(sorted({part for said in self._sent for part in said.split("; ")}))
 
     def close(self) -> None:
         """Release what the engine holds, such as a local model's memory and port, and abort requests in flight. A later
@@ -113,14 +142,21 @@ class ChatEngine(EngineBase):
         usage = Usage(
             1, reply.prompt_tokens, reply.completion_tokens, reply.seconds,
             money(self.name, reply.prompt_tokens, reply.completion_tokens), recorded=int(reply.recorded),
+            reasoning_tokens=reply.reasoning_tokens,
         )  # fmt: skip
+        if reply.sent:
+            self._sent.add(reply.sent)
+        kept = {
+            "text": reply.text, "messages": request.messages, "reasoning": reply.reasoning, "sent": reply.sent,
+            "fingerprint": reply.fingerprint,
+        }  # fmt: skip
         try:
-            value, level = parse(step, reply, asked)
+            value, level = _read(step, reply, asked)
         except Unreadable as error:
-            usage, kind = replace(usage, failed=1), _COPIED if isinstance(error, Copied) else "unreadable: "
-            return Result(None, f"{kind}{error}", text=reply.text, usage=usage, messages=request.messages)
+            kind = _COPIED if isinstance(error, Copied) else "unreadable: "
+            return Result(None, f"{kind}{error}", usage=replace(usage, failed=1), **kept)
         usage = replace(usage, repaired=int(level == "repaired"), cut=int(level == "cut"))
-        return Result(value, parse=level, text=reply.text, usage=usage, messages=request.messages)
+        return Result(value, parse=level, usage=usage, **kept)
 
     def __repr__(self) -> str:
         return f"ChatEngine({self.name}: {self.meter!r})"
@@ -130,6 +166,18 @@ def _uncopied(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The instructions and the question, without worked examples."""
     last = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{_NO_COPY}"}
     return (*(message for message in messages[:-1] if message["role"] == "system"), last)
+
+
+def _read(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
+    """As `parse`, which reasoning without an answer does not reach."""
+    if not reply.text.strip() and (reply.reasoning or reply.reasoning_tokens):
+        if reply.finish == "length":
+            raise Unreadable(
+                f"the limit of tokens went into reasoning ({reply.reasoning_tokens:,}), and none was left for the "
+                "answer; give the engine more, reasoning=…, or let it reason less, effort=low"
+            )
+        raise Unreadable("the model reasoned and gave no answer")
+    return parse(step, reply, asked)
 
 
 def side_by_side(ask: Callable[[T], R], asked: Sequence[T], concurrency: int, close: Callable[[], None]) -> list[R]:
@@ -223,16 +271,37 @@ def openai_engine(
     base_url: str | None = None,
     api_key: str | None = None,
     timeout: float = 120.0,
-    structured: str = "json_schema",
+    structured: str = "auto",
+    effort: str | None = None,
+    reasoning: int = REASONING,
+    window: int | None = None,
 ) -> ChatEngine:
-    """`model` or `model@base_url`. With `record=FILE`, every good answer is stored there and never requested again."""
+    """`model` or `model@base_url`. With `record=FILE`, every good answer is stored there and never requested again.
+
+    `effort` is how much a model reasons, in the endpoint's word (`low`); it changes the answers, so it is part of the
+    engine's name. `reasoning` tokens are added to the limit of a Step for a model that reasons. `window` is what the
+    model holds, prompt and answer together; by default what the server says of it.
+    """
     from workbench.llm.endpoint import endpoint
+    from workbench.llm.window import asked_of_server
 
     model, url = located(model, base_url)
+    if effort is not None and not (isinstance(effort, str) and re.fullmatch(r"\w+", effort)):
+        raise SettingError(f"effort={effort!r}; it should be one word, such as low, medium or high")
     line = Line()
-    call = endpoint(url, api_key, timeout=timeout, structured=structured, http_client=line.client())
+    call = endpoint(
+        url, api_key, timeout=timeout, structured=structured, reasoning=reasoning, http_client=line.client()
+    )
     call = recorded(line.asking(retrying(call, attempts=attempts, sleep=line.sleep)), record)
-    return ChatEngine(f"openai:{model}", call, concurrency=concurrency, seed=seed, close=line.close)
+    name = f"openai:{model}" + (f"[effort={effort}]" if effort else "")
+    if window is not None:
+        find = partial(at_least_one, window=window)
+        find()
+    elif url or os.environ.get("OPENAI_BASE_URL"):
+        find = lambda: asked_of_server(url, api_key, model)  # noqa: E731 (a partial would show the key)
+    else:
+        find = None  # OpenAI's own endpoint does not say it
+    return ChatEngine(name, call, concurrency=concurrency, seed=seed, effort=effort, window=find, close=line.close)
 
 
 def located(model: str, base_url: str | None, such_as: str = "gpt-4o-mini") -> tuple[str, str | None]:
@@ -257,4 +326,5 @@ def replay_engine(file: str, *, of: str | None = None, concurrency: int = 8, see
     if len(found) != 1:
         what = f"not of {nominal(of)}" if of and not found else "say which one: of=…"
         raise SettingError(f"{file} holds answers of {', '.join(names) or 'no model'}; {what}")
-    return ChatEngine(found[0], replaying(store), concurrency=concurrency, seed=seed)
+    effort, window = split_spec(found[0])[1].get("effort"), partial(store.window, found[0])
+    return ChatEngine(found[0], replaying(store), concurrency=concurrency, seed=seed, effort=effort, window=window)

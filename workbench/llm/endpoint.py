@@ -11,19 +11,20 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import numpy as np
 
+from workbench import tokens
 from workbench.errors import EngineRefused, SettingError
-from workbench.llm.call import Call, CallFailed, EmbeddingRequest, Reply, Request
+from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request
+from workbench.llm.negotiation import STRUCTURED, Dialect, Negotiation, Refused, negotiation
+from workbench.llm.reasoning import of_message
 from workbench.llm.retry import Transient
-from workbench.llm.step import is_label
 from workbench.text import storable
 
-STRUCTURED = ("json_schema", "json_object", "none")
 _NO_KEY = "none"  # local servers require a key but ignore it
 _SHORT = 8  # characters below which a key or a password may occur in other words
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
@@ -36,42 +37,62 @@ def endpoint(
     api_key: str | None = None,
     *,
     timeout: float = 120.0,
-    structured: str = "json_schema",
+    structured: str = "auto",
+    reasoning: int = REASONING,
     http_client: Any = None,
 ) -> Call:
     """A call to the endpoint at `base_url` (OPENAI_BASE_URL, or OpenAI's own).
 
-    `structured` states how JSON is requested: by schema (default), as any JSON object, or by the prompt alone, for
-    servers that support neither. `timeout` is in seconds, per request. `http_client` replaces the client library's own.
+    `structured` states how JSON is requested: by schema, as any JSON object, or by the prompt alone; `auto` is the
+    first of these that the endpoint takes. What else it does not take is left out (`workbench.llm.negotiation`).
+    `reasoning` is what a model that reasons gets for it beyond the limit of a Step, in tokens. `timeout` is in seconds,
+    per request. `http_client` replaces the client library's own.
     """
-    if structured not in STRUCTURED:
-        raise SettingError(f"structured={structured!r} is unknown; choose one of {', '.join(STRUCTURED)}")
-    connection = _connect(base_url, api_key, timeout, http_client)
+    if structured not in ("auto", *STRUCTURED):
+        raise SettingError(f"structured={structured!r} is unknown; choose one of auto, {', '.join(STRUCTURED)}")
+    if isinstance(reasoning, bool) or not isinstance(reasoning, int) or reasoning < 0:
+        raise SettingError(f"reasoning={reasoning!r}; it should be a whole number of tokens from 0 on")
+    connection = connect(base_url, api_key, timeout, http_client)
 
     def call(request: Request) -> Reply:
-        started = time.perf_counter()
-        answer = connection.ask(
-            request,
-            _NO_COMPLETION,
-            lambda client: client.chat.completions.create(
-                model=request.model,
-                messages=list(request.messages),
-                temperature=request.temperature,
-                max_tokens=request.max_tokens,
-                seed=request.seed,
-                **_response_format(request, structured),
-            ),
-        )
-        return _reply(answer, time.perf_counter() - started, connection.blot)
+        agreed = negotiation(str(connection.client.base_url), request.model, structured)
+        reply, roomy = _complete(connection, agreed, request, reasoning)
+        if reply.reasoning or reply.reasoning_tokens:
+            agreed.reasons()
+            if reply.finish == "length" and not roomy and reasoning:  # its reasoning took what the answer needed
+                again, _ = _complete(connection, agreed, request, reasoning)
+                reply = _both(reply, again)
+        return reply
 
     return call
+
+
+def _complete(connection: _Connection, agreed: Negotiation, request: Request, reasoning: int) -> tuple[Reply, bool]:
+    """The reply to a request as the endpoint takes it, and whether its limit had room for reasoning."""
+    started = time.perf_counter()
+
+    def send(dialect: Dialect, most: int | None) -> Any:
+        arguments = dialect.arguments(request, reasoning, most)
+        return connection.outcome(request, _NO_COMPLETION, lambda client: client.chat.completions.create(**arguments))
+
+    dialect, outcome = agreed.ask(request, reasoning, send)
+    if isinstance(outcome, Exception):
+        raise outcome
+    reply = _reply(outcome, time.perf_counter() - started, connection.blot)
+    return replace(reply, sent=dialect.said(request, agreed.asked_for)), dialect.reasons
+
+
+def _both(first: Reply, second: Reply) -> Reply:
+    """The second reply, at the cost of both."""
+    costs = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "seconds")
+    return replace(second, **{name: getattr(first, name) + getattr(second, name) for name in costs})
 
 
 def embeddings(
     base_url: str | None = None, api_key: str | None = None, *, timeout: float = 120.0, http_client: Any = None
 ) -> Call:
     """A call for vectors: a text per message of the request, and a line per vector in the reply (`coded`)."""
-    connection = _connect(base_url, api_key, timeout, http_client)
+    connection = connect(base_url, api_key, timeout, http_client)
 
     def call(request: EmbeddingRequest) -> Reply:
         started = time.perf_counter()
@@ -101,12 +122,13 @@ class _Connection:
 
     def ask(self, request: Request, no_answer: str, send: Callable[[Any], Any]) -> Any:
         """The client's answer; the fault of its error is raised here, where that error and its key are not attached."""
-        answer = self._answer(request, no_answer, send)
+        answer = self.outcome(request, no_answer, send)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def _answer(self, request: Request, no_answer: str, send: Callable[[Any], Any]) -> Any:
+    def outcome(self, request: Request, no_answer: str, send: Callable[[Any], Any]) -> Any:
+        """The client's answer, or the fault of its error."""
         import openai
 
         try:
@@ -125,7 +147,7 @@ class _Connection:
             return CallFailed(f"{no_answer}: {_shorten(self.blot(str(error)))}")
 
 
-def _connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any) -> _Connection:
+def connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any = None) -> _Connection:
     import openai
 
     url = base_url or os.environ.get("OPENAI_BASE_URL") or None
@@ -169,35 +191,41 @@ def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
     return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {login}"}
 
 
-def _response_format(request: Request, structured: str) -> dict:
-    if request.schema is None or structured == "none":
-        return {}
-    if structured == "json_object":
-        if is_label(request.schema):
-            return {}  # its prompt does not say JSON, without which endpoints refuse the mode
-        return {"response_format": {"type": "json_object"}}
-    schema = {"name": re.sub(r"\W", "_", request.step), "schema": request.schema, "strict": True}
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
-
-
 def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
     """The client does not validate a server's reply, so any part of it may be missing or of another type."""
     try:
         choice, usage = response.choices[0], getattr(response, "usage", None)
-        content, refusal = choice.message.content, getattr(choice.message, "refusal", None)
+        message, refusal = choice.message, getattr(choice.message, "refusal", None)
+        if not hasattr(message, "content"):
+            raise TypeError
     except (AttributeError, LookupError, TypeError):
         raise CallFailed(f"{_NO_COMPLETION}: it has no choice with a message") from None
     if refusal:
         raise CallFailed(f"the model refused: {_shorten(blot(str(refusal)))}")
-    if not isinstance(content, str | None):
-        raise CallFailed(f"{_NO_COMPLETION}: its content is a {type(content).__name__} and no text")
+    try:
+        reasoning, content = of_message(message)
+    except ValueError as error:
+        raise CallFailed(f"{_NO_COMPLETION}: {error}") from None
+    finish = blot(str(getattr(choice, "finish_reason", None) or "stop"))
+    if finish == "content_filter" and not content:
+        raise CallFailed("the endpoint's content filter withheld the answer")
+    completion = _count(usage, "completion_tokens")
     return Reply(
-        text=blot(content or ""),
-        finish=blot(str(getattr(choice, "finish_reason", None) or "stop")),
+        text=blot(content),
+        finish=finish,
         prompt_tokens=_count(usage, "prompt_tokens"),
-        completion_tokens=_count(usage, "completion_tokens"),
+        completion_tokens=completion,
         seconds=seconds,
+        fingerprint=blot(_said(response, "system_fingerprint")),
+        reasoning=blot(reasoning),
+        reasoning_tokens=_reasoning_tokens(usage, reasoning, completion),
     )
+
+
+def _reasoning_tokens(usage: Any, reasoning: str, completion: int) -> int:
+    """As the endpoint reports them; otherwise counted here, as cl100k."""
+    told = _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens")
+    return told or min(tokens.count(reasoning), completion)
 
 
 def coded(vector: np.ndarray) -> str:
@@ -258,21 +286,26 @@ def _numbers(value: Any) -> np.ndarray:
         return np.array(value, dtype=np.float64).astype(np.float32)
 
 
+def _said(response: Any, name: str) -> str:
+    value = getattr(response, name, None)
+    return _shorten(value, 100) if isinstance(value, str) else ""
+
+
 def _count(usage: Any, name: str) -> int:
-    value = getattr(usage, name, 0)
+    value = usage.get(name, 0) if isinstance(usage, dict) else getattr(usage, name, 0)
     return value if isinstance(value, int) else 0
 
 
 def _status_error(error, request: Request, blot: Callable[[str], str]) -> Exception:
-    status, said = error.status_code, _shorten(blot(str(error)))  # a key cut in two would not be found
+    status, whole = error.status_code, blot(str(error))
+    said = _shorten(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))
     if status in (401, 403):
         return EngineRefused(f"the endpoint refuses the key (HTTP {status}): {said}")
     if status == 404:
         return EngineRefused(f"the endpoint does not know the model {request.model!r} or the path (HTTP 404): {said}")
-    hint = "; if the server knows no JSON schemas, use structured='json_object' or 'none'" if request.schema else ""
-    return CallFailed(f"HTTP {status}: {said}{hint}")
+    return Refused(f"HTTP {status}: {said}", whole, str(getattr(error, "param", None) or ""))
 
 
 def _retry_after(headers) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,8 +37,15 @@ class Engine(Protocol):
 class EngineBase(Record):
     """What engines share: a meter, and `with engine(…) as e:`, which gives back what an engine holds."""
 
+    prompts: Mapping[str, Any] = {}  # Step → the wording of a file, where one was given (`workbench.llm.wording`)
+
     def __init__(self):
         self.meter = Meter()
+
+    @property
+    def window(self) -> int | None:
+        """Tokens of prompt and answer together that the model can hold; None if unknown, or without a limit."""
+        return None
 
     def close(self) -> None:
         """Nothing is held here."""
@@ -105,6 +112,10 @@ def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]
                 span.set(failure=result.failure, text=result.text)
             else:
                 span.set(**result.value.model_dump(), parse=result.parse)
+            if result.reasoning:
+                span.set(reasoned=result.reasoning)
+            if result.sent:
+                span.set(sent=result.sent)
             if result.usage.prompt_tokens or result.usage.completion_tokens:
                 span.tokens(prompt=result.usage.prompt_tokens, completion=result.usage.completion_tokens)
 
@@ -116,11 +127,14 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     openai:MODEL[@BASE_URL]       any OpenAI-compatible endpoint; the key from `api_key` or OPENAI_API_KEY
     local:FILE.gguf               a model inside this process; local:smollm2 is the small one that comes as a package
     replay:FILE                   what was recorded, and nothing else
+    worked[:DATA]                 replies that were written by hand for some questions of a data set, of meridian by
+                                  default, and nothing else
 
     `options` go to the engine, and can be written into the SPEC: `local:smollm2[context=8192,concurrency=2]`. They are
     the arguments of `openai_engine` and `replay_engine` (`workbench.llm.chat`) and `local_engine`
     (`workbench.llm.local`); docs/engines.md lists them. `max_money` (US dollars), `max_tokens` and `max_calls` stop a
     run before a call that would begin beyond them, or `budget`, a `workbench.llm.budget.Budget` that engines share.
+    `prompts` is a folder with the wording of Steps (`workbench.llm.wording`); rules read none.
     """
     if not isinstance(spec, str):
         return spec
@@ -129,15 +143,22 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     if kind not in KINDS:
         # Only the kind is named: the rest may be an address with a password.
         raise SettingError(
-            f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf or replay:<file>"
+            f"engine {kind!r} is unknown; use rules, openai:<model>[@<base url>], local:<file>.gguf, "
+            "replay:<file> or worked"
         )
     make, options = KINDS[kind](), {**written, **options}
-    budget = _budget(options)
+    budget, prompts = _budget(options), options.pop("prompts", None)
+    if prompts is not None and kind == RulesEngine.name:
+        raise SettingError("rules read no prompt; prompts=… is for the engines that ask a model")
     known = list(inspect.signature(make).parameters)[1:]
     unknown = [name for name in options if name not in known]  # names alone: a value may be a key
     if unknown:
         raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     made = make(rest, **options)
+    if prompts is not None:
+        from workbench.llm.wording import wordings
+
+        made.prompts = wordings(prompts)
     if budget is not None and kind not in FREE:
         made.limit(budget)
     return made
@@ -156,6 +177,15 @@ def nominal(spec: str) -> str:
     kind, colon, rest = split_spec(spec)[0].partition(":")
     rest = rest.partition("@http")[0]
     return kind + colon + (Path(rest).name.partition("#")[0].removesuffix(".gguf") if kind == "local" else rest)
+
+
+def no_model(name: str) -> str:
+    """The label of an engine, by its name, that asks no language model: wherever its results show. Empty for others.
+
+    >>> no_model("rules"), no_model("worked:meridian#7000ef98"), no_model("openai:rules")
+    ('rules', 'replies written by hand', '')
+    """
+    return NO_MODEL.get(name.partition(":")[0], "")
 
 
 def split_spec(spec: str) -> tuple[str, dict[str, Any]]:
@@ -188,7 +218,14 @@ def _replay() -> Callable[..., Engine]:
     return replay_engine
 
 
-FREE = ("rules", "replay")  # they ask nobody, so every budget lasts
+def _worked() -> Callable[..., Engine]:
+    from workbench.llm.worked import worked_engine
+
+    return worked_engine
+
+
+NO_MODEL = {"rules": "rules", "worked": "replies written by hand"}  # kind of engine -> whose words a result is made of
+FREE = (*NO_MODEL, "replay")  # they ask nobody, so every budget lasts
 
 # Each is imported when it is asked for: the rules must not wait for clients that they do not need.
 KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
@@ -196,4 +233,5 @@ KINDS: dict[str, Callable[[], Callable[..., Engine]]] = {
     "openai": _openai,
     "local": _local,
     "replay": _replay,
+    "worked": _worked,
 }

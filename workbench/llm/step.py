@@ -61,13 +61,25 @@ class Step(Record, Generic[I, O]):
 
     @property
     def identity(self) -> str:
-        return f"{self.name} v{self.version}"
+        """Name and version, and the wording if it comes from a file (`workbench.llm.wording`)."""
+        named = f"{self.name} v{self.version}"
+        return f"{named} file {self.prompt_hash}" if self.from_file else named
+
+    @property
+    def from_file(self) -> bool:
+        """Whether its prompt is not of code."""
+        return hasattr(self.prompt, "messages")
+
+    @property
+    def wording(self) -> str:
+        """What a run says of its prompt: the identity, and the hash of the wording."""
+        return self.identity if self.from_file else f"{self.identity} {self.prompt_hash}"
 
     @cached_property
     def prompt_hash(self) -> str:
         """Names the wording of the prompt, wherever it is defined: results made with different wordings are not
         comparable."""
-        return hash_of(self.prompt)
+        return self.prompt.hash if self.from_file else hash_of(self.prompt)
 
     @cached_property
     def schema(self) -> dict | None:
@@ -86,7 +98,8 @@ class Usage:
     """What calls cost when they were made, and how many of them gave less than was asked for.
 
     `money` is None where the price is unknown: unknown is not zero. `failed` gave nothing, `repaired` broken JSON,
-    `cut` what reached the limit of tokens. `recorded` were answered from a recording, so they cost nothing now.
+    `cut` what reached the limit of tokens. `reasoning_tokens` are those of the completion that a model spent on
+    reasoning. `recorded` were answered from a recording, so they cost nothing now.
     `seconds` and `recorded` are what differs between a run and its replay.
     """
 
@@ -99,6 +112,7 @@ class Usage:
     repaired: int = 0
     cut: int = 0
     recorded: int = field(default=0, compare=False)
+    reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         known = self.money is not None and other.money is not None
@@ -112,6 +126,7 @@ class Usage:
             self.repaired + other.repaired,
             self.cut + other.cut,
             self.recorded + other.recorded,
+            self.reasoning_tokens + other.reasoning_tokens,
         )
 
 
@@ -120,7 +135,8 @@ class Result(Record, Generic[O]):
     """What became of one input. Exactly one of `value` and `failure` is None.
 
     `parse` says how the answer was read: `rules`, `strict`, `fenced`, `repaired` or `text`; `cut` if it was cut for
-    length, so that something may be missing or unfinished; None where it could not be read.
+    length, so that something may be missing or unfinished; None where it could not be read. `reasoning` is what the
+    model wrote before its answer `text`, and `sent` what the request was sent without.
     """
 
     value: O | None
@@ -129,6 +145,9 @@ class Result(Record, Generic[O]):
     text: str = ""
     usage: Usage = Usage()
     messages: tuple[Message, ...] = field(default=(), compare=False)
+    fingerprint: str = field(default="", compare=False)  # of the server's configuration, if it says one
+    reasoning: str = ""
+    sent: str = ""
 
     def __repr__(self) -> str:
         from workbench.views.base import clean  # what a model said goes to a terminal

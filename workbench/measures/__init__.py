@@ -22,6 +22,8 @@ from workbench.measures import (
     em,
     f1,
     joint,
+    map,
+    mrr,
     ndcg,
     node_f1,
     node_precision,
@@ -128,7 +130,13 @@ def _of_nodes(taken: Callable, *, own: bool = False, start: bool = False) -> Mea
     return measured
 
 
-RANKING = {"recall": recall.recall, "ndcg": ndcg.ndcg, "all_gold": all_gold.all_gold}  # (ranking, gold, k) -> value
+RANKING = {  # (ranking, gold, k) -> value
+    "recall": recall.recall,
+    "ndcg": ndcg.ndcg,
+    "mrr": mrr.mrr,
+    "map": map.map_,
+    "all_gold": all_gold.all_gold,
+}
 JOINT = {"joint": joint.joint}  # (ranking, gold passages, answer, gold answers, k) -> value; need a reader
 WHOLE = ("all_gold", "joint")  # 0 for a question with more than k gold passages
 ANSWER: dict[str, Measure] = {  # need a reader
@@ -199,6 +207,8 @@ OF_READER = {
 PROMPTED = ("sparql", "cot", "sparql-exec")  # readers whose name states the prompt
 OF_SHORT = ("em", "f1")  # of the short answer, if the reader had it rewritten; all others are of the answer itself
 JUDGED = ("accuracy:thesis", "judged", "judge_unknown")  # need a judge
+# How much was read and paid, and how many questions each value stands for: they answer no hypothesis about quality.
+COSTS = ("read", "read_tokens", "context_tokens", "tokens", "cost", "seconds", "node_count", "node_count:nodes")
 UNDEFINED_AS_A_WHOLE = ("cost",)  # one unknown value makes the mean unknown
 
 

@@ -36,6 +36,9 @@ _GOLD = {
 DEFINITIONS: dict[str, Definition] = {
     "recall@k": Definition("share of the gold passages that are among the first k", _HIPPORAG),
     "ndcg@k": Definition("discounted gain of the gold passages in the first k, best is 1", "Järvelin, Kekäläinen"),
+    "mrr@k": Definition("1 / the rank of the first gold passage, 0 if it is not in the first k", "TREC-8 QA track"),
+    "map@k": Definition("precision at the ranks of the gold passages in the first k, averaged over all of them",
+                        "trec_eval: map_cut"),
     "all_gold@k": Definition("1 where all gold passages are among the first k", _CATRAG),
     "joint@k": Definition("1 where all gold passages are among the first k and the answer contains a gold answer",
                           _CATRAG),

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from math import log2
 
+from workbench.measures.hits import hits
+
 
 def ndcg(ranking: Sequence[str], gold: Collection[str], k: int) -> float:
-    """`ranking`: passage ids, best first; `gold`: ids, not empty.
+    """`ranking`: passage ids, best first; `gold`: ids, not empty. A repeated id gains once, at its first rank.
 
     >>> round(ndcg(["a", "b", "c"], ["b"], k=3), 4)
     0.6309
     """
-    gold = set(gold)
-    gained = sum(1 / log2(rank + 1) for rank, passage in enumerate(ranking[:k], 1) if passage in gold)
-    return gained / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(gold)) + 1))
+    gained = sum(1 / log2(rank + 1) for rank in hits(ranking, gold, k))
+    return gained / sum(1 / log2(rank + 1) for rank in range(1, min(k, len(set(gold))) + 1))

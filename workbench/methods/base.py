@@ -21,6 +21,8 @@ from workbench.settings import settle, validated
 from workbench.spec import spec_of
 from workbench.trace import Trace
 
+CUT_TO_K = "cut to k"  # in the remark of an evidence whose method would have chosen more passages
+
 
 @validated
 class NoSettings:

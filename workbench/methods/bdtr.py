@@ -16,26 +16,35 @@ again and so undoes the promotion. `policy` selects the treatment:
     lift     a promoted document gets the highest score of the pool before mu and sigma are computed
 
 The paper's ablation: `iterations=0` is BGEC alone, `bgec=false` DTR alone. `max_docs=5` is the fair comparison with
-methods that read five. `verify_batch=1` verifies each document separately. Not implemented: the paper's prompts (shown
-only in part; ours replace them), and writing the chain together with the last thoughts, as the text describes
-(Algorithm 1 writes it after the loop)."""
+methods that read five. `verify_batch=1` verifies each document separately. `chain=after` writes the chain after the
+loop, from the final pool (Algorithm 1), `chain=joint` together with the last thoughts, before their search (section
+3.2), in one call less. Not implemented: the paper's prompts (shown only in part; ours replace them)."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Literal
 
 from workbench.errors import SettingError
+from workbench.methods.base import CUT_TO_K
 from workbench.methods.iterative import Iterative, Settings, Thought, contents, normal
 from workbench.methods.iterative.events import Chain, Cut, Promotion, Verification
 from workbench.methods.iterative.pool import Entry, Pool, scored
 from workbench.records import Evidence
 from workbench.settings import Positive, validated
-from workbench.steps import dual_thoughts, reasoning_chain, verify
+from workbench.steps import concluding_thoughts, dual_thoughts, reasoning_chain, verify
 from workbench.text import storable
 from workbench.trace import Trace
+
+
+@dataclass(frozen=True)
+class Concluding(Thought):
+    """The thought of the last round, which the `chain` of reasoning came with; None if the Step failed."""
+
+    chain: concluding_thoughts.Output | None = None
 
 
 class BDTR(Iterative):
@@ -49,9 +58,10 @@ class BDTR(Iterative):
     class Settings(Settings):
         """The verifier sees the first `verified` documents of the pool, `verify_batch` at a time; mu and sigma are
         those of the first `top_stat` scores; the final set has `min_docs` to `max_docs` documents (none: no upper
-        limit)."""
+        limit). `chain`: written after the last round, or jointly with its thoughts."""
 
         bgec: bool = True
+        chain: Literal["after", "joint"] = "after"
         policy: Literal["keep", "strict", "lift"] = "keep"
         verified: Positive = 50
         verify_batch: Positive = 25
@@ -61,21 +71,38 @@ class BDTR(Iterative):
         seed: int = 0
 
         def __post_init__(self):
+            if self.chain == "joint" and not (self.bgec and self.iterations):
+                raise SettingError(
+                    "chain=joint writes the chain together with the thoughts of the last round; it should be after "
+                    "with iterations=0 and with bgec=false, where there are no such thoughts or no chain"
+                )
             if self.max_docs is not None and self.max_docs < self.min_docs:
                 raise SettingError(
                     f"max_docs={self.max_docs}; it should be none or a whole number from min_docs={self.min_docs} on"
                 )
 
+    def asked(self) -> tuple[str, ...]:
+        bgec, joint, rounds = self.settings.bgec, self.settings.chain == "joint", self.settings.iterations
+        asked = {
+            "dual_thoughts": rounds > joint, "concluding_thoughts": joint, "reasoning_chain": bgec and not joint,
+            "verify": bgec,
+        }  # fmt: skip
+        return tuple(name for name, is_asked in asked.items() if is_asked)
+
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
         """DTR. If the Step fails, the queries are the question, and the question with the title of the best
         document."""
         tried = tuple((thought.texts["fast"], thought.texts["slow"]) for thought in before)
-        result = self.ask(dual_thoughts.STEP, dual_thoughts.Input(question, contents(best), tried), trace)
+        joint = self.settings.chain == "joint" and len(before) + 1 == self.settings.iterations
+        step = concluding_thoughts.STEP if joint else dual_thoughts.STEP
+        result = self.ask(step, dual_thoughts.Input(question, contents(best), tried), trace)
         if result.failure or not result.value.fast or normal(result.value.fast) == normal(result.value.slow):
             failure = result.failure or "it gave no two different queries"
             texts = {"fast": question, "slow": f"{question} {best[0].passage.title}" if best else question}
         else:
             failure, texts = None, {"fast": result.value.fast, "slow": result.value.slow}
+        if joint:
+            return Concluding(texts, tuple(texts.items()), failure=failure, chain=result.value)
         return Thought(texts, tuple(texts.items()), failure=failure)
 
     def conclude(self, question: str, pool: Pool, thoughts: Sequence[Thought], k: int, trace: Trace) -> Evidence:
@@ -93,19 +120,26 @@ class BDTR(Iterative):
         order = promoted(order, cut.kept + cut.filled)
         notes = [f"the reasoning chain failed: {chain.failure}"] if chain.failure else []
         notes += [f"the verifier failed on {failed} batches"] if failed else []
+        notes += [f"the final set of {cut.selected} passages is {CUT_TO_K}={k}"] if cut.selected > k else []
         return Evidence(
             question, self.label, pool.scale, scored(order[:k]), selected=min(k, cut.selected),
             fallback="; ".join(notes) or None,
         )  # fmt: skip
 
     def chain(self, question: str, best: Sequence[Entry], thoughts: Sequence[Thought], trace: Trace) -> Chain:
-        """The chain of reasoning; if the Step fails, the thoughts replace it."""
+        """The chain of reasoning: that of the last thought, or of a Step of its own; if the Step fails, the thoughts
+        replace it."""
+        last = thoughts[-1] if thoughts else None
         texts = tuple(storable(text) for thought in thoughts for text in thought.texts.values())
         with Chain.open(trace) as write:
-            value = reasoning_chain.Input(question, contents(best), texts)
-            result = self.ask(reasoning_chain.STEP, value, trace)
-            output = result.value or reasoning_chain.Output(chain=" ".join(texts), steps=list(texts), bridges=[])
-            return write(**output.model_dump(), failure=result.failure or None)
+            if isinstance(last, Concluding):
+                output, failure = last.chain, None if last.chain else last.failure
+            else:  # also where the thoughts were given
+                value = reasoning_chain.Input(question, contents(best), texts)
+                result = self.ask(reasoning_chain.STEP, value, trace)
+                output, failure = result.value, result.failure
+            output = output or reasoning_chain.Output(chain=" ".join(texts), steps=list(texts), bridges=[])
+            return write(**output.model_dump(include={"chain", "steps", "bridges"}), failure=failure or None)
 
     def verify(self, question: str, chain: Chain, best: Sequence[Entry], trace: Trace) -> tuple[set[str], int]:
         """The ids of the documents that support the chain, and the number of failed batches, which choose none."""

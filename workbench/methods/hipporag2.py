@@ -9,6 +9,7 @@ Where the two differ, or the paper is silent, the profile decides:
     specificity     true          false     divide a phrase's weight by its number of passages (in the code only)
     merge           overwrite     sum       weight of a pair that is both related and synonymous
     filter_match    closest       exact     how the filter's answer is mapped back to the candidates
+    counted         spellings     facts     whether two spellings of a fact in one passage count twice in a weight
 
 `released` is the default, because the published numbers were made with the code. Not included: the DSPy-tuned filter
 prompt (ours is shorter) and task instructions, unless the encoder has them. Different from the code: equal scores are
@@ -26,7 +27,7 @@ from pydantic import Field
 
 from workbench.graph.pagerank import PageRankResult, Walk
 from workbench.graph.walk_distribution import WalkDistribution
-from workbench.index.graph import MERGES
+from workbench.index.graph import MERGES, Graph
 from workbench.methods.base import Method
 from workbench.ranking.similarity import minmax, top
 from workbench.records import Entity, Evidence, Scored, ranked
@@ -57,7 +58,8 @@ class HippoRAG2(Method):
     class Settings:
         """Defaults of paper (appendix G.1) and code. `filter`: `step` (asks the engine) or `identity` (keeps all
         candidates). `filter_floor`: the least string similarity at which a fact that the filter changed is mapped to
-        the closest candidate. `tolerance`: the L1 change at which the walk stops."""
+        the closest candidate. `counted`: the weight of a relation counts the passages that state it, each for every
+        of its `spellings` or once (`facts`). `tolerance`: the L1 change at which the walk stops."""
 
         profile: str = "released"
         linking_top_k: Positive = 5
@@ -69,23 +71,36 @@ class HippoRAG2(Method):
         passage_weight: NonNegative = 0.05
         damping: Annotated[Number, Field(ge=0, lt=1, title="probability of following an edge")] = 0.5
         merge: Literal[*MERGES] = "overwrite"
+        counted: Literal["spellings", "facts"] = "spellings"
         tolerance: Number = 1e-6
 
     profiles: Mapping = {
-        "released": {"specificity": True, "merge": "overwrite", "filter_match": "closest"},
-        "paper": {"specificity": False, "merge": "sum", "filter_match": "exact"},
+        "released": {
+            "specificity": True,
+            "merge": "overwrite",
+            "filter_match": "closest",
+            "counted": "spellings",
+        },
+        "paper": {"specificity": False, "merge": "sum", "filter_match": "exact", "counted": "facts"},
     }
 
     def prepare(self) -> None:
-        graph = self.index.graph
+        if self.settings.filter == "identity":
+            self.steps = tuple(name for name in self.steps if name != fact_filter.STEP.name)
+        graph = self.graph
         self._facts, self._passages = self.index.facts, self.index.passages
         self._fact_vectors = np.asarray(self._facts.fact_vectors)
         self._passage_vectors = np.asarray(self._passages.vectors)
         self._passages_of = graph.passages_of if self.settings.specificity else None
         self._walk = self._prepared_walk()
 
+    @property
+    def graph(self) -> Graph:
+        """The index's graph, whose relations are counted as the settings say."""
+        return self.index.graph_of_spellings if self.settings.counted == "spellings" else self.index.graph
+
     def _prepared_walk(self) -> Walk:
-        return Walk(self.index.graph.weights(self.settings.merge))
+        return Walk(self.graph.weights(self.settings.merge))
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         return self.rank(self.walk_distribution(question, trace), k)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
@@ -22,12 +23,13 @@ from workbench.errors import SettingError
 from workbench.layouts import of_evidence
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Step
+from workbench.llm.window import room_beside
 from workbench.reading.prompts import PROMPTS, step_of
-from workbench.reading.render import Context, Contexts, cut_down
+from workbench.reading.render import Context, Contexts, cut_down, fitted, render
 from workbench.reading.routing import ROUTERS, Route, other, route
 from workbench.records import Answer, ContextGraph, Evidence, Reading, Record
 from workbench.settings import Number, changed, settle, validated
-from workbench.spec import spec_of
+from workbench.spec import parse_spec, spec_of
 from workbench.steps.answer import Input
 from workbench.steps.final_answer import EXTRACTIONS, Extracted
 from workbench.steps.reading_mode import Mode
@@ -73,8 +75,9 @@ class Settings:
     (`open`; Youtu-GraphRAG, arXiv 2508.19855, appendix A.6).
 
     `compress` is a compressor or its SPEC. `extraction` says how an answer is read off a reply and what counts as
-    abstaining: `strict`, or `thesis` as the paper's code does. `temperature` is that of the prompts; the router's is 0.
-    `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
+    abstaining: `strict`, `thesis` as the paper's code does, or `hipporag2`, the first "Answer:" of `thought`.
+    `temperature` is that of the prompts; the router's is 0. `check` has the answer checked against the facts of the
+    evidence, for which the reader needs an index."""
 
     prompt: Prompt = "thought"
     compress: Any = None
@@ -129,8 +132,19 @@ class ContextReader(Record):
         """The context that the reader lays out, before any compression."""
 
     def contexts(self, evidence: Evidence) -> Contexts:
-        """The context before and after compression, which goes by the question of the evidence."""
-        return Contexts(self.uncompressed(evidence), partial(self._compressed, evidence))
+        """The context before and after compression, which goes by the question of the evidence, and after what the
+        window of the engine makes of either."""
+        return Contexts(self.uncompressed(evidence), partial(self._shortened, evidence))
+
+    def room(self, question: str) -> int | None:
+        """Tokens of a context that the engine's window holds beside the longest prompt of this reader, the question and
+        the answer; None where no window is known."""
+        window = getattr(self.engine, "window", None)
+        if window is None:
+            return None
+        given, mode = Input(question, "", ()), self.settings.mode
+        steps = [(step_of(prompt, mode), PROMPTS[prompt].input_of(given)) for prompt in self.prompts(self.settings)]
+        return min(room_beside(step, value, window) for step, value in steps)
 
     def context(self, evidence: Evidence) -> Context:
         """What `read` shows to the engine."""
@@ -143,6 +157,8 @@ class ContextReader(Record):
         trace, contexts = trace_of(evidence, trace), contexts or self.contexts(evidence)
         with trace.span("CHAIN", self.label, question=question, tokens=contexts.retrieved.tokens) as span:
             context = self._shown(contexts, trace)
+            if context.cut_to is not None:
+                span.set(cut_to=context.cut_to)
             answer = replace(
                 self.answer(question, evidence, context, trace),
                 reader=self.label,
@@ -189,17 +205,39 @@ class ContextReader(Record):
 
     def _ask(self, prompt: str, given: Input, trace: Trace) -> Extracted:
         chosen = PROMPTS[prompt]
-        step = replace(step_of(prompt, self.settings.mode), temperature=self.settings.temperature)
+        step = step_of(prompt, self.settings.mode, self.settings.extraction)
+        step = replace(step, temperature=self.settings.temperature)
         (result,) = self.engine.run(step, [chosen.input_of(given)], trace=trace)
         if result.failure:
             return Extracted(failure=result.failure, reply=result.text)
         return chosen.extract(result, self.settings.extraction)
 
-    def _compressed(self, evidence: Evidence, context: Context) -> Context:
-        if self.compressor is None:
+    def _shortened(self, evidence: Evidence, context: Context) -> Context:
+        shown, room = self._compressed(evidence, context, self.compressor), self.room(evidence.question)
+        if room is None or shown.tokens <= room:
+            return shown
+        return self._within(room, evidence, context)._replace(cut_to=room)
+
+    def _compressed(self, evidence: Evidence, context: Context, compressor: Any) -> Context:
+        if compressor is None:
             return context
-        made = self.compressor.compress(evidence.question, self.tables(evidence, context))
+        made = compressor.compress(evidence.question, self.tables(evidence, context))
         return cut_down(evidence, context, made)
+
+    def _within(self, room: int, evidence: Evidence, context: Context) -> Context:
+        """The context of so many tokens by the reader's own rules: a smaller budget, of its compressor if it has one;
+        of a context that a method lays out whole, as much of each table as fits."""
+        if self.compressor is not None:
+            return self._compressed(evidence, context, _of_budget(self.compressor, max(1, room)))
+        if not room:
+            return render(replace(evidence, passages=()))
+        if context.graph is not None and context.graph is evidence.context:
+            return fitted(evidence, context.graph, room)
+        if not hasattr(self.settings, "budget"):
+            return context
+        smaller = copy(self)
+        smaller.settings = replace(self.settings, budget=room)
+        return smaller.uncompressed(evidence)
 
     def _shown(self, contexts: Contexts, trace: Trace) -> Context:
         if self.compressor is None:
@@ -226,14 +264,18 @@ class ContextReader(Record):
     @classmethod
     def asked(cls, settings: Settings) -> Iterator[str]:
         """Names of the Steps that may be asked with these settings."""
-        routed, retry = settings.route, settings.retry
-        if routed and settings.router == "model":
+        if settings.route and settings.router == "model":
             yield "classify_question"
-        prompts = ["sparql", "cot"] if routed else [settings.prompt]
-        for prompt in [*prompts, *([retry] if retry in PROMPTS else [])]:
+        for prompt in cls.prompts(settings):
             yield PROMPTS[prompt].step.name
         if settings.check:
             yield "write_patterns"
+
+    @classmethod
+    def prompts(cls, settings: Settings) -> tuple[str, ...]:
+        """Names of the prompts that may be asked with these settings."""
+        asked = ("sparql", "cot") if settings.route else (settings.prompt,)
+        return (*asked, settings.retry) if settings.retry in PROMPTS else asked
 
     def __repr__(self) -> str:
         return f"{self.label} with engine {self.engine.name}"
@@ -262,6 +304,16 @@ def check_shares(settings: Any, *names: str) -> None:
     if sum(getattr(settings, name) for name in names) > 1:
         given = ", ".join(f"{name}={getattr(settings, name)!r}" for name in names)
         raise SettingError(f"{given} are together more than the whole budget, 1")
+
+
+def _of_budget(compressor: Any, budget: int) -> Any:
+    """The same compressor with a smaller budget; itself where it has none."""
+    from workbench.reading.compression import compressor as named
+
+    if getattr(compressor, "budget", 0) <= budget:
+        return compressor
+    name, settings = parse_spec(compressor.label)
+    return named(name, **{**settings, "budget": budget})
 
 
 def _compressor(given: Any):

@@ -19,6 +19,7 @@ from workbench.errors import IndexFault, SettingError
 from workbench.index.communities import mentions, text_units
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
+from workbench.llm.window import room_beside
 from workbench.reading.base import settled, trace_of
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Evidence, Record
@@ -61,8 +62,8 @@ class Global(Record):
                 "the reader 'global' reads the reports of an index; pass it: wb.reader('global', engine, index=index)"
             )
         given, changed = settled(type(self), settings)
-        self.engine, self.level, self.budget = engine or RulesEngine(), given.level, given.budget
-        self.mode = given.mode
+        self.engine, self.level, self.mode = engine or RulesEngine(), given.level, given.mode
+        self._budget = given.budget
         self.index = index.ensure(["communities"], engine)
         if not self.index.communities.reports:
             raise IndexFault(
@@ -70,6 +71,16 @@ class Global(Record):
                 "smaller min_members, or with another engine if reports failed"
             )
         self.label = spec_of(self.name, changed)
+
+    @cached_property
+    def budget(self) -> int:
+        """Tokens of reports that a call reads: as set, or as many as the window of the engine holds."""
+        window = getattr(self.engine, "window", None)
+        if window is None:
+            return self._budget
+        of_map = room_beside(global_map.STEP, global_map.Input("", "", ()), window)
+        of_reduce = room_beside(self._reduce, global_reduce.Input("", "", (), self.mode), window)
+        return max(1, min(self._budget, of_map, of_reduce))
 
     @cached_property
     def batches(self) -> list[global_map.Input]:

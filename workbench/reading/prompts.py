@@ -59,7 +59,9 @@ PROMPTS: dict[str, Prompt] = {
 }
 
 
-def step_of(prompt: str, mode: str) -> Step:
-    """The Step of a prompt, with the messages of a mode."""
+def step_of(prompt: str, mode: str, extraction: str = "strict") -> Step:
+    """The Step of a prompt, with the messages of a mode, and the parser of an extraction."""
     chosen = PROMPTS[prompt]
-    return replace(chosen.step, prompt=chosen.open) if mode == "open" else chosen.step
+    step = replace(chosen.step, prompt=chosen.open) if mode == "open" else chosen.step
+    first = extraction == "hipporag2" and prompt == "thought"
+    return replace(step, read=answer.read_first) if first else step

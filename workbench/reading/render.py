@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
 from typing import NamedTuple
@@ -14,13 +15,14 @@ from workbench.records import Compressed, ContextGraph, Evidence, Passage, Unit
 from workbench.text import split_title
 
 BETWEEN = "\n\n"  # passages
+_PARTS = 1_000  # in which the tables of a context are cut
 HEADING = 100  # characters of a first line that may be a title
 
 
 class Context(NamedTuple):
     """The text that a reader sees, its cl100k tokens, and the passages that it holds. `ends`: where the paths end that
     a method judged complete, each once. `graph`: its tables, where it is written from tables; `compressed`: what a
-    compressor did to it."""
+    compressor did to it; `cut_to`: the tokens that the engine's window left for it, where it was cut to them."""
 
     text: str
     tokens: int
@@ -28,6 +30,7 @@ class Context(NamedTuple):
     ends: tuple[str, ...] = ()
     graph: ContextGraph | None = None
     compressed: Compressed | None = None
+    cut_to: int | None = None
 
     @property
     def texts(self) -> tuple[tuple[str, str], ...]:
@@ -70,6 +73,12 @@ def render(evidence: Evidence, k: int | None = None, budget: int | None = None) 
     return Context(text, used, passages)
 
 
+def unread(evidence: Evidence) -> Context:
+    """What an evidence holds where no reader chooses: the context that the method lays out itself, else all of its
+    passages."""
+    return render(evidence) if evidence.context is None else laid_out(evidence, evidence.context)
+
+
 def joined(passages: Iterable[Passage]) -> str:
     """Title above text, a blank line between passages."""
     return BETWEEN.join(passage.content for passage in passages)
@@ -79,6 +88,18 @@ def laid_out(evidence: Evidence, graph: ContextGraph, layout: ModuleType = ket_r
     """The context that a graph makes in a layout."""
     text = layout.write(graph)
     return Context(text, tokens.count(text), _passages(evidence, graph), graph=graph)
+
+
+def fitted(evidence: Evidence, graph: ContextGraph, budget: int, layout: ModuleType = ket_rag) -> Context:
+    """The context of a graph, the same share of each of its tables, from their beginnings, as large as the budget
+    holds: so the method's own shares of the tables stay."""
+    names = ("entities", "relations", "sources", "chunks")
+
+    def part(of: int) -> Context:
+        rows = {name: getattr(graph, name)[: len(getattr(graph, name)) * of // _PARTS] for name in names}
+        return laid_out(evidence, replace(graph, **rows), layout)
+
+    return part(max(0, bisect_right(range(_PARTS + 1), budget, key=lambda of: part(of).tokens) - 1))
 
 
 def cut_down(evidence: Evidence, context: Context, compressed: Compressed) -> Context:

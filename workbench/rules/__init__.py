@@ -34,6 +34,7 @@ RULES: dict[str, Rule] = {
     "choose_relations": Rule("exploring"),
     "classify_question": Rule("classifying"),
     "community_report": Rule("reporting"),
+    "concluding_thoughts": Rule("bdtr"),
     "describe_entity": Rule("textualising"),
     "describe_relations": Rule("textualising"),
     "directions": Rule("iterative"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.language.pipeline import content_words
 from workbench.rules.reasoning import Link, links
+from workbench.steps import concluding_thoughts as concluding
 from workbench.steps import dual_thoughts as thoughts
 from workbench.steps import reasoning_chain as reasoning
 from workbench.steps import verify as verification
@@ -31,6 +32,12 @@ def reasoning_chain(value: reasoning.Input) -> reasoning.Output:
     return reasoning.Output(
         chain=chain or "no hop of the question is answered by the documents", steps=steps, bridges=bridges
     )
+
+
+def concluding_thoughts(value: thoughts.Input) -> concluding.Output:
+    """Both at once, from the same documents."""
+    chain = reasoning_chain(reasoning.Input(value.question, value.passages))
+    return concluding.Output(**dual_thoughts(value).model_dump(), **chain.model_dump())
 
 
 def verify(value: verification.Input) -> verification.Output:

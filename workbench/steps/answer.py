@@ -2,7 +2,8 @@
 wording).
 
 The answer follows the last "Answer:", in whatever emphasis, in the same line or below; the released code splits at the
-first one, which cuts off thoughts that contain the word. Unlike the released prompt, ours lets the model say that the passages do not contain the answer.
+first one, which cuts off thoughts that contain the word (`read_first`). Unlike the released prompt, ours lets the model
+say that the passages do not contain the answer.
 """
 
 from __future__ import annotations
@@ -103,6 +104,15 @@ def after_cue(text: str, without: str = "no 'Answer:' in the reply") -> tuple[st
     lines = (line.strip(_MARKS) for line in text[cues[-1].end() :].split("\n"))
     thought = text[: cues[-1].start()].strip().strip("*_#").strip()
     return _THOUGHT.sub("", thought).strip(), next(filter(None, lines), "")
+
+
+def read_first(text: str) -> Output:
+    """As HippoRAG 2's code reads it: what stands between the first `Answer:` and the next, to the letter, or else the
+    whole reply. A thought that contains the word is taken for the answer; there is no abstention, so what says that it
+    is unknown is an answer like any other."""
+    before, *after = text.split("Answer:")
+    thought = before.removeprefix("Thought:").strip() if after else ""
+    return Output(thought=thought, answer=after[0].strip() if after else text, abstained=False)
 
 
 STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=2)

@@ -4,7 +4,8 @@
 after the last "FINAL ANSWER:", or else the whole reply, and one of six phrases is an abstention. A reply without the
 line then counts as right if it contains the gold answer anywhere. `strict`, the default, extracts no answer from such a
 reply, nor from one that was cut within its answer; it recognises abstentions in other words, the line in any emphasis
-and with the answer below it, and takes an answer out of what models put around one (docs/reading.md)."""
+and with the answer below it, and takes an answer out of what models put around one (docs/reading.md). `hipporag2` is
+`strict` here; of the Step `answer` it takes what follows the first "Answer:" (`answer.read_first`)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from workbench.llm.shapes import TemplateCopied
 from workbench.measures.abstained import is_abstention, is_abstention_thesis
 from workbench.steps.prose import fields_of, is_form, plain
 
-EXTRACTIONS = ("strict", "thesis")
+EXTRACTIONS = ("strict", "thesis", "hipporag2")
 UNKNOWN = "I don't know"
 CUE = "FINAL ANSWER:"
 NO_LINE, CUT = "no answer line", "cut"  # flaws

@@ -4,6 +4,7 @@
 here."""
 
 from workbench.views import (  # noqa: F401 (each registers the looks of its records)
+    agreement,
     analyses,
     contexts,
     data,
@@ -30,6 +31,8 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     trace,
     training,
     tree,
+    trial,
+    verdicts,
 )
 from workbench.views.base import html, text
 

@@ -17,7 +17,7 @@ import ipywidgets as widgets
 
 from workbench.index import Index
 from workbench.llm import engine as engine_named
-from workbench.llm.engine import Engine
+from workbench.llm.engine import Engine, no_model
 from workbench.methods import Method
 from workbench.records import Answer, Compressed, Proof, Question, Reading
 from workbench.views.ablation import Attempt, Attempts, Setting, methods_over, prompts
@@ -203,7 +203,7 @@ class Ablator(Widget):
         gold = f" &nbsp; gold: {esc(' · '.join(self._gold), NAME)}" if self._gold else ""
         unread = unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
-        by += "by rules, no language model" if answer.engine == "rules" else f"by {answer.engine}"
+        by += f"by {label}, no language model" if (label := no_model(answer.engine)) else f"by {answer.engine}"
         return "".join(
             (
                 f"<p>{shown}{f' &nbsp; {_judged(verdict)}' if verdict else ''}{gold}</p>",

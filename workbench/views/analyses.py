@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from workbench.experiments.analyses import Analysis
-from workbench.views.base import NAME, clean, esc, html, number, page, short, table, text
-from workbench.views.tables import aligned
+from workbench.views.base import NAME, aligned, clean, esc, html, number, page, short, table, text
 
 SHOWN = 60  # rows of a table; frame() has all
 

@@ -114,3 +114,9 @@ def _cell(value: Any) -> str:
     if _is_number(value):
         return f"<td{_RIGHT}>{number(value)}</td>"
     return f"<td>{'' if value is None else esc(value)}</td>"
+
+
+def aligned(rows: Iterable[list[str]]) -> list[str]:
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

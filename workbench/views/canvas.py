@@ -13,7 +13,7 @@ from ipysigma import Sigma
 
 from workbench.graph.neighbourhood import Subgraph
 from workbench.views.base import short
-from workbench.views.drawing import HEIGHT, LABEL, Drawing, drawing_data, drawing_page
+from workbench.views.drawing import HEIGHT, LABEL, Drawing, NodeStyle, drawing_data, drawing_legend, drawing_page
 from workbench.views.graph import EDGES, NODES, edge_width, node_size
 from workbench.views.layout import layout
 from workbench.views.map_page import Map, map_data, map_page
@@ -142,6 +142,13 @@ WEBGL_STYLE = """<style>
 .hopscope-webgl :is(.ipysigma-layout-controls, .ipysigma-right-panel, .ipysigma-graph-description) {
   display: none !important }
 </style>"""
+
+
+def webgl_legend() -> str:
+    """The meaning of the marks, all of which are discs and lines, as HTML."""
+    kinds = tuple(NODES[kind]._replace(shape="dot") for kind in ("phrase", "passage"))
+    edges = tuple(style._replace(letters="──") for style in EDGES.values())
+    return drawing_legend(Drawing("", (), (), (*kinds, NodeStyle("start", VERMILION)), edges))
 
 
 def _networkx(subgraph: Subgraph) -> networkx.MultiGraph:

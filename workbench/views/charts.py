@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from math import ceil, floor, log10
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -48,15 +49,19 @@ def lines(axes: Axes, curves: Mapping[str, Mapping[int, float]]) -> None:
         axes.plot(list(curve), list(curve.values()), **style(at), label=plain_label(name, 60))
 
 
-def differences(series: Mapping[str, Mapping[str, tuple[float, float, float]]], label: str, title: str) -> Picture:
-    """A picture of differences with intervals: name → place → (difference, low, high), a row per place."""
+def differences(
+    series: Mapping[str, Mapping[str, tuple[float, float | None, float | None]]], label: str, title: str
+) -> Picture:
+    """A picture of differences with intervals: name → place → (difference, low, high), a row per place. Too few
+    questions have no interval (None or NaN) and are a mark alone."""
     places = list(dict.fromkeys(place for one in series.values() for place in one))
     figure, axes = canvas(7.2, 1.4 + 0.26 * len(places) * max(1, len(series)))
     for at, (name, found) in enumerate(series.items()):
         ys = [places.index(place) + (at - (len(series) - 1) / 2) * 0.7 / len(series) for place in found]
         middle, low, high = zip(*found.values())
         # If all differences are equal, rounding may put the mean slightly outside its interval.
-        spread = [[max(0, a - b) for a, b in pairs] for pairs in (zip(middle, low), zip(high, middle))]
+        middle, low, high = (np.array(one, dtype=float) for one in (middle, low, high))
+        spread = np.nan_to_num(np.maximum(0, [middle - low, high - middle]))
         axes.errorbar(middle, ys, xerr=spread, linestyle="", **style(at), capsize=2, label=plain_label(name, 60))
     axes.axvline(0, color=GREY, linewidth=0.8)
     rows(axes, places, 40)

@@ -7,6 +7,7 @@ tracer.ask("Who starred in …?")                  # what the controls do, as fu
 tracer.step(0, 2)                                # the second iteration of the first DOT
 tracer.zoom("0.2.1")                             # one path, its sentences and its verdict
 tracer.set(tau=0.7, h_max=2)                     # asked again with these, and what that changes
+tracer.most(80)                                  # the picture with up to so many nodes, by default 24
 tracer.region()                                  # the whole region around the anchors, thousands of nodes
 tracer.beside()                                  # other methods on the same question
 """
@@ -42,11 +43,11 @@ from workbench.views.dots import (
     path_part,
     selection_part,
     setting_part,
-    whole,
 )
 from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
 from workbench.views.palette import GREEN, VERMILION
 from workbench.views.session import Live, Retrieval, Source, open_session, question_label
+from workbench.views.stepped import stepped_dots
 from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
 
 METHOD = "dotrag"
@@ -54,6 +55,7 @@ SETTINGS = ("tau", "h_max", "t_max")
 OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
 LARGEST = 5_000  # nodes of a region that are drawn
+MOST = (24, 40, 80, 200)  # nodes of a picture of paths, the best first
 ALL_PATHS = "– all paths –"
 _SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
 _RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
@@ -105,6 +107,7 @@ class Tracer(Widget):
         )  # fmt: skip
         self._others, self._types, self._defaults = tuple(beside), _types_of(self._session.index), self._own_settings()
         self.path: JudgedPath | None = None
+        self.limit = MOST[0]
         self.drawing: Drawing | None = None
         self._make_controls()
         self._show(self._session.questions[0], self._session.methods[0], {})
@@ -139,6 +142,14 @@ class Tracer(Widget):
         self.path = found
         self._draw()
         return self.path
+
+    def most(self, nodes: int) -> Drawing:
+        """Draw up to so many nodes: anchors, then those of kept paths, of the others, and candidates."""
+        if not isinstance(nodes, int) or nodes < 1:
+            raise SettingError(f"nodes={nodes!r}; it should be a whole number from 1 on")
+        self.limit = nodes
+        self._draw()
+        return self.drawing
 
     def set(self, **settings: float) -> DotsDiff:
         """Run again with other settings (`tau`, `h_max`, `t_max`), and show the changes against the method's own.
@@ -179,7 +190,9 @@ class Tracer(Widget):
 
     def static_html(self) -> str:
         picture = drawing_frame(self.drawing, theme=self.theme) + drawing_legend(self.drawing) if self.drawing else ""
-        return picture + page(whole(self.shown, self._session.passages), self._answer_part())
+        return picture + page(
+            heading(self.shown), stepped_dots(self.shown, self._session.passages), self._answer_part()
+        )
 
     def __repr__(self) -> str:
         where = f"DOT {self.dot}, iteration {self.iteration}" + (f", path {self.path.id}" if self.path else "")
@@ -197,6 +210,7 @@ class Tracer(Widget):
         self._stage = widgets.SelectionSlider(
             options=[("rules", 0)], description="after", continuous_update=False, layout={"width": "420px"}
         )
+        self._most = widgets.SelectionSlider(options=MOST, description="nodes ≤", continuous_update=False)
         self._paths = widgets.Select(options=[(ALL_PATHS, "")], rows=9, layout={"width": "auto"})
         auto = {"width": "auto"}
         self._whole = widgets.Button(description="the whole region", disabled=session.index is None, layout=auto)
@@ -211,6 +225,7 @@ class Tracer(Widget):
             self._on(slider, lambda value, name=name: self.set(**{name: value}))
         self._on(self._dot, self.step)
         self._on(self._stage, lambda number: self.step(self.dot, number))
+        self._on(self._most, self.most)
         self._on(self._paths, lambda name: self.zoom(name or None))
         self._press(self._whole, self.region)
         self._press(self._compare, self.beside)
@@ -224,7 +239,7 @@ class Tracer(Widget):
             row(self._method, *self._sliders.values()),
             self._message,
             self._head,
-            row(self._dot, self._stage),
+            row(self._dot, self._stage, self._most),
             beside(self._picture, side(self._paths, self._details, height=560)),
             self._legend,
             self._body,
@@ -250,6 +265,7 @@ class Tracer(Widget):
                 offer(slider, self._moved.get(name, self._defaults[name]))
             self._dot.options, self._stage.options = dots or [("", -1)], stages
             self._dot.value, self._stage.value = self.dot, self.iteration
+            offer(self._most, self.limit)
             self._paths.options = [(ALL_PATHS, ""), *((_path_label(path), path.id) for path in self._paths_so_far)]
             self._paths.value = self.path.id if self.path else ""
 
@@ -293,7 +309,7 @@ class Tracer(Widget):
     def _drawing(self) -> Drawing:
         if self.path:
             return path_drawing(self.shown, self.path, types=self._types)
-        return dot_drawing(self.shown, self.dot, self.iteration, types=self._types)
+        return dot_drawing(self.shown, self.dot, self.iteration, types=self._types, limit=self.limit)
 
     @property
     def _iterations(self) -> tuple[Iteration, ...]:

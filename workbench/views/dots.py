@@ -11,7 +11,7 @@ from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Itera
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
-from workbench.views.records import passage_line
+from workbench.views.records import passage_line, said_by
 
 SHOWN = 10  # candidates, paths and chunks that a view lists unfolded
 LINE = 300  # characters of a rule, a reason or a query
@@ -27,6 +27,7 @@ Passages = Mapping[str, Passage]
 @text.register
 def _(shown: Dots) -> str:
     lines = [f"DOTs of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
+    lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
     lines += [f"  {text(dot)}" for dot in shown.dots]
     lines += [f"  ! {clean(note, LINE)}" for note in notes(shown)]
     lines += [f"  {path.label} {path.confidence:.2f}: {clean(chain(path), LINE)}" for path in shown.final[:SHOWN]]
@@ -131,7 +132,8 @@ def whole(shown: Dots, passages: Passages | None = None) -> str:
 def heading(shown: Dots) -> str:
     """The question, the method, and the caveats."""
     bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in notes(shown))
-    return f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{bad}"
+    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(shown.engines)) else ""
+    return f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{by}{bad}"
 
 
 def notes(shown: Dots) -> list[str]:

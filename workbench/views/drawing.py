@@ -140,12 +140,13 @@ def drawing_data(drawing: Drawing, theme: str = "light") -> dict[str, list[dict]
     """Nodes and edges for vis-network: the argument of `show` in the page, and a message that a loaded page accepts."""
     colours = theme_named(theme)
     return {
-        "nodes": [_vis_node(node, drawing.zoom, colours) for node in drawing.nodes],
+        "zoom": drawing.zoom,
+        "nodes": [_vis_node(node, colours) for node in drawing.nodes],
         "edges": [_vis_edge(edge, drawing, colours) for edge in drawing.edges],
     }
 
 
-def _vis_node(node: DrawnNode, zoom: float, colours: Theme) -> dict:
+def _vis_node(node: DrawnNode, colours: Theme) -> dict:
     return {
         "id": node.id,
         "label": node.label,
@@ -156,7 +157,7 @@ def _vis_node(node: DrawnNode, zoom: float, colours: Theme) -> dict:
         "y": node.y,
         "borderWidth": node.outline or 1,
         "color": {"background": node.style.colour, "border": VERMILION if node.outline else colours.paper},
-        "font": _font(node.font, 3 * zoom, colours),
+        "font": _font(node.font, colours),
     }
 
 
@@ -170,12 +171,12 @@ def _vis_edge(edge: DrawnEdge, drawing: Drawing, colours: Theme) -> dict:
         "color": {"color": edge.style.colour, "opacity": edge.style.opacity},
         **({"arrows": edge.arrows} if edge.arrows else {}),
         **({"smooth": {"enabled": True, "type": "curvedCW", "roundness": edge.curve}} if edge.curve else {}),
-        **({"label": edge.label, "font": {**_font(12, 4, colours), "vadjust": -9}} if edge.label else {}),
+        **({"label": edge.label, "font": _font(11, colours)} if edge.label else {}),
     }
 
 
-def _font(size: float, stroke: float, colours: Theme) -> dict:
-    return {"color": colours.ink, "size": size, "strokeWidth": stroke, "strokeColor": colours.paper}
+def _font(size: float, colours: Theme) -> dict:
+    return {"color": colours.ink, "size": size, "strokeColor": colours.paper}
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -187,7 +188,8 @@ POLICY = (
 )
 _CSS = (
     "body{{margin:0;background:{0}}} .card,#mynetwork{{border:0!important}} h1{{display:none}} "
-    ".vis-tooltip{{font-family:sans-serif!important}}"
+    ".vis-tooltip{{font-family:sans-serif!important}} "
+    "#hint{{position:fixed;right:8px;bottom:6px;color:#888;font:12px sans-serif;pointer-events:none}}"
 )
 _OPTIONS = (
     '{"physics": {"enabled": false}, "interaction": {"hover": true, "tooltipDelay": 80, "multiselect": false},'
@@ -195,11 +197,14 @@ _OPTIONS = (
 )
 # Tooltips become text nodes here, because vis-network parses a string that holds "href" as HTML; they would outlive
 # their node and the mouse. A frame may load before it has a size; the drawing is fitted when it has one, and again when
-# its shape changes.
+# its shape changes. Labels keep their size at every zoom, and are written only where they have room: first those under
+# the mouse, signs, outlined, large and early nodes, then relations. `labels` are the boxes of those that stand there.
 _SCRIPT = """<script>
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
 const place = document.getElementById("mynetwork");
-let shown, wide, placed = false;
+const hint = document.body.appendChild(Object.assign(document.createElement("div"), {id: "hint"}));
+const OVER = 16;  // labels that may cover marks
+let shown, wide, order = [], labels = [], hovered = null, placed = false;
 const ratio = () => {
   const room = place.getBoundingClientRect();
   placed = room.width > 0 && room.height > 0;
@@ -208,20 +213,88 @@ const ratio = () => {
 const hide = () => { network.interactionHandler.popup?.hide(); };
 const show = (drawn) => {
   hide();
-  shown = drawn;
+  shown = hovered = null;
   wide = ratio();
   nodes.clear();
   edges.clear();
-  nodes.add(drawn.nodes.map((node) => ({...node, x: node.x * wide, title: tip(node.tooltip)})));
-  edges.add(drawn.edges.map((edge) => ({...edge, title: tip(edge.tooltip)})));
+  nodes.add(drawn.nodes.map(({label, ...node}) => ({...node, x: node.x * wide, title: tip(node.tooltip)})));
+  edges.add(drawn.edges.map(({label, ...edge}, at) => ({...edge, id: at, title: tip(edge.tooltip)})));
+  const weight = ({borderWidth, font, size}) => [borderWidth, font.size, size];
+  const before = (a, b) => { for (let i = 0; i < 3; i++) if (a[i] !== b[i]) return b[i] - a[i]; return 0; };
+  order = drawn.nodes.filter((node) => node.label).sort((a, b) => before(weight(a), weight(b)));
+  shown = drawn;
   if (!placed) return;
   network.fit();
-  network.moveTo({scale: 0.9 * network.getScale()});
+  network.moveTo({scale: 0.86 * network.getScale()});
 };
+const meets = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+network.on("afterDrawing", (ctx) => {
+  if (!shown || !placed) return;
+  const scale = network.getScale(), room = place.getBoundingClientRect(), dots = ctx.canvas.width / room.width;
+  const marks = new Map(shown.nodes.map((node) => {
+    const {x, y} = network.canvasToDOM(network.getPosition(node.id)), r = node.size * scale + 1;
+    return [node.id, {x: x - r, y: y - r, w: 2 * r, h: 2 * r}];
+  }));
+  labels = [];
+  ctx.save();
+  ctx.setTransform(dots, 0, 0, dots, 0, 0);
+  Object.assign(ctx, {textAlign: "left", textBaseline: "middle", lineJoin: "round"});
+  const write = (box, words, {color, strokeColor}) => {
+    Object.assign(ctx, {lineWidth: 3, strokeStyle: strokeColor, fillStyle: color});
+    ctx.strokeText(words, box.x + 2, box.y + box.h / 2);
+    ctx.fillText(words, box.x + 2, box.y + box.h / 2);
+    labels.push({...box, words});
+  };
+  const free = (box, over) => box.x >= 0 && box.y >= 0 && box.x + box.w <= room.width && box.y + box.h <= room.height
+    && !labels.some((one) => meets(box, one))
+    && (over || ![...marks.values()].some((mark) => meets(box, mark)));
+  const put = (node, over, always) => {
+    const size = node.font.size / shown.zoom, mark = marks.get(node.id);
+    if (mark.x > room.width || mark.y > room.height || mark.x + mark.w < 0 || mark.y + mark.h < 0) return;
+    ctx.font = `${size}px sans-serif`;
+    const w = ctx.measureText(node.label).width + 4, h = size + 3, middle = mark.x + mark.w / 2;
+    const boxes = [
+      [middle - w / 2, mark.y + mark.h], [mark.x + mark.w + 1, mark.y + mark.h / 2 - h / 2],
+      [mark.x - w - 1, mark.y + mark.h / 2 - h / 2], [middle - w / 2, mark.y - h],
+    ].map(([x, y]) => ({id: node.id, x, y, w, h}));
+    const box = boxes.find((one) => free(one)) ?? boxes.find((one) => over && free(one, true)) ?? (always && boxes[0]);
+    if (box) write(box, node.label, node.font);
+  };
+  const tie = (edge, at, sign) => {
+    const {x, y} = network.canvasToDOM(network.body.edges[at].edgeType.getPoint(0.5));
+    const [from, to] = [edge.from, edge.to].map((id) => marks.get(id));
+    const long = Math.hypot(from.x + from.w / 2 - to.x - to.w / 2, from.y + from.h / 2 - to.y - to.h / 2);
+    ctx.font = `${edge.font.size}px sans-serif`;
+    const w = ctx.measureText(edge.label).width + 4, h = edge.font.size + 3;
+    const box = {id: null, x: x - w / 2, y: y - h / 2, w, h};
+    if (sign || (long > w && free(box))) write(box, edge.label, edge.font);
+  };
+  const ties = shown.edges.map((edge, at) => [edge, at, edge.label && !/\\p{L}/u.test(edge.label)]);
+  const under = order.find(({id}) => id === hovered);
+  if (under) put(under, true, true);
+  for (const one of ties) if (one[2]) tie(...one);
+  order.forEach((node, rank) => { if (node !== under) put(node, rank < OVER); });
+  for (const one of ties) if (one[0].label && !one[2]) tie(...one);
+  ctx.restore();
+});
 new ResizeObserver(() => { if (shown && (!placed || ratio() !== wide)) show(shown); }).observe(place);
 place.addEventListener("mouseleave", hide);
 addEventListener("message", ({source, data}) => { if (source === parent && data && data.nodes) show(data); });
-network.on("click", ({nodes: [id]}) => { if (Number.isInteger(id)) parent.postMessage({picked: id}, "*"); });
+network.on("hoverNode", ({node}) => { hovered = node; network.redraw(); });
+network.on("blurNode", () => { hovered = null; network.redraw(); });
+network.on("click", ({nodes: [id], pointer: {DOM: {x, y}}}) => {
+  const over = labels.find((box) => box.id !== null && meets(box, {x, y, w: 0, h: 0}));
+  const found = over ? over.id : id;
+  if (Number.isInteger(found)) parent.postMessage({picked: found}, "*");
+});
+// The wheel scrolls the notebook until the picture is clicked, and again once something else is.
+const zoomable = (yes) => network.setOptions({interaction: {zoomView: yes}});
+zoomable(false);
+addEventListener("focus", () => { zoomable(true); hint.textContent = ""; });
+addEventListener("blur", () => zoomable(false));
+place.addEventListener("mousedown", () => window.focus());
+place.addEventListener("wheel", () => { if (!document.hasFocus()) hint.textContent = "click to zoom with the wheel"; });
+place.addEventListener("mouseleave", () => { hint.textContent = ""; });
 </script>"""
 
 

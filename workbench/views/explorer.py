@@ -17,14 +17,14 @@ from workbench.graph.neighbourhood import Subgraph, complete, matching, neighbou
 from workbench.graph.node_details import NodeDetails, node_details
 from workbench.index import Index
 from workbench.views.base import html, text
-from workbench.views.canvas import WEBGL_STYLE, Canvas, WebGL
+from workbench.views.canvas import WEBGL_STYLE, Canvas, WebGL, webgl_legend
 from workbench.views.drawing import HEIGHT, drawing_legend
 from workbench.views.graph import EDGES, SMALL, graph_drawing
 from workbench.views.widget import Widget, beside, offer, row, side, texts
 
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
 PROPOSED = 20  # nodes that the search offers
-LIMITS = (20, 60, 120, 200, 500, 1000, 2000, 5000)
+LIMITS = (20, 40, 60, 120, 200, 500, 1000, 2000, 5000)
 
 
 class Explorer(Widget):
@@ -91,7 +91,7 @@ class Explorer(Widget):
         cosine = {"value": threshold, "min": threshold, "max": 1, "step": 0.01}
         self._settings = {
             "hops": widgets.IntSlider(value=1, min=0, max=3, description="hops", **_SLIDER),
-            "limit": widgets.SelectionSlider(options=LIMITS, value=60, description="nodes ≤", **_SLIDER),
+            "limit": widgets.SelectionSlider(options=LIMITS, value=40, description="nodes ≤", **_SLIDER),
             "facts": widgets.IntSlider(value=1, min=1, max=10, description="facts ≥", **_SLIDER),
             "similarity": widgets.FloatSlider(**cosine, description="cosine ≥", **_SLIDER),
         }
@@ -102,13 +102,14 @@ class Explorer(Widget):
         # Without the layout long details would press it to nothing.
         self._walk = widgets.Button(description="go on from here", disabled=True, layout={"flex": "0 0 auto"})
         self._on(self._search, self._searched)
+        self._search.on_msg(lambda _, said, __: said.get("event") == "submit" and self._run(self._entered))
         for control in (*self._settings.values(), *self._edges.values()):
             self._on(control, lambda _: self.look(**self._values()))
         self._press(self._walk, lambda: self.look(self._picked))
         self._lay_out()
 
     def _lay_out(self) -> None:
-        self._summary, self._details = texts(2)
+        self._summary, self._details, self._legend = texts(3)
         self._picture = Canvas(self.theme, flex="1 1 62%", min_width="420px")
         self._on_click(self._picture, self.pick)
         self._stack(
@@ -117,7 +118,7 @@ class Explorer(Widget):
             self._message,
             self._summary,
             beside(self._picture, side(self._walk, self._details, height=HEIGHT)),
-            widgets.HTML(drawing_legend(graph_drawing(Subgraph("", (), ()))) + WEBGL_STYLE),
+            self._legend,
         )
 
     def _values(self) -> dict[str, Any]:
@@ -132,6 +133,16 @@ class Explorer(Widget):
         except SettingError:  # not yet a name
             self._proposed = {self._label(node): node for node in matching(self.index, typed)[:PROPOSED]}
             self._search.options = tuple(self._proposed)
+
+    def _entered(self) -> None:
+        """Enter after a part of a name takes the first proposal, or says that there is none."""
+        typed = self._search.value
+        if typed in (self.subgraph.nodes[0].name, ""):
+            return
+        found = matching(self.index, typed)
+        if not found:
+            raise SettingError(f"no name contains {typed!r}; type a part of a phrase or of a passage's title")
+        self.look(found[0])
 
     def _label(self, node: int) -> str:
         """The label of a proposal. A passage has its title in it, because a browser offers only labels that contain the
@@ -153,9 +164,12 @@ class Explorer(Widget):
     def _draw(self) -> None:
         self._summary.value = self._note(text(self.subgraph))
         if len(self.subgraph) <= SMALL:
-            self._picture.draw(graph_drawing(self.subgraph))
+            drawing = graph_drawing(self.subgraph)
+            self._picture.draw(drawing)
+            self._legend.value = drawing_legend(drawing)
         else:
             self._picture.replace(WebGL(self.subgraph, theme=self.theme))
+            self._legend.value = WEBGL_STYLE + webgl_legend()
 
 
 def _first(index: Index) -> int:

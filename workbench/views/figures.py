@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -146,9 +148,7 @@ def drawing_figure(drawing: Drawing) -> Picture:
     _draw_edges(axes, drawing, places)
     for style in dict.fromkeys([*drawing.node_styles, *(node.style for node in drawing.nodes)]):
         _draw_nodes(axes, style, [(node, at) for node, at in zip(drawing.nodes, places) if node.style == style])
-    for node, at in zip(drawing.nodes, places):
-        if node.label:
-            _write(axes, node.label, at, (0, -8), "top", min(7, 0.55 * node.font / drawing.zoom))
+    _write_labels(axes, drawing, places)
     axes.set_title(plain_label(drawing.name, 110), loc="left", fontsize=9)
     figure.legend(handles=_handles(drawing), loc="outside lower left", ncols=6, frameon=False, fontsize=7)
     return Picture(figure, repr(drawing))
@@ -175,7 +175,8 @@ def map_figure(shown: Map, labels: int = 40) -> Picture:
         axes.scatter(*places[here].T, s=6 if shown.discs else 22, c=look.colour, marker=SHAPES[look.shape][0], zorder=2)
     rings = places[list(shown.rings)].reshape(-1, 2)
     axes.scatter(*rings.T, s=60, facecolors="none", edgecolors=VERMILION, linewidths=1.6, zorder=3)
-    for row in _roomy(shown, places)[:labels]:
+    unit = float(np.ptp(places[:, 0])) / 600 if len(places) else 1.0  # a figure is some 600 points wide
+    for row in _roomy([label[:30] for label in shown.labels], places, np.array([unit, unit]))[:labels]:
         _write(axes, plain_label(shown.labels[row], 30), places[row], (0, 0 if shown.discs else -6), "center", 6)
     axes.autoscale_view()
     axes.set_title(plain_label(shown.name, 110), loc="left", fontsize=9)
@@ -183,14 +184,38 @@ def map_figure(shown: Map, labels: int = 40) -> Picture:
     return Picture(figure, repr(shown))
 
 
-def _roomy(shown: Map, places: np.ndarray) -> list[int]:
-    """Rows of a map whose labels do not meet one of an earlier row, by the estimated sizes of their letters."""
-    unit = float(np.ptp(places[:, 0])) / 600 if len(places) else 1.0  # a figure is some 600 points wide
+def _write_labels(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
+    """The labels of nodes, then of edges, that have room; signs and numbers of edges in any case."""
+    order = sorted(range(len(places)), key=lambda at: _importance(drawing.nodes[at]), reverse=True)
+    texts = [drawing.nodes[at].label for at in order] + [edge.label for edge in drawing.edges]
+    ends = places[[(edge.source, edge.target) for edge in drawing.edges]].reshape(-1, 2, 2)
+    wide, high = (np.ptp(places, axis=0) if len(places) else np.ones(2)) + 1e-9
+    point = np.array([wide / (60 * drawing.inches[0]), high / (52 * drawing.inches[1])])  # 1 / 72 inch, without margins
+    spots = np.concatenate([places[order] - [0, 11 * point[1]], ends.mean(axis=1) + [0, 8 * point[1]]])  # noqa: RUF005
+    lengths = np.linalg.norm((ends[:, 0] - ends[:, 1]) / point, axis=1)
+    short_edges = {len(order) + row for row, one in enumerate(drawing.edges) if lengths[row] < 4 * len(one.label)}
+    signs = [row for row in range(len(order), len(texts)) if texts[row] and not re.search(r"[^\W\d]", texts[row])]
+    for row in dict.fromkeys([*signs, *(row for row in _roomy(texts, spots, point) if row not in short_edges)]):
+        if row < len(order):
+            size = min(7, 0.55 * drawing.nodes[order[row]].font / drawing.zoom)
+            _write(axes, texts[row], places[order[row]], (0, -8), "top", size)
+        else:
+            _write(axes, texts[row], ends[row - len(order)].mean(axis=0), (0, 5), "bottom", 6)
+
+
+def _importance(node: DrawnNode) -> tuple[float, ...]:
+    """As on a page: outlined, large letters, large."""
+    return (node.outline, node.font, node.size)
+
+
+def _roomy(labels: Sequence[str], places: np.ndarray, point: np.ndarray) -> list[int]:
+    """Rows whose labels do not meet one of an earlier row, by the estimated sizes of their letters. `point`: the size
+    of a point along each axis."""
     taken: list[tuple[float, float, float]] = []
     found = []
-    for row, label in enumerate(shown.labels):
-        half, (x, y) = 1.8 * min(len(label), 30) * unit, places[row]
-        if label and all(abs(x - a) > half + b or abs(y - c) > 8 * unit for a, c, b in taken):
+    for row, label in enumerate(labels):
+        half, (x, y) = 1.9 * len(label), places[row] / point
+        if label and all(abs(x - a) > half + b or abs(y - c) > 8 for a, c, b in taken):
             taken.append((x, y, half))
             found.append(row)
     return found
@@ -207,8 +232,6 @@ def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
     for edge in drawing.edges:
         if edge.arrows:
             _draw_arrow(axes, edge, places[edge.source], places[edge.target])
-        if edge.label:
-            _write(axes, edge.label, (places[edge.source] + places[edge.target]) / 2, (0, 5), "bottom", 7)
 
 
 def _draw_arrow(axes: Axes, edge: DrawnEdge, start: np.ndarray, end: np.ndarray) -> None:
@@ -276,6 +299,33 @@ def hubs_figure(curves: Mapping[str, Mapping[float, float]], expected: float) ->
     axes.set(xlabel="damping: probability of following an edge", ylabel="share of the mass on hubs", ylim=(0, None))
     axes.legend(frameon=False, fontsize=8)
     return Picture(figure, f"mass on hubs by damping, of {', '.join(curves) or 'no walk'}")
+
+
+def verdict_figure(counts: pd.DataFrame) -> Picture:
+    """How many numbers of each paper have which verdict: a row per paper, a column per verdict, as bars of shares with
+    the counts written in them."""
+    figure, axes = _figure(8.4, 0.5 * len(counts) + 1.5)
+    looks = {
+        "reproduced": (GREEN, ""), "differs": (VERMILION, "xx"), "not comparable": (ORANGE, "//"),
+        "not measured": ("#DDDDDD", ""),
+    }  # fmt: skip
+    shares = counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
+    left = np.zeros(len(counts))
+    for name, (colour, hatch) in looks.items():
+        axes.barh(range(len(counts)), shares[name], left=left, color=colour, hatch=hatch, edgecolor="white", label=name)
+        for at, (share, count) in enumerate(zip(shares[name], counts[name])):
+            if share > 0.03:
+                place = left[at] + share / 2
+                text = axes.text(place, at, f"{count:,}", ha="center", va="center", fontsize=8, color="#1a1a1a")
+                text.set_path_effects([Stroke(linewidth=2, foreground="white"), Normal()])
+        left += shares[name].to_numpy()
+    axes.set_yticks(range(len(counts)), [plain_label(str(name), 40) for name in counts.index])
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), xlabel="share of the printed numbers")
+    axes.set_title("Verdicts by paper", loc="left", fontsize=10)
+    axes.set_axisbelow(True)
+    figure.legend(frameon=False, fontsize=8, ncols=4, loc="outside lower center")
+    return Picture(figure, f"verdicts on the numbers of {', '.join(map(str, counts.index)) or 'no paper'}")
 
 
 def plain_label(value: str, limit: int) -> str:

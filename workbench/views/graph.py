@@ -18,7 +18,11 @@ from workbench.views.layout import layout
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PALE
 
 SMALL = 200  # nodes up to which HTML draws a subgraph
-NODES = {"phrase": NodeStyle("phrase", BLUE), "passage": NodeStyle("passage", ORANGE, "square")}
+NODES = {
+    "phrase": NodeStyle("phrase", BLUE),
+    "page": NodeStyle("phrase and its passage", BLUE, "square"),
+    "passage": NodeStyle("passage", ORANGE, "square"),
+}
 EDGES = {
     "relation": EdgeStyle("facts", GREY),
     "synonym": EdgeStyle("synonyms", GREEN, "╌╌", dashes=(6, 4), linestyle=(0, (6, 4))),
@@ -44,26 +48,50 @@ def _(subgraph: Subgraph) -> str:
 
 
 def graph_drawing(subgraph: Subgraph) -> Drawing:
-    """The subgraph as laid out by `layout`; a click reports the row of a node."""
+    """The subgraph as laid out by `layout`; a click reports the row of a node. A phrase and the passage of its title
+    are one mark, with the edges of both."""
     crowded, zoom = len(subgraph) > SMALL, max(1.0, (len(subgraph) / 60) ** 0.5)
-    labelled, places = most_important(subgraph, 20 if crowded else 40), layout(subgraph).tolist()
-    edge_styles = {kind: style._replace(linewidth=0.3 if crowded else 0.9) for kind, style in EDGES.items()}
+    places, page_of = layout(subgraph).tolist(), _pages(subgraph)
+    folded = {passage: phrase for phrase, passage in page_of.items()}
+    kept = [at for at in range(len(subgraph)) if at not in folded]
+    position = {at: place for place, at in enumerate(kept)}
+    position |= {passage: position[phrase] for passage, phrase in folded.items()}
+    labelled = most_important(subgraph, 20) if crowded else kept
+    edge_styles = {
+        kind: style._replace(linewidth=0.3 if crowded else 0.9, opacity=style.opacity * _fading(len(subgraph.edges)))
+        for kind, style in EDGES.items()
+    }
+    edges = {
+        (*sorted((position[edge.source], position[edge.target])), edge.kind): edge
+        for edge in subgraph.edges
+        if position[edge.source] != position[edge.target]
+    }
     return Drawing(
         subgraph.name,
+        tuple(_drawn_node(subgraph, at, page_of.get(at), places[at], zoom, at in labelled, crowded) for at in kept),
         tuple(
-            _drawn_node(node, x, y, zoom, short(node.label, LABEL) if at in labelled else "", crowded)
-            for at, (node, (x, y)) in enumerate(zip(subgraph.nodes, places))
-        ),
-        tuple(
-            DrawnEdge(edge.source, edge.target, edge_styles[edge.kind], _edge_tooltip(edge, subgraph),
+            DrawnEdge(position[edge.source], position[edge.target], edge_styles[edge.kind],
+                      _edge_tooltip(edge, subgraph), short(edge.says, 24) if edge.kind == "relation" else "",
                       width=edge_width(edge))
-            for edge in subgraph.edges
+            for edge in edges.values()
         ),
         tuple(NODES.values()),
         tuple(edge_styles.values()),
         "start or seed",
         zoom=zoom,
     )  # fmt: skip
+
+
+def _pages(subgraph: Subgraph) -> dict[int, int]:
+    """Position of a phrase → that of the passage whose title it is."""
+    titles = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "passage"}
+    phrases = {node.label.casefold(): at for at, node in enumerate(subgraph.nodes) if node.kind == "phrase"}
+    return {at: titles[label] for label, at in phrases.items() if label and label in titles}
+
+
+def _fading(edges: int) -> float:
+    """Many edges are paler, so that nodes and labels stand out."""
+    return min(1.0, max(0.35, (80 / max(1, edges)) ** 0.5))
 
 
 def most_important(subgraph: Subgraph, limit: int = 40) -> set[int]:
@@ -88,18 +116,28 @@ def edge_width(edge: Edge) -> float:
     return 1.0 + 0.7 * min(edge.weight, 10) ** 0.5 if edge.kind == "relation" else 1.2
 
 
-def _drawn_node(node: Node, x: float, y: float, zoom: float, label: str, crowded: bool) -> DrawnNode:
-    size, start = node_size(node), node.hop == 0
+def _drawn_node(
+    subgraph: Subgraph, at: int, page_at: int | None, place: list[float], zoom: float, labelled: bool, crowded: bool
+) -> DrawnNode:
+    node, own = subgraph.nodes[at], None if page_at is None else subgraph.nodes[page_at]
+    size, start = max(map(node_size, filter(None, (node, own)))), 0 in (node.hop, own and own.hop)
+    x, y = place
     return DrawnNode(
-        node.row, node.name, NODES[node.kind], x * _UNIT * zoom, y * _UNIT * zoom, label, _node_tooltip(node),
-        role="start" if start else "", size=size * zoom**0.5 * (1 if node.kind == "phrase" else 0.8),
-        points=1.7 if crowded else 0.6 * size, font=14 * zoom, outline=4 * zoom if start else 0,
+        node.row, node.name, NODES["page" if own else node.kind], x * _UNIT * zoom, y * _UNIT * zoom,
+        short(node.label, LABEL) if labelled else "", _node_tooltip(node, own), role="start" if start else "",
+        size=size * zoom**0.5 * (1 if node.kind == "phrase" else 0.8), points=1.7 if crowded else 0.6 * size,
+        font=14 * zoom, outline=4 * zoom if start else 0,
     )  # fmt: skip
 
 
-def _node_tooltip(node: Node) -> str:
+def _node_tooltip(node: Node, own: Node | None) -> str:
+    parts = [_described(node), *([_described(own)] if own else [])]
+    return "\n".join([clean(node.label, 300), *parts])
+
+
+def _described(node: Node) -> str:
     value = "" if node.value is None else f"\nprobability {node.value:.4f}"
-    return f"{clean(node.label, 300)}\n{node.kind}, {node.degree:,} neighbours{value}"
+    return f"{node.kind}, {node.degree:,} neighbours{value}"
 
 
 def _edge_tooltip(edge: Edge, subgraph: Subgraph) -> str:

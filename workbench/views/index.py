@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from workbench.data import Dataset
 from workbench.index import Graph, Index
+from workbench.index.journal import signed_by
 from workbench.index.usage import IndexUsage, Spent
-from workbench.views.base import NAME, clean, details, esc, html, number, page, table, text
+from workbench.views.base import NAME, aligned, clean, details, esc, html, number, page, table, text
 from workbench.views.data import skipped_table
-from workbench.views.tables import aligned
 from workbench.views.terminal import cell_text
 
 SHOWN = 5  # passages and questions of a data set that a notebook lists
@@ -20,6 +21,7 @@ _LINE = 120  # characters of a text in a table
 def _(data: Dataset) -> str:
     counts = ", ".join(f"{number(count)} {what}" for what, count in _counts(data).items())
     where = f"; from {clean(data.folder, NAME)}" if data.folder else ""
+    where += f"; offers the extraction {', '.join(data.offers)}" if data.offers else ""
     origin = f"\n{text(data.origin)}" if data.origin else ""
     return f"Dataset {clean(data.name, NAME)!r}: {counts}{where}{_left_out(data.left_out)}{origin}"
 
@@ -34,6 +36,7 @@ def _(data: Dataset) -> str:
         f"<p><b>{esc(data.name, NAME)}</b> <span class='tag'>{data.fingerprint}</span></p>",
         f"<p class='q'>{esc(data.folder, NAME)}</p>" if data.folder else "",
         table(["", ""], _counts(data).items()),
+        f"<p class='q'>offers the extraction {esc(', '.join(data.offers))}</p>" if data.offers else "",
         _left_out_table(data.left_out),
         skipped_table(data.origin) if data.origin else "",
         details("where it comes from", html(data.origin)) if data.origin else "",
@@ -48,7 +51,8 @@ def _(index: Index) -> str:
     counts = ", ".join(f"{number(value)} {name}" for name, value in index.counts().items() if name in listed)
     where = f"{clean(index.name, NAME)!r} in {clean(index.folder, NAME)}"
     layers = ", ".join(index.manifest["layers"])
-    return f"Index {where}: {counts}; layers {layers}{_left_out(index.left_out)}"
+    by = f"; {said}" if (said := facts_by(index.facts_by)) else ""
+    return f"Index {where}: {counts}{by}; layers {layers}{_left_out(index.left_out)}"
 
 
 @html.register
@@ -62,6 +66,7 @@ def _(index: Index) -> str:
         table(["", ""], index.counts().items()),
         _left_out_table(index.left_out),
         f"<p class='q'>encoded by {esc(index.manifest['encoder']['name'], NAME)}</p>",
+        f"<p class='q'>{esc(said)}</p>" if (said := facts_by(index.facts_by)) else "",
         details("layers", table(["layer", "key", "settings", "made by"], layers)),
         details("what its construction took", html(index.usage)),
         details("versions", table(["", ""], index.manifest["versions"].items())),
@@ -95,6 +100,16 @@ def _counts(data: Dataset) -> dict[str, int]:
     if data.profiles is not None:
         counts["profiles"] = len(data.profiles.entities) + len(data.profiles.relations)
     return counts
+
+
+def facts_by(makers: Sequence[str]) -> str:
+    """Who extracted the facts of an index, without the Steps.
+
+    >>> facts_by(["curated, by hand"]), facts_by(["rules (named_entities v2, triples v2)"]), facts_by([])
+    ('facts: curated, by hand', 'facts: rules', '')
+    """
+    by = dict.fromkeys(signed[0] if (signed := signed_by(maker)) else maker for maker in makers)
+    return f"facts: {'; '.join(clean(name, NAME) for name in by)}" if by else ""
 
 
 def _left_out(notes: tuple[str, ...]) -> str:

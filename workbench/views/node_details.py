@@ -9,6 +9,7 @@ from workbench.graph.node_details import NodeDetails
 from workbench.graph.walk_distribution import WalkDistribution
 from workbench.ranking.similarity import top
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.views.index import facts_by
 from workbench.views.records import SHOWN, passage_line, triple_line
 
 UNFOLDED = 12  # items up to which a list of details stands open
@@ -46,6 +47,7 @@ def _(node: NodeDetails) -> str:
 @text.register
 def _(checkup: Checkup) -> str:
     lines = [f"Check-up of {clean(checkup.name, NAME)!r}"]
+    lines += [f"  {said}"] if (said := facts_by(checkup.facts_by)) else []
     lines += [f"  {name}: {_measure(name, value)}" for name, value in checkup.measured.items()]
     lines += [f"  hub {clean(hub.phrase, 60)!r}: {hub.share:.1%} of all strength" for hub in checkup.hubs[:3]]
     lines += [f"  ! {clean(warning, 400)}" for warning in checkup.warnings] or ["  nothing looks wrong"]
@@ -60,6 +62,7 @@ def _(checkup: Checkup) -> str:
     verdict = f"<span class='bad'>{len(checkup.warnings)} to look at</span>" if warnings else "nothing looks wrong"
     return page(
         f"<p><b>{esc(checkup.name, NAME)}</b>: {verdict}</p>",
+        f"<p class='q'>{esc(said)}</p>" if (said := facts_by(checkup.facts_by)) else "",
         f"<ul>{warnings}</ul>" if warnings else "",
         _published(checkup),
         details("counts and shares", table(["", ""], [(n, _measure(n, v)) for n, v in checkup.measured.items()])),

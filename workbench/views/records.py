@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from workbench.llm.engine import no_model
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, table, text
 
@@ -89,6 +92,8 @@ def _(report: Report) -> str:
 def _(evidence: Evidence) -> str:
     method, scale = clean(evidence.method, NAME), clean(evidence.scale, NAME)
     lines = [f"Evidence for {clean(evidence.question, 200)!r} by {method} (scale: {scale})"]
+    if by := said_by(evidence.trace.engines if evidence.trace else ()):
+        lines.append(f"  {by}")
     if evidence.fallback:
         lines.append(f"  fall-back: {clean(evidence.fallback, 200)}")
     for rank, (passage, score) in enumerate(evidence.passages[:SHOWN], 1):
@@ -120,6 +125,7 @@ def _(evidence: Evidence) -> str:
     more = len(rows) - SHOWN
     return page(
         f"<p><b>{esc(evidence.question)}</b> <span class='tag'>{esc(evidence.method, NAME)}</span></p>",
+        f"<p class='q'>{esc(by)}</p>" if (by := said_by(evidence.trace.engines if evidence.trace else ())) else "",
         f"<p class='bad'>fall-back: {esc(evidence.fallback)}</p>" if evidence.fallback else "",
         f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
         table(headers, rows[:SHOWN]),
@@ -136,7 +142,7 @@ def _(evidence: Evidence) -> str:
 @text.register
 def _(answer: Answer) -> str:
     shown = f"failure: {answer.failure}" if answer.failure else "(abstained)" if answer.abstained else answer.text
-    line = f"Answer to {clean(answer.question, 200)!r} by {clean(answer.reader, NAME)}: {clean(shown, 300)}"
+    line = f"Answer to {clean(answer.question, 200)!r} by {clean(_by(answer), NAME)}: {clean(shown, 300)}"
     reply = [f"the model replied: {clean(unread, REPLY)}"] if (unread := unread_reply(answer)) else []
     short = [f"made short for EM and F1: {clean(shorter, 300)}"] if (shorter := getattr(answer, "short", None)) else []
     return "\n  ".join([line, *short, *reply, *(text(part) for part in (answer.reading, answer.proof) if part)])
@@ -149,7 +155,7 @@ def _(answer: Answer) -> str:
         shown = "<i>abstained: no answer was found in the context</i>"
     unread, short = unread_reply(answer), getattr(answer, "short", None)
     return page(
-        f"<p>{esc(answer.question)} <span class='tag'>{esc(answer.reader, NAME)}</span></p><p>{shown}</p>",
+        f"<p>{esc(answer.question)} <span class='tag'>{esc(_by(answer), NAME)}</span></p><p>{shown}</p>",
         f"<p class='q'>made short for EM and F1: {esc(short)}</p>" if short else "",
         f"<p class='q'>{esc(reading_text(answer.reading), 400)}</p>" if answer.reading else "",
         details("the model replied", f"<pre>{esc(unread, REPLY)}</pre>", open=True) if unread else "",
@@ -195,8 +201,19 @@ def _kind(question: Question) -> str:
 
 
 def _by(answer: Answer) -> str:
-    """Reader and engine; rules are labelled as rules."""
-    return f"{answer.reader}, {'rules and no language model' if answer.engine == 'rules' else answer.engine}"
+    """Reader and engine; rules and replies written by hand are labelled as such."""
+    by = f"{label} and no language model" if (label := no_model(answer.engine)) else answer.engine
+    return ", ".join(filter(None, (answer.reader, by)))
+
+
+def said_by(engines: Iterable[str]) -> str:
+    """Whose words the Steps of these engines are, where no model was asked; empty otherwise.
+
+    >>> said_by(["rules"]), said_by(["openai:gpt-4o-mini"])
+    ('Steps by rules, no language model', '')
+    """
+    labels = dict.fromkeys(filter(None, map(no_model, engines)))
+    return f"Steps by {', '.join(labels)}, no language model" if labels else ""
 
 
 def passage_line(passage: Passage | Report) -> str:

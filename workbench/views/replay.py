@@ -10,6 +10,7 @@ from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
+from workbench.views.records import said_by
 
 SHOWN, FOUND = 10, 5  # passages of the pool and of one search that a view lists
 Passages = Mapping[str, Passage]
@@ -19,6 +20,7 @@ WHY = {"verified": "supports the chain", "score": "score ≥ μ + σ", "filled":
 @text.register
 def _(replay: Replay) -> str:
     lines = [f"Replay of {clean(replay.question, 200)!r} by {clean(replay.method, NAME)}"]
+    lines += [f"  {said}"] if (said := said_by(replay.engines)) else []
     for at, stage in enumerate(replay.stages):
         if stage == END:
             summary = _end_says(replay)
@@ -82,7 +84,8 @@ def whole(replay: Replay, passages: Passages | None = None) -> str:
 def heading(replay: Replay) -> str:
     """The question, the method, and the caveats."""
     bad = "".join(f"<p class='bad'>{esc(note)}</p>" for note in notes(replay))
-    return f"<p><b>{esc(replay.question)}</b> <span class='tag'>{esc(replay.method, NAME)}</span></p>{bad}"
+    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(replay.engines)) else ""
+    return f"<p><b>{esc(replay.question)}</b> <span class='tag'>{esc(replay.method, NAME)}</span></p>{by}{bad}"
 
 
 def notes(replay: Replay) -> list[str]:

@@ -26,8 +26,9 @@ from workbench.records import Question
 from workbench.views.base import clean, esc, page, short, text
 from workbench.views.bump import bump_svg
 from workbench.views.palette import GREEN, VERMILION
-from workbench.views.replay import heading, stage_part, whole
+from workbench.views.replay import heading, stage_part
 from workbench.views.session import Live, Source, open_session, question_label
+from workbench.views.stepped import stepped_replay
 from workbench.views.widget import Widget, beside, row
 
 METHODS, BACKBONES = ("bdtr", "ircot", "irgs", "gcot", "tog"), ("hipporag2", "dense", "bm25")
@@ -129,7 +130,7 @@ class ReplayWidget(Widget):
 
     def static_html(self) -> str:
         titles = self._session.passages
-        return "".join(page(bump_svg(one, len(one.stages) - 1, titles), whole(one, titles)) for one in self._replays)
+        return "".join(page(heading(one), stepped_replay(one, titles)) for one in self._replays)
 
     def __repr__(self) -> str:
         shown = " beside ".join(text(one).partition("\n")[0] for one in self._replays)

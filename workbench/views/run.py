@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from workbench.experiments.analyses.base import unreachable
+from workbench.experiments.analyses.base import made_with, unreachable
 from workbench.experiments.run import Run
 from workbench.experiments.runs import Between
+from workbench.experiments.significance import UNCORRECTED
 from workbench.experiments.verdict import Check, Verdict
 from workbench.measures import needs_reader
-from workbench.views.base import Markup, clean, details, esc, html, page, table, text
+from workbench.views.base import Markup, aligned, clean, details, esc, html, page, table, text
+
+BETWEEN = (
+    "Between repeats: deviation of the means, and the 95 % interval over questions and repeats "
+    "(none for too few questions). Deterministic: no model is asked, so the first stands for all."
+)
 
 
 @html.register
@@ -29,8 +37,9 @@ def _(run: Run) -> str:
     }
     return page(
         f"<p><b>{esc(run.folder)}</b></p>",
-        *(table(["method", *part.columns], _rows(part)) for part in _parts(run)),
-        *(f"<p class='q'>{esc(note)}</p>" for note in _notes(run)),
+        *(table(["method", *part.columns], _rows(part)) for part in parts_of(run)),
+        *([f"<p class='q'>{esc(BETWEEN)}</p>", table(*_repeats(run))] if run.repeats > 1 else []),
+        *(f"<p class='q'>{esc(note)}</p>" for note in notes_of(run)),
         details("for how many questions each measure is defined", table(["method", *counts.columns], _rows(counts))),
         details("what these numbers were made with", table(["", ""], facts.items())),
     )
@@ -38,13 +47,14 @@ def _(run: Run) -> str:
 
 @text.register
 def _(run: Run) -> str:
-    tables = [part.where(part.notna(), "–").to_string(float_format="{:.4f}".format) for part in _parts(run)]
-    return "\n".join([f"Run in {run.folder}, engine {run.config['engine']}", *tables, *_notes(run)])
+    tables = [part.where(part.notna(), "–").to_string(float_format="{:.4f}".format) for part in parts_of(run)]
+    tables += [BETWEEN, *aligned([*map(list, _said(*_repeats(run)))])] if run.repeats > 1 else []
+    return "\n".join([f"Run in {run.folder}, engine {run.config['engine']}", *tables, *notes_of(run)])
 
 
-def _parts(run: Run) -> list[pd.DataFrame]:
+def parts_of(run: Run, *, seconds: bool = True) -> list[pd.DataFrame]:
     """The table in three parts: retrieval, answers, and cost."""
-    frame = run.table(seconds=True).astype(object)
+    frame = run.table(seconds=seconds).astype(object)
     frame = frame.where(frame.notna(), None)
     found = [name for name in frame if "@" in name and not needs_reader(name)]
     answered = [name for name in frame if needs_reader(name) or name.partition(":")[0] == "coverage"]
@@ -52,15 +62,27 @@ def _parts(run: Run) -> list[pd.DataFrame]:
     return [frame[names] for names in (found, answered, rest) if names]
 
 
+def _repeats(run: Run) -> tuple[list[str], list[tuple]]:
+    """Columns and rows of what repeats say."""
+    frame = run.intervals().astype(object)
+    frame["deterministic"] = ["deterministic" if one else "" for one in frame["deterministic"]]
+    columns = [name if name != "deterministic" else "" for name in frame]
+    return columns, list(frame.where(frame.notna(), None).itertuples(index=False, name=None))
+
+
+def _said(columns: list[str], rows: list[tuple]) -> Iterator[list[str]]:
+    yield columns
+    for row in rows:
+        yield ["–" if one is None else f"{one:.4f}" if isinstance(one, float) else clean(str(one), 80) for one in row]
+
+
 def _rows(frame: pd.DataFrame) -> list[tuple]:
     return [(name, *values) for name, values in zip(frame.index, frame.itertuples(index=False))]
 
 
-def _notes(run: Run) -> list[str]:
+def notes_of(run: Run) -> list[str]:
     """The caveats of the numbers."""
-    notes = [*run.notes, *unreachable(run, run.measures)]
-    if run.config["engine"] == "rules":
-        notes.append("Made with rules, not with a language model.")
+    notes = [*run.notes, *unreachable(run, run.measures), *made_with(run)]
     if run.judge:
         notes.append(
             f"accuracy:thesis was judged by {run.judge}"
@@ -108,6 +130,7 @@ def _(found: Between) -> str:
     return page(
         f"<p><b>{esc(found.second.folder)}</b> against <b>{esc(found.first.folder)}</b></p>",
         table(list(found.frame), found.frame.astype(object).where(found.frame.notna(), None).values.tolist()),
+        f"<p class='q'>{esc(UNCORRECTED)}</p>",
         "<p class='q'>What differs besides:</p>" if found.differing else "<p class='q'>Nothing else differs.</p>",
         table(["", "first", "second"], [(name, *map(str, pair)) for name, pair in found.differing.items()]),
     )
@@ -121,6 +144,7 @@ def _(found: Between) -> str:
         [
             f"{found.second.folder} against {found.first.folder}",
             numbers.to_string(index=False, float_format="{:.4f}".format),
+            UNCORRECTED,
             *(clean(line, 300) for line in differing or ["nothing else differs"]),
         ]
     )

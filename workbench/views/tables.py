@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
+from workbench.data.curated import BY_HAND
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
-from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
+from workbench.views.base import NAME, aligned, clean, details, esc, html, page, short, table, text
 from workbench.views.run import check_text
 
 MARKS = {REPRODUCED: "✓", DIFFERS: "✗", NOT_COMPARABLE: "?"}
-LEGEND = "published | ours: ✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
+LEGEND = (
+    "published | ours ± deviation between repeats, if any [95 % interval of this cell, not corrected for several]: "
+    "✓ reproduced, ✗ differs, ? not comparable; alone: not measured"
+)
 NONE = "No number of these has a place in the paper's tables."
-RULES = re.compile(r"\brules\b, (not|there)|made by rules")  # in why a cell is not comparable
+# In why a cell is not comparable -> what its label says of it.
+NOT_BY_A_MODEL = {
+    re.compile(r"\brules\b, (not|there)|made by rules"): " (by rules)",
+    re.compile(r"\breplies written by hand, (not|there)"): " (replies written by hand)",
+    re.compile(rf"brought by the data \({BY_HAND}\)"): " (curated facts)",
+}
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table
 LONG = 1_000  # characters of the reasons of a measurement, or of a note
@@ -70,7 +81,7 @@ def _markdown(title: str, columns: list[str], rows: list[list[str]]) -> str:
 
 _TEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"}) | str.maketrans({
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "✓": r"$\checkmark$",
-    "✗": r"$\times$", "–": "--", "…": r"\ldots{}", "|": r"$\mid$",
+    "✗": r"$\times$", "–": "--", "…": r"\ldots{}", "|": r"$\mid$", "±": r"$\pm$",
 })  # fmt: skip
 
 
@@ -83,40 +94,76 @@ def _latex(title: str, columns: list[str], rows: list[list[str]]) -> str:
     return "\n".join([*head, *map(line, rows), r"\hline", r"\end{tabular}", caption, r"\end{table}", ""])
 
 
-def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-    """Each table of the paper: its title, its columns, its rows of text."""
-    key = ["backbone"] * any(cell.backbone for cell in tables.cells) + ["method"]
-    width = len(key)
-    key += ["measured as"] * any(cell.label for cell in tables.cells)
+class Layout(NamedTuple):
+    """A table as the paper prints it: `keys` are the names of what a row is called by, `columns` are data and measure,
+    and a row has its names and the cell of each column that it fills."""
+
+    number: str
+    title: str
+    keys: list[str]
+    columns: list[tuple[str, str]]
+    rows: list[tuple[tuple[str, ...], dict[tuple[str, str], Cell]]]
+
+
+def layouts(tables: Tables) -> Iterator[Layout]:
+    """Each table of the paper. A method that several runs measured has a row for each."""
+    keys = ["backbone"] * any(cell.backbone for cell in tables.cells) + ["method"]
+    width = len(keys)
+    keys += ["measured as"] * any(cell.label for cell in tables.cells)
     several = len({cell.run for cell in tables.cells if cell.run}) > 1
-    by_rules = {(cell.run, cell.label) for cell in tables.cells if any(RULES.search(why) for why in cell.why)}
+    made = _made_by_no_model(tables.cells)
     for number, cells in groupby(tables.cells, lambda cell: cell.table):
-        rows: dict[tuple, dict[str, str]] = {}
-        for cell in sorted(cells, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
-            label = short(cell.label or "", SHORT) + " (by rules)" * ((cell.run, cell.label) in by_rules)
+        mine, rows = list(cells), {}
+        for cell in sorted(mine, key=lambda cell: cell.run is None):  # what is not measured joins a row that is
+            label = short(cell.label or "", SHORT) + made.get((cell.run, cell.label), "")
             if several and cell.run:
                 label += f", {Path(cell.run).name}"
             names = (cell.backbone, cell.method)[-width:]
             known = [row for row in rows if row[:width] == names]
             row = (*names, label, cell.run) if cell.run or not known else known[0]
-            rows.setdefault(row, {})[f"{cell.data} {cell.measure}"] = _cell_text(cell)
-        mine = [cell for cell in tables.cells if cell.table == number]
+            rows.setdefault(row, {})[cell.data, cell.measure] = cell
         printed = list(dict.fromkeys((cell.backbone, cell.method)[-width:] for cell in mine))
         rows = dict(sorted(rows.items(), key=lambda row: printed.index(row[0][:width])))
-        columns = list(dict.fromkeys(f"{cell.data} {cell.measure}" for cell in mine))
+        columns = list(dict.fromkeys((cell.data, cell.measure) for cell in mine))
+        title = f"Table {number}" if number.isdigit() else clean(number.capitalize(), NAME)
+        yield Layout(number, title, keys, columns, [(names[: len(keys)], filled) for names, filled in rows.items()])
+
+
+def _parts(tables: Tables) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Each table of the paper: its title, its columns, its rows of text."""
+    for shown in layouts(tables):
         yield (
-            f"Table {number}" if number.isdigit() else clean(number.capitalize(), NAME),
-            [clean(column, NAME) for column in (*key, *columns)],
-            [[clean(text, 2 * SHORT) for text in (*names[: len(key)], *(row.get(c, "") for c in columns))]
-             for names, row in rows.items()],
+            shown.title,
+            [clean(column, NAME) for column in (*shown.keys, *(" ".join(column) for column in shown.columns))],
+            [[clean(text, 2 * SHORT) for text in (*names, *(_cell_text(row.get(one)) for one in shown.columns))]
+             for names, row in shown.rows],
         )  # fmt: skip
 
 
-def _cell_text(cell: Cell) -> str:
-    published = f"{cell.published:.{3 if cell.measure == 'em' else 4}f}"
-    if cell.ours is None:
-        return published
-    return f"{published} | {cell.ours:.4f} [{cell.low:.3f}, {cell.high:.3f}] {MARKS[cell.verdict]}"
+def _made_by_no_model(cells: Iterable[Cell]) -> dict[tuple, str]:
+    """(run, label) → what no model made of what was measured."""
+    whys: dict[tuple, list[str]] = defaultdict(list)
+    for cell in cells:
+        whys[cell.run, cell.label] += cell.why
+    return {
+        measured: "".join(said for mark, said in NOT_BY_A_MODEL.items() if any(map(mark.search, why)))
+        for measured, why in whys.items()
+    }
+
+
+def _cell_text(cell: Cell | None) -> str:
+    if cell is None or cell.ours is None:
+        return "" if cell is None else printed_text(cell)
+    between = "" if cell.deviation is None else f" ± {cell.deviation:.4f}"
+    return f"{printed_text(cell)} | {cell.ours:.4f}{between} [{interval_text(cell)}] {MARKS[cell.verdict]}"
+
+
+def interval_text(cell: Cell) -> str:
+    return "no interval" if cell.low is None or cell.high is None else f"{cell.low:.3f}, {cell.high:.3f}"
+
+
+def printed_text(cell: Cell) -> str:
+    return f"{cell.published:.{3 if cell.measure == 'em' else 4}f}"
 
 
 def _reasons(tables: Tables) -> list[tuple[str, str, str]]:
@@ -153,11 +200,11 @@ def _planned(plan: TablePlan) -> tuple[list[str], list[list[str]]]:
     rows = [*plan.frame.to_dict("records"), {"data": "all", "what": "", "reader": "", **total}]
     written = [[short(str(row[name]), SHORT) for name in ("data", "what", "reader")] for row in rows]
     return list(plan.frame), [
-        [*names, *(_amount(name, row[name]) for name in numbers)] for names, row in zip(written, rows)
+        [*names, *(amount(name, row[name]) for name in numbers)] for names, row in zip(written, rows)
     ]
 
 
-def _amount(name: str, value: float | None) -> str:
+def amount(name: str, value: float | None) -> str:
     if value is None or value != value:
         return "–"
     return f"{value:,.2f}" if name in ("dollars", "hours") else f"{value:,.0f}"
@@ -174,9 +221,3 @@ def _failing(verdict: Verdict) -> list[str]:
 
 def _counted(tables: Tables) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in tables.counts().items())
-
-
-def aligned(rows: Iterable[list[str]]) -> list[str]:
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]

@@ -18,6 +18,7 @@ from workbench.views.base import esc, page
 from workbench.views.canvas import Canvas
 from workbench.views.palette import theme_named
 from workbench.views.session import question_label
+from workbench.views.stepped import LIVE
 
 PROPOSED = 200  # questions that a list offers; any other can be typed
 
@@ -40,7 +41,7 @@ class Widget(Record):
         """Write the current state as an HTML page that needs no kernel."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"<!doctype html><meta charset='utf-8'>{self.static_html()}", encoding="utf-8")
+        path.write_text(f"<!doctype html><meta charset='utf-8'>{LIVE}{self.static_html()}", encoding="utf-8")
         return path
 
     def _repr_mimebundle_(self, **options: Any) -> dict:

@@ -109,7 +109,7 @@ def test_2wikimultihopqa_joins_sentences_with_a_space(tmp_path):
     assert question.support == (identifier("tw", "Orsby", "A town. It is old."),)
 
 
-def test_popqa_writes_lists_as_json_in_a_string(tmp_path):
+def test_lists_of_popqa_stay_whole_as_in_the_released_code(tmp_path):
     row = {
         "id": 42, "question": "What was Mira's occupation?", "obj": "poet", "possible_answers": '["poet", "poetess"]',
         "o_wiki_title": "Poet", "o_aliases": '["bard"]',
@@ -117,7 +117,7 @@ def test_popqa_writes_lists_as_json_in_a_string(tmp_path):
     }  # fmt: skip
     [question] = read(write(tmp_path, popqa_corpus=CORPUS, popqa=[row])).questions
     assert question.id == "42" and question.hops == 1
-    assert question.answers == ("poet", "poetess", "Poet", "bard")
+    assert question.answers == ("poet", '["poet", "poetess"]', "Poet", '["bard"]')
     assert question.support == (identifier("pq", *ORSBY),)
 
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from workbench.data.curated import BY_HAND
 from workbench.errors import SettingError
 from workbench.experiments.run import Run
-from workbench.experiments.significance import bootstrap_interval
+from workbench.experiments.significance import bootstrap_interval, defined
 from workbench.index.store import key_of
+from workbench.llm.engine import no_model
 from workbench.measures import WHOLE
 from workbench.records import Question, Record
 from workbench.text import storable
@@ -102,13 +104,13 @@ def asked(run: Run, questions: Iterable[Question] | None = None) -> dict[str, Qu
 
 
 def paired(ours: Mapping[str, float], base: Mapping[str, float]) -> dict[str, float | None]:
-    """The mean difference over the questions of both, and its 95 % bootstrap interval."""
+    """The mean difference over the questions of both, and its 95 % bootstrap interval, None for too few questions."""
     common = sorted(ours.keys() & base.keys())
     if not common:
         return {"difference": None, "low": None, "high": None}
     differences = np.array([ours[one] - base[one] for one in common])
     low, high = bootstrap_interval(differences)
-    return {"difference": float(differences.mean()), "low": low, "high": high}
+    return {"difference": float(differences.mean()), "low": defined(low), "high": defined(high)}
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
@@ -124,10 +126,20 @@ def cautions_of(runs: Runs) -> tuple[str, ...]:
 
 def cautions(run: Run) -> Iterator[str]:
     """The cautions that apply to every number of a run."""
-    if "rules" in run.config["engine"].split(", "):
-        yield "Made with rules, not with a language model."
+    yield from made_with(run)
     if len(run.rows) < run.config["questions"]["n"] * len(run.methods):
         yield "The run is not finished; what it has so far is shown."
+    if run.repeats > 1:
+        yield f"Scores are means of {run.repeats} repeats; what is read from rows and traces is of the first."
+
+
+def made_with(run: Run) -> Iterator[str]:
+    """What of a run no language model made: the answers of Steps, the facts."""
+    for label in dict.fromkeys(filter(None, map(no_model, run.config["engine"].split(", ")))):
+        yield f"Made with {label}, not with a language model."
+    layers = (layer for method in run.config["methods"].values() for layer in method.get("layers", {}).values())
+    if any(BY_HAND in (layer.get("made_by") or ()) for layer in layers):
+        yield f"The facts of the graph were brought by the data ({BY_HAND}), not extracted."
 
 
 def unreachable(run: Run, measures: Iterable[str]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def gains_over_static(runs: Runs, *, measures: Iterable[str] = ("em", "f1")) -> 
         for label, run in known.items()
         for method, base in _iterative(run)
         for measure in measures
-        if measure in run.measures and (found := compared(run.scores(measure, method), run.scores(measure, base)))
+        if measure in run.measures and (found := compared(run.values(measure, method), run.values(measure, base)))
     ]  # fmt: skip
     if not rows:
         raise SettingError(

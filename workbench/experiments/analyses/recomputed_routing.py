@@ -51,16 +51,16 @@ def recomputed_routing(
     measure = _measure(measure, prompts.values())
     methods, rows = known_methods(prompts["sparql"], methods), []
     for method in methods:
-        told = _kinds(known[live], method) if live else labels
-        routed = _routed(prompts, method, told, measure)
+        told = kinds(known[live], method) if live else labels
+        taken = routed(prompts, method, told, measure)
         alone = {sparql: known[sparql], cot: known[cot]}
         if live and measure in known[live].measures and method in known[live].methods:
             alone[live] = known[live]
         for name, run in alone.items():
             rows.append(
-                {"method": method, "configuration": name, **_row(_stored(run, method, measure), measure, routed)}
+                {"method": method, "configuration": name, **_row(_stored(run, method, measure), measure, taken)}
             )
-        rows.append({"method": method, "configuration": RECOMPUTED, **_row(routed, measure, None)})
+        rows.append({"method": method, "configuration": RECOMPUTED, **_row(taken, measure, None)})
     return Analysis("Routing, recomputed from stored runs", tuple(rows), cautions_of(known), draw=figure)
 
 
@@ -88,7 +88,7 @@ def _measure(measure: str | None, runs: Iterable[Run]) -> str:
     return found[0]
 
 
-def _kinds(run: Run, method: str) -> dict[str, str]:
+def kinds(run: Run, method: str) -> dict[str, str]:
     """Question id → the label that the router gave, if it was one."""
     known_methods(run, [method])
     readings = {row["question_id"]: row["reading"] or {} for row in run.rows if row["method"] == method}
@@ -104,19 +104,21 @@ def _stored(run: Run, method: str, measure: str) -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def _routed(
+def routed(
     prompts: Mapping[str, Run], method: str, labels: Mapping[str, str], measure: str
 ) -> dict[str, dict[str, Any]]:
+    """Question id → its score and whether it abstained, by the prompt that its label is routed to or, after an
+    abstention, by the other; `prompts` are the runs of `sparql` and `cot`."""
     answers = {prompt: _stored(run, method, measure) for prompt, run in prompts.items()}
     if unknown := sorted({*labels.values()} - POLICY.keys()):
         raise SettingError(f"{unknown[0]!r} is no kind of question; there are {', '.join(POLICY)}")
-    routed = {}
+    found = {}
     for one in answers["sparql"].keys() & answers["cot"].keys():
         prompt = POLICY[labels.get(one, DEFAULT)]
         second = answers[prompt][one]["abstained"]
         taken = answers[other(prompt) if second else prompt][one]
-        routed[one] = {**taken, "second": second, "unlabelled": one not in labels}
-    return dict(sorted(routed.items()))
+        found[one] = {**taken, "second": second, "unlabelled": one not in labels}
+    return dict(sorted(found.items()))
 
 
 def _row(

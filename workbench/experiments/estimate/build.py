@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from workbench.data import Dataset, Extraction, load
+from workbench.data.curated import extracted
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
 from workbench.experiments.estimate.encoding import encoding, unknown_of
@@ -15,13 +16,12 @@ from workbench.experiments.estimate.record import Cost, Estimate, estimate_of
 from workbench.experiments.estimate.unasked import Unasked
 from workbench.index import Index, extractions
 from workbench.index.forecast import Forecast, Requests
-from workbench.index.index import DEFAULT_LAYERS, LAYERS, closure, resumed
+from workbench.index.index import DEFAULT_LAYERS, LAYERS, closure, place_of, resumed
 from workbench.index.layer import Build
 from workbench.index.store import Store
 from workbench.index.textualise import forecast as forecast_of_articles
 from workbench.llm.engine import Engine
 from workbench.llm.engine import engine as known_engine
-from workbench.places import home
 from workbench.records import Passage
 from workbench.settings import settle
 
@@ -34,9 +34,10 @@ def estimate_build(
     *,
     encoder: Encoder | str | None = None,
     layers: Iterable[str] | None = None,
+    extraction: str | None = None,
     seed: int = 0,
 ) -> Estimate:
-    """The estimated cost of `Index.build(data, engine, folder, layers=layers)`.
+    """The estimated cost of `Index.build(data, engine, folder, layers=layers, extraction=extraction)`.
 
     Only passages count that have no extraction in the data, in the index in `folder`, or in a stopped build there.
     `sample` of them, spread over their lengths, are actually extracted. With 0, or an `Unasked` engine, none is, and
@@ -44,13 +45,13 @@ def estimate_build(
     layers that an engine writes, and for articles on a graph of triples, nothing is requested: each gives a range with
     its reason (`Layer.forecast`), for all of its texts, even if some exist already. The defaults of `folder` and
     `encoder` are those of `Index.build`."""
-    data = data if isinstance(data, Dataset) else load(data)
+    data = extracted(data if isinstance(data, Dataset) else load(data), extraction)
     engine = known_engine(engine)
     check_sample(sample=sample, least=0)
     if data.triples and not data.passages:
         return _articles(data, engine)
     kinds = closure(set(layers or DEFAULT_LAYERS))
-    folder = Path(folder or home() / "indexes" / data.name)
+    folder = Path(folder or place_of(data))
     index = Index.open(folder) if (folder / "manifest.json").exists() else None
     encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
     encoder = encoder or (index.encoder if index else known_encoder())

@@ -19,6 +19,7 @@ from workbench.experiments.estimate.ranges import Range, check_sample, extrapola
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, sample_note
 from workbench.experiments.estimate.unasked import REHEARSED, Unasked, assumed, assumptions, rehearsing
 from workbench.experiments.evaluate import Measures, Plan, in_order
+from workbench.experiments.fitting import fits
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import collect
 from workbench.llm.step import Usage
@@ -59,7 +60,7 @@ def estimate_run(
     check_sample(sample=sample, least=0 if unasked else 1)
     if unasked and (asked := [engine.name for engine in plan.engines if not isinstance(engine, Unasked | RulesEngine)]):
         raise SettingError(f"{asked[0]} can be asked and {unasked[0].name} cannot; estimate with one kind of both")
-    sample = sample or REHEARSED
+    sample, shortened = sample or REHEARSED, fits(plan.methods, plan.reader, plan.judge)
     workers = workers or plan.workers
     jobs = [(question, name) for question in questions for name in methods]
     if out is not None:
@@ -97,6 +98,7 @@ def estimate_run(
         if unasked
         else [usage for one in asked.values() for step, usage in one.steps.items() if not one.by_rules[step]]
     )
+    measured += shortened
     unknown = ["not in it: loading the models", *["not known: how long an answer takes"] * bool(unasked)]
     unknown += [note for encoder in before for note in unknown_of(encoder)]
     for name in left:

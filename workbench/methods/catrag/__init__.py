@@ -35,11 +35,12 @@ from workbench.settings import NonNegative, Positive, settle, validated
 from workbench.spec import parse_spec, spec_of
 from workbench.steps import named_entities
 from workbench.text import PHRASE_RULES, storable
+from workbench.threads import in_context
 from workbench.trace import Trace
 
 Seeds = list[tuple[int, float]]  # (phrase row, reset weight)
 SAME = 1 - 1e-5  # cosine from which two vectors are of one text: float32 keeps seven digits
-SHAPING = ("merge", "synonym_weight", "specificity")  # the settings that `prepare` reads
+SHAPING = ("merge", "counted", "synonym_weight", "specificity", "filter")  # the settings that `prepare` reads
 
 
 class CatRAG(HippoRAG2):
@@ -104,7 +105,7 @@ class CatRAG(HippoRAG2):
         self._normalise = PHRASE_RULES[self._facts.metadata["settings"]["normalise"]]
 
     def _prepared_walk(self) -> Walk:
-        self._graph = DirectedGraph(self.index.graph, self.settings.merge, self.settings.synonym_weight)
+        self._graph = DirectedGraph(self.graph, self.settings.merge, self.settings.synonym_weight)
         return self._graph.walk
 
     def adjusted(self, **settings: Any) -> Self:
@@ -145,7 +146,8 @@ class CatRAG(HippoRAG2):
         try:
             if getattr(self.engine, "workers", 1) > 1:
                 with ThreadPoolExecutor(len(tasks)) as pool:
-                    return tuple(pool.map(lambda task, branch: task(question, branch), tasks, branches))
+                    ask = in_context(lambda task, branch: task(question, branch))
+                    return tuple(pool.map(ask, tasks, branches))
             return tuple(task(question, branch) for task, branch in zip(tasks, branches))
         finally:
             for branch in branches:

@@ -50,6 +50,7 @@ from workbench.methods.dotrag.search import Search
 from workbench.records import Evidence
 from workbench.settings import Cosine, Natural, Positive, validated
 from workbench.text import storable
+from workbench.threads import in_context
 from workbench.trace import Trace
 
 
@@ -166,7 +167,7 @@ class DotRAG(Method):
         try:
             if workers > 1:
                 with ThreadPoolExecutor(workers) as pool:
-                    return list(pool.map(self.explore, [question] * len(dots), dots, traces))
+                    return list(pool.map(in_context(self.explore), [question] * len(dots), dots, traces))
             return [self.explore(question, dot, own) for dot, own in zip(dots, traces)]
         finally:
             for own in traces:

@@ -98,7 +98,8 @@ class Dots(Record):
     (level, concept), and `named` are the names of the graph in the question, as (span, type).
 
     `final` are the paths of all DOTs, best first, with their final verdicts; `chunks` are the passages at the end, as
-    (id, similarity). `gold` are names of nodes given by the caller; the method does not see them."""
+    (id, similarity). `gold` are names of nodes given by the caller; the method does not see them. `engines` answered
+    the Steps."""
 
     question: str
     method: str
@@ -114,6 +115,7 @@ class Dots(Record):
     gold: tuple[str, ...] = ()
     fallback: str | None = None
     failure: str | None = None
+    engines: tuple[str, ...] = ()
 
     @property
     def types(self) -> dict[str, str]:
@@ -278,6 +280,7 @@ def _dots(trace: Trace, root: Event, gold: tuple[str, ...]) -> Dots:
         gold,
         root.outputs.get("fallback"),
         root.failure or selection.failure,
+        trace.engines,
     )
     return replace(searched, final=tuple(_final(searched, end.paths)))
 

@@ -20,11 +20,11 @@ from torch import Tensor
 
 from workbench.errors import DataError
 from workbench.index.store import write_atomically
+from workbench.methods.gfm_rag.hub import CONFIG, WEIGHTS
 from workbench.methods.gfm_rag.network import Network, Shape
 from workbench.records import Record
 from workbench.text import counted
 
-CONFIG, WEIGHTS = "config.json", "model.pth"
 LARGEST = 1 << 30  # bytes of a file that is read at all; the published one has 98 MB
 
 

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 from workbench.errors import DataError, SettingError
-from workbench.methods.gfm_rag.checkpoint import CONFIG, WEIGHTS
 
+CONFIG, WEIGHTS = "config.json", "model.pth"  # the two files of a checkpoint
 PUBLISHED = "rmanluo/GFM-RAG-8M"
 BUNDLED = {"mini": Path(__file__).parent / "mini"}
 _ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench import tokens
+from workbench.llm.window import held
 from workbench.methods.base import Method
 from workbench.methods.graph_cot.actions import GraphActions
 from workbench.ranking.dense_fill import with_dense_fill
@@ -60,7 +61,7 @@ class GraphCoT(Method):
         """Defaults of the released code, where it has them.
 
         rounds             maximum number of thoughts
-        prompt_tokens      the walk ends before a longer prompt (cl100k tokens)
+        prompt_tokens      the walk ends before a longer prompt (cl100k tokens), or one longer than the engine's window
         actions            actions executed per step
         listed             neighbours that one action lists
         text_tokens        tokens shown of a passage that is read
@@ -86,13 +87,21 @@ class GraphCoT(Method):
         turns, end = self.walk(question, trace)
         return self.rank(question, k, turns, end, trace)
 
+    @property
+    def longest(self) -> int:
+        """cl100k tokens of a prompt: as set, or as many as the window of the engine holds beside an answer."""
+        window = getattr(self.engine, "window", None)
+        if window is None:
+            return self.settings.prompt_tokens
+        return min(self.settings.prompt_tokens, held(STEP, window))
+
     def walk(self, question: str, trace: Trace) -> tuple[list[Turn], str]:
         """The turns, and why they ended. Two unreadable replies in a row also end the walk."""
         turns: list[Turn] = []
         for number in range(1, self.settings.rounds + 1):
             value = Input(question, tuple(turns))
             size = sum(tokens.count(message["content"]) for message in STEP.prompt(value))
-            if size > self.settings.prompt_tokens:
+            if size > self.longest:
                 return turns, FULL
             with trace.span("CHAIN", f"round {number}", round=number, prompt_tokens=size) as span:
                 (result,) = self.engine.run(STEP, [value], trace=trace)

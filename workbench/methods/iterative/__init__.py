@@ -5,8 +5,8 @@
     conclusion  rank the pool
 
 Follows the common loop of "Beyond Static Retrieval", in which IRCoT, IRGS (ITER-RETGEN), GCoT (Graph-CoT), ToG and BDTR
-run over one retriever. All methods count rounds after the first retrieval (the code bases differ by one). The query of
-a thought is its first 64 tokens; no query is repeated."""
+run over one retriever. All methods count rounds after the first retrieval (the code bases differ by one). No query is
+repeated."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ class Thought:
 class Settings:
     """`backbone` is a method or its SPEC; `iterations` counts the rounds after the first retrieval; each query fetches
     `depth` passages, and a thought reads the first `shown` of the pool. `scale` is applied to scores before they are
-    merged in the pool (`workbench.methods.iterative.pool`)."""
+    merged in the pool (`workbench.methods.iterative.pool`). A query is the whole thought, or its first `query_tokens`;
+    an encoder reads no more of it than its own `max_tokens`."""
 
     backbone: Any = "hipporag2"
     iterations: Natural = 2
     depth: Positive = 200
     shown: Positive = 10
     scale: Annotated[Literal[*SCALES], BeforeValidator(lambda scale: scale or "none")] = "none"
-    query_tokens: Positive = 64
+    query_tokens: Positive | None = None
 
 
 class Iterative(Method):
@@ -75,7 +76,7 @@ class Iterative(Method):
         settings |= {"backbone": self.backbone.label} if "backbone" in settings else {}
         super().__init__(self.backbone.index, engine or self.backbone.engine, **settings)
         self.layers = self.backbone.layers
-        self.steps = tuple(dict.fromkeys((*type(self).steps, *self.backbone.steps)))
+        self.steps = tuple(dict.fromkeys((*self.asked(), *self.backbone.steps)))
         self.scale = named(self.backbone.scale, self.settings.scale)
         self._given: tuple[Thought, ...] = ()
 
@@ -97,6 +98,10 @@ class Iterative(Method):
         other._given = tuple(thoughts)
         other.label = f"{self.label} (thoughts by hand)"
         return other
+
+    def asked(self) -> tuple[str, ...]:
+        """The Steps of its own that its settings have it ask."""
+        return type(self).steps if self.settings.iterations else ()
 
     @abstractmethod
     def think(self, question: str, best: Sequence[Entry], before: Sequence[Thought], trace: Trace) -> Thought:
@@ -143,8 +148,9 @@ class Iterative(Method):
             given = number <= len(self._given)
             best = pool.ranked()[: self.settings.shown]
             thought = self._given[number - 1] if given else self.think(question, best, before, trace)
+            most = self.settings.query_tokens
             queries = tuple(
-                (origin, tokens.cut(query, self.settings.query_tokens)) for origin, query in thought.queries
+                (origin, query if most is None else tokens.cut(query, most)) for origin, query in thought.queries
             )
             shortened = sum(cut != query for (_, cut), (_, query) in zip(queries, thought.queries))
             write(

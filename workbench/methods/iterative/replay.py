@@ -57,7 +57,7 @@ class Round(Record):
 class Replay(Record):
     """An iterative retrieval. `verified` are the passages that the verifier chose, `moved` their ranks before and after
     promotion, as (id, old, new); `final` is the order at the end. `gold` is given by the caller; the method does not
-    see it.
+    see it. `engines` answered the Steps.
 
     `chain` and `cut` are None and `verified` is empty for methods that only think and retrieve."""
 
@@ -72,6 +72,7 @@ class Replay(Record):
     gold: tuple[str, ...] = ()
     fallback: str | None = None
     failure: str | None = None
+    engines: tuple[str, ...] = ()
 
     @property
     def stopped(self) -> int | None:
@@ -144,6 +145,7 @@ def _replay(trace: Trace, root: Event, gold: tuple[str, ...]) -> Replay:
         gold,
         root.outputs.get("fallback"),
         root.failure,
+        trace.engines,
     )
 
 

@@ -1,0 +1,61 @@
+"""For authors of worked replies (data/meridian/worked): what is missing, stale or idle, and how each question ends.
+
+    python benchmarks/worked.py INDEX [ID …]            the calls without a reply, as entries to be completed
+    python benchmarks/worked.py INDEX [ID …] --stamp    put the stamps of today's prompts where other ones stand
+
+INDEX is an index on curated facts; layers that it lacks are added with the rules:
+`workbench index meridian --extraction curated --layers facts,synonyms,typed --out INDEX`. Where no reply stands, the
+rules go on, so later calls may change once it is written. Read a reply again before you stamp it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import workbench as wb
+from workbench.experiments.worked import ending, followed
+from workbench.llm.worked import Drafting, Example, examples_in, worked_folder
+
+
+def worked(example: Example, index: wb.Index, folder: Path, restamp: bool) -> int:
+    """Follow all configurations of a file; how many things are left to do."""
+    engine, left = Drafting([example], folder), 0
+    for ask in example.asks:
+        before = len(engine.unwritten)
+        answer = followed(example, ask, index, engine)
+        said = ending(answer)
+        ends = "as written" if said == ask.answer else f"NOT {ask.answer!r}"
+        print(f"{example.id} {ask.method} {ask.reader}: {said!r}, {ends}; {len(engine.unwritten) - before} missing")
+        left += said != ask.answer
+    for draft in dict.fromkeys(engine.unwritten):
+        print(f"\n{draft}")
+    path = folder / f"{example.id}.toml"
+    for old, new in dict.fromkeys(engine.stale):
+        print(f"{path.name}: {old!r} is now {new!r}")
+        if restamp:
+            path.write_text(path.read_text("utf-8").replace(f'"{old}"', f'"{new}"'), "utf-8")
+    idle = [reply for reply in example.replies if reply not in engine.used]
+    for reply in idle:
+        print(f"{example.id}: no call asks for the reply to {reply.stamp}: {reply.text[:70]!r}")
+    return left + len(engine.unwritten) + len(idle)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("index", metavar="INDEX")
+    parser.add_argument("ids", nargs="*", metavar="ID")
+    parser.add_argument("--stamp", action="store_true")
+    parser.add_argument("--data", default="meridian", help="a data set, or a folder of replies")
+    given = parser.parse_args()
+    folder = worked_folder(given.data)
+    examples = [one for one in examples_in(folder) if not given.ids or one.id in given.ids]
+    index, rules = wb.Index.open(given.index), wb.engine("rules")
+    for ask in dict.fromkeys(ask.method for example in examples for ask in example.asks):
+        index = wb.method(ask, index, rules).index  # with the layers that it needs
+    return sum(worked(example, index, folder, given.stamp) for example in examples)
+
+
+if __name__ == "__main__":
+    sys.exit(min(1, main()))

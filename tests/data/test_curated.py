@@ -1,0 +1,107 @@
+"""The curated extraction: a gold graph's facts, passage by passage, with the passages that state them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import workbench as wb
+from workbench.data.curated import BY_HAND, curated, extracted
+from workbench.errors import SettingError
+from workbench.index.schema_given import given
+from workbench.text import sentences
+
+DATA = wb.load("meridian")
+CURATED = extracted(DATA, "curated")
+STATED = {record.passage_id: record.triples for record in CURATED.extractions}
+ENTITIES = {entity.name: entity for entity in DATA.graph.entities}
+
+
+def stands(forms, text: str) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text, re.IGNORECASE) for form in forms)
+
+
+def forms(name: str) -> tuple[str, ...]:
+    entity = ENTITIES.get(name)
+    return (name,) if entity is None else (name, *entity.aliases, *entity.mentions)
+
+
+def test_both_ends_of_every_fact_occur_in_its_passage():
+    for passage_id, triples in STATED.items():
+        passage = DATA.passage(passage_id)
+        for subject, _, obj in triples:
+            assert all(stands(forms(end), passage.content) for end in (subject, obj)
+                       if end != passage.title), (passage_id, subject, obj)  # fmt: skip
+
+
+def test_every_gold_fact_is_brought_once_for_each_of_its_passages():
+    brought = [(id, fact) for id, triples in STATED.items() for fact in triples]
+    gold = {(id, (t.head, t.relation, t.tail)) for t in DATA.graph.triples for id in t.passages}
+    assert set(brought) == gold and len(brought) == len(gold)
+    assert {record.made_by for record in CURATED.extractions} == {BY_HAND} == set(CURATED.profiles.made_by)
+
+
+@pytest.mark.parametrize("question", [q for q in DATA.questions if q.answers], ids=lambda question: question.id)
+def test_the_support_of_a_question_states_the_facts_of_its_steps(question):
+    answers = []
+    for step in question.decomposition:
+        if step["support"] is not None:
+            terms = [re.sub(r"#(\d)", lambda n: answers[int(n[1]) - 1], term) for term in step["pattern"]]
+            relations = {relation for _, relation, _ in STATED[step["support"]]}
+            known = [term for term in (terms[0], terms[2]) if term != "?"]
+            found = [
+                fact
+                for fact in STATED[step["support"]]
+                if fact[1] == terms[1]
+                and all(any(term.casefold() in map(str.casefold, forms(end)) for end in (fact[0], fact[2]))
+                        for term in (*known, step["answer"]))
+            ]  # fmt: skip
+            assert terms[1] in relations and found, step
+        answers.append(step["answer"])
+
+
+def test_profiles_have_types_attributes_and_the_sentence_that_states_a_relation():
+    profiles = {(one.source, one.label, one.target): one for one in CURATED.profiles.relations}
+    designed = profiles["Lanthorn Bridge", "designed by", "Ilse Varnessel"]
+    assert "it was designed by Ilse Varnessel and opened" in designed.description and designed.passages
+    for one in CURATED.profiles.relations:
+        quoted, text = sentences(one.description), DATA.passage(one.passages[0]).text
+        assert 1 <= len(quoted) <= 2 and all(sentence in text for sentence in quoted), one
+    bridge = [one for one in CURATED.profiles.entities if one.name == "Lanthorn Bridge"]
+    assert {one.type for one in bridge} == {"structure"}
+    assert "length: 412 metres" in "; ".join(one.description for one in bridge)
+    assert {one.name for one in CURATED.profiles.entities} == set(ENTITIES)
+
+
+def test_a_schema_graph_gets_every_attribute_back():
+    found = given(CURATED.profiles, CURATED.extractions)
+    gold = {(t.head, t.relation, t.tail) for t in DATA.graph.triples if t.kind == "attribute"}
+    assert {key for key in found.attributes if key[1] != "also called"} == gold
+    related = {(t.head, t.relation, t.tail) for t in DATA.graph.triples if t.kind == "relation"}
+    assert {(one.source, one.label, one.target) for one in found.relations} == related
+
+
+def test_a_part_of_the_corpus_brings_what_it_states_alone():
+    part = [DATA.passage("lanthorn-bridge")]
+    extractions, profiles = curated(DATA.graph, part)
+    assert [record.passage_id for record in extractions] == ["lanthorn-bridge"]
+    assert {id for one in (*profiles.entities, *profiles.relations) for id in one.passages} == {"lanthorn-bridge"}
+    named = {end for fact in extractions[0].triples for end in (fact[0], fact[2]) if end in ENTITIES}
+    assert {one.name for one in profiles.entities} == named
+
+
+def test_it_is_offered_where_there_is_a_gold_graph_and_nowhere_else():
+    assert DATA.offers == ("curated",) and extracted(DATA, None) is DATA and extracted(CURATED, "curated") is CURATED
+    assert "offers the extraction curated" in repr(DATA) and "offers the extraction curated" in DATA._repr_html_()
+    with pytest.raises(SettingError, match="no extraction 'currated'; it offers curated"):
+        extracted(DATA, "currated")
+    with pytest.raises(SettingError, match="it has no gold graph"):
+        extracted(replace(DATA, graph=None), "curated")
+
+
+def test_the_anonymised_world_has_its_curated_facts_too():
+    anonymised = extracted(wb.load("meridian-anonymised"), "curated")
+    assert sum(len(one.triples) for one in anonymised.extractions) > 1_000
+    assert not any("Varnessel" in member for one in anonymised.extractions for fact in one.triples for member in fact)

@@ -1,0 +1,179 @@
+"""Prompts from files: what is sent, how replies are read, how runs name them, and files that are wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+import workbench as wb
+from workbench.errors import SettingError
+from workbench.experiments.identity import of_method, of_reader
+from workbench.index.journal import maker, signed_by
+from workbench.llm.call import Reply
+from workbench.llm.chat import ChatEngine
+from workbench.llm.wording import worded, wordings
+from workbench.reading.prompts import step_of
+from workbench.steps import answer, fact_filter, next_thought, triples
+
+ANSWER = """
+[[messages]]
+role = "system"
+content = 'Read. {braces} stay where {{question}} is in two.'
+[[messages]]
+role = "user"
+content = "{context}\\n\\nQ: {question}\\nThought: "
+""".replace("{braces}", '{"braces": 1}')
+
+FILTER = """
+[[messages]]
+role = "user"
+content = '{question} {"fact": {facts}}'
+[reply]
+after = "[[ ## kept ## ]]"
+before = "[[ ## completed ## ]]"
+names = { fact = "facts" }
+"""
+
+THOUGHT = """
+[[messages]]
+role = "user"
+content = "{passages}\\n{thoughts}\\n{question}"
+[lists.passages]
+each = "Title: {0}\\n{1}"
+between = "\\n\\n"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+class Told:
+    """A call that gives one reply, and keeps the requests."""
+
+    def __init__(self, text):
+        self.text, self.requests = text, []
+
+    def __call__(self, request):
+        self.requests.append(request)
+        return Reply(self.text)
+
+
+def told(text, prompts=None):
+    call = Told(text)
+    engine = ChatEngine("openai:some-model", call)
+    engine.prompts = prompts or {}
+    return call, engine
+
+
+def test_a_file_s_messages_are_sent_and_a_field_is_never_a_template(folder):
+    prompts = wordings(folder(answer=ANSWER))
+    call, engine = told("Thought: x\nAnswer: Orsby", prompts)
+    (result,) = engine.run(answer.STEP, [answer.Input("Where is {context}?", "In {question}.", ())])
+    assert result.value.answer == "Orsby"  # read as ever
+    system, user = (message["content"] for message in call.requests[0].messages)
+    assert system == 'Read. {"braces": 1} stay where {question} is in two.'
+    assert user == "In {question}.\n\nQ: Where is {context}?\nThought: "
+
+
+def test_a_reply_of_another_shape_is_read_between_its_marks(folder):
+    prompts = wordings(folder(fact_filter=FILTER))
+    call, engine = told(
+        'I keep {"fact": []}: [[ ## kept ## ]] {"fact": [["a", "b", "c"]]} [[ ## completed ## ]] {}', prompts
+    )
+    asked = fact_filter.Input("Q?", (("a", "b", "c"), ("é", "2", "3")), (1.0, 0.5))
+    (result,) = engine.run(fact_filter.STEP, [asked])
+    assert result.value.facts == [["a", "b", "c"]]
+    (request,) = call.requests
+    assert request.messages[0]["content"] == 'Q? {"fact": [["a", "b", "c"], ["é", "2", "3"]]}'
+    assert request.schema is None  # the Step's own form is not forced on it
+    _, engine = told('{"facts": [["a", "b", "c"]]}', prompts)
+    assert "no '[[ ## kept ## ]]' in the reply" in engine.run(fact_filter.STEP, [asked])[0].failure
+
+
+def test_lists_are_written_as_the_file_says(folder):
+    step = worded(next_thought.STEP, wordings(folder(next_thought=THOUGHT)))
+    value = next_thought.Input("Q?", (("A", "a {1}"), ("B", "b")), ("first", "second"))
+    assert step.prompt(value)[0]["content"] == 'Title: A\na {1}\n\nTitle: B\nb\n["first", "second"]\nQ?'
+
+
+def test_runs_and_layers_name_the_wording_by_its_hash(folder, tiny_index):
+    where = folder(fact_filter=FILTER, answer=ANSWER)
+    prompts = wordings(where)
+    _, plain = told("x")
+    _, engine = told("x", prompts)
+    said = f"fact_filter v2 file {prompts['fact_filter'].hash}"
+    ours, theirs = (of_method(wb.method("hipporag2", tiny_index, one)) for one in (plain, engine))
+    assert theirs.description["prompts"] == {"fact_filter": said} != ours.description["prompts"]
+    assert ours.key != theirs.key
+    read = of_reader(wb.reader("direct", engine))
+    assert read.description["prompts"] == {"answer": f"answer v2 file {prompts['answer'].hash}"}
+    assert read.key != of_reader(wb.reader("direct", plain)).key
+    folder(fact_filter=FILTER + "\n# a remark changes nothing\n")
+    assert wordings(where)["fact_filter"].hash == prompts["fact_filter"].hash
+    folder(fact_filter=FILTER.replace("{question} ", "{question}  "))
+    changed = wordings(where)["fact_filter"].hash
+    assert changed != prompts["fact_filter"].hash
+
+
+def test_a_layer_s_maker_names_it(folder):
+    prompts = wordings(folder(triples=ANSWER.replace("{context}", "{text}").replace("Q: {question}", "{title}")))
+    _, engine = told("x", prompts)
+    signed = maker(engine, fact_filter.STEP, triples.STEP)
+    assert signed_by(signed) == (
+        "openai:some-model", f"fact_filter v2, triples v{triples.STEP.version} file {prompts['triples'].hash}",
+    )  # fmt: skip
+
+
+def test_the_mode_open_keeps_its_own_messages(folder):
+    prompts, step = wordings(folder(answer=ANSWER)), step_of("thought", "open")
+    assert worded(step, prompts) is step
+    _, engine = told("x", prompts)
+    assert " file " not in of_reader(wb.reader("direct[mode=open]", engine)).description["prompts"]["answer"]
+
+
+def test_an_engine_takes_a_folder_and_rules_read_none(folder):
+    where = folder(answer=ANSWER)
+    assert set(wb.engine("openai:some-model", api_key="k", prompts=where).prompts) == {"answer"}
+    with pytest.raises(SettingError, match="rules read no prompt"):
+        wb.engine("rules", prompts=where)
+
+
+@pytest.mark.parametrize(("name", "text", "why"), [
+    ("nothing", ANSWER, "no Step is called 'nothing'"),
+    ("answer", "messages = 3", "needs .*messages.* with a role"),
+    ("answer", "[[messages]]\nrole = 'robot'\ncontent = '{question}'", "needs .*messages"),
+    ("answer", "[[messages]]\nrole = 'assistant'\ncontent = '{question}'", "the last one should be of user"),
+    ("answer", "[[messages]]\nrole = 'user'\ncontent = 'Hello'", "it would ask nothing"),
+    ("answer", "[[messages]]\nrole = 'user'\ncontent = '{gold}'", "has no 'gold'; it has context, ends, mode"),
+    ("answer", "not toml", "cannot be read"),
+    ("answer", ANSWER + "[tools]\nx = 1", "has 'tools'; it may have lists, messages, reply"),
+    ("answer", ANSWER + "[lists.passages]\neach = '{0}'", "each and between"),
+    ("answer", ANSWER + "[reply]\nafter = 3", "after and before"),
+    ("answer", ANSWER + "#" * 200_000, "at most 200,000"),
+])  # fmt: skip
+def test_a_wrong_file_is_named(folder, name, text, why):
+    with pytest.raises(SettingError, match=why):
+        wordings(folder(**{name: text}))
+
+
+def test_a_folder_without_prompts_is_refused(tmp_path):
+    with pytest.raises(SettingError, match="a folder with a file"):
+        wordings(tmp_path / "none")
+
+
+@pytest.mark.parametrize(("reply", "text"), [
+    ("Thought: the word Answer: is in it.\nAnswer: Oslo", "is in it."),
+    ("Thought: x\nAnswer: Oslo.", "Oslo."),
+    ("It is Oslo", "It is Oslo"),
+])  # fmt: skip
+def test_the_first_answer_as_in_the_released_code(reply, text):
+    _, engine = told(reply)
+    question = wb.records.Evidence("Q?", "m", "none", ())
+    said = wb.reader("direct[extraction=hipporag2]", engine).read("Q?", question)
+    assert (said.text, said.abstained, said.failure) == (text, False, None)

@@ -1,0 +1,93 @@
+"""Contexts are cut to the window of the model that reads them, by the rules of the reader, and it is said."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import pytest
+
+import workbench as wb
+from workbench import tokens
+from workbench.errors import SettingError
+from workbench.experiments.fitting import fits
+from workbench.layouts import of_evidence
+from workbench.llm.engine import RulesEngine
+
+QUESTION = "Who built the viaduct?"
+
+
+class Narrow(RulesEngine):
+    """The rules, with a window."""
+
+    def __init__(self, window):
+        super().__init__()
+        self._window = window
+
+    @property
+    def window(self):
+        return self._window
+
+
+@pytest.fixture(scope="module")
+def evidence(meridian_index):
+    return wb.method("dense", meridian_index, wb.engine("rules")).retrieve(QUESTION, 60)
+
+
+SPECS = ("sparql", "cot", "local", "structured", "direct[k=none]", "cot[compress=graph-walk[budget=4000]]",
+         "cot[compress=similarity[budget=4000]]", "direct[k=40,layout=graph]")  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("window", [2_048, 4_096])
+def test_prompt_and_answer_fit_into_the_window(spec, window, evidence):
+    reader = wb.reader(spec, Narrow(window))
+    whole, contexts = wb.reader(spec, Narrow(None)).contexts(evidence), reader.contexts(evidence)
+    room = reader.room(QUESTION)
+    assert whole.shown.tokens > room >= contexts.shown.tokens > room / 3  # `local` gives sources half
+    assert contexts.retrieved == whole.retrieved  # coverage is measured on what was retrieved
+    answer = reader.read(QUESTION, evidence, contexts=contexts)
+    cut = [event.outputs["cut_to"] for event in answer.trace if "cut_to" in event.outputs]
+    assert cut == [room] or cut[-1] == room
+
+
+@pytest.mark.parametrize("window", [None, 200_000])
+def test_a_window_that_holds_it_changes_nothing(window, evidence):
+    for spec in SPECS:
+        plain = wb.reader(spec, Narrow(None)).contexts(evidence).shown
+        assert wb.reader(spec, Narrow(window)).contexts(evidence).shown == plain
+
+
+def test_what_a_method_lays_out_keeps_the_shares_of_its_tables(evidence):
+    graph = of_evidence(evidence)
+    own = replace(evidence, context=replace(graph, sources=graph.chunks[:20]))
+    reader = wb.reader("direct", Narrow(4_096))
+    shown = reader.contexts(own).shown
+    assert shown.cut_to >= shown.tokens > shown.cut_to * 0.8
+    kept = len(shown.graph.chunks) / len(graph.chunks), len(shown.graph.sources) / 20
+    assert shown.graph.chunks == graph.chunks[: len(shown.graph.chunks)] and abs(kept[0] - kept[1]) < 0.06
+    assert tokens.count(shown.text) == shown.tokens
+
+
+def test_what_will_not_fit_is_said_before_anything_is_asked(meridian_index, tmp_path):
+    data, narrow = wb.load("meridian"), Narrow(300)
+    method, reader = wb.method("hipporag2", meridian_index, narrow), wb.reader("cot", narrow)
+    with pytest.raises(
+        SettingError, match=r"hipporag2 asks fact_filter.*of 300 of rules; the window of rules.*context="
+    ):
+        wb.evaluate(data.questions[:2], [method], reader, tmp_path / "run", progress=False)
+    assert not narrow.meter.steps and not (tmp_path / "run").exists()
+    with pytest.raises(SettingError, match="does not fit"):
+        wb.estimate_run(data.questions[:2], [method], reader, sample=1)
+
+
+def test_what_is_cut_is_said_before_the_run(meridian_index, tmp_path):
+    data, narrow = wb.load("meridian"), Narrow(4_096)
+    method, reader = wb.method("dense", meridian_index), wb.reader("cot", narrow)
+    with pytest.warns(UserWarning, match=r"contexts for cot are cut to the [23],\d+ tokens.*lays out up to 12,000"):
+        wb.evaluate(data.questions[:1], [method], reader, tmp_path / "run", progress=False)
+    (said,) = fits({"dense": method}, reader, None)
+    assert said in wb.estimate_run(data.questions[:2], [method], reader, sample=1).measured
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wb.evaluate(data.questions[:1], [method], wb.reader("cot", Narrow(None)), tmp_path / "2", progress=False)

@@ -1,0 +1,120 @@
+"""Extractions that a data set offers beside what an engine would extract, by name: `curated` is made of its gold graph.
+
+    data.offers                                  # ("curated",) of a data set with a gold graph
+    index = wb.Index.build(data, extraction="curated")
+
+They were written by hand and are labelled so wherever they are used: they show what a method makes of a graph without
+errors, and no published number was measured on such a graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from workbench.data.folder import Dataset, Extraction
+from workbench.data.graph import GoldEntity, GoldGraph, GoldTriple
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.errors import SettingError
+from workbench.records import Passage
+from workbench.text import sentences
+
+BY_HAND = "curated, by hand"  # who made it, in manifests, runs and tables
+ALSO = "also called"
+
+
+def extracted(data: Dataset, name: str | None) -> Dataset:
+    """The data set with the extraction and the profiles of this name in place of its own; unchanged for None.
+
+    Raises :class:`SettingError` if the data set does not offer it."""
+    if name is None or name == data.extraction:
+        return data
+    if name not in data.offers:
+        offered = f"it offers {', '.join(data.offers)}" if data.offers else "it has no gold graph (docs/data.md)"
+        raise SettingError(f"{data.name!r} has no extraction {name!r}; {offered}. Without one, the engine extracts")
+    found, profiles = curated(data.graph, data.passages)
+    return replace(data, extraction=name, extractions=found, profiles=profiles)
+
+
+def curated(graph: GoldGraph, passages: Sequence[Passage]) -> tuple[tuple[Extraction, ...], Profiles]:
+    """The facts that these passages state, passage by passage, and the profiles of what they name."""
+    kept = {passage.id: passage for passage in passages}
+    stated: dict[str, list[GoldTriple]] = {passage.id: [] for passage in passages}
+    for triple in graph.triples:
+        for passage in triple.passages:
+            if passage in stated:
+                stated[passage].append(triple)
+    own = {entity.passage: entity.name for entity in graph.entities if entity.passage}
+    extractions = tuple(
+        Extraction(
+            passage,
+            tuple(dict.fromkeys([*([own[passage]] if passage in own else []), *_ends(triples)])),
+            tuple((triple.head, triple.relation, triple.tail) for triple in triples),
+            BY_HAND,
+        )
+        for passage, triples in stated.items()
+    )
+    facts = [triple for triple in graph.triples if any(passage in kept for passage in triple.passages)]
+    return extractions, Profiles(
+        tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (BY_HAND,)
+    )
+
+
+def _ends(triples: Iterable[GoldTriple]) -> Iterator[str]:
+    """The entities that triples name."""
+    for triple in triples:
+        yield triple.head
+        if triple.kind == "relation":
+            yield triple.tail
+
+
+def _entities(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]) -> Iterator[EntityProfile]:
+    """A profile of each entity and set of passages: what these say of it, as "attribute: value; attribute: value". So
+    whatever the last of its passages said of an entity is gone with it."""
+    said: dict[str, dict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+    named = set(_ends(facts))
+    for entity in graph.entities:
+        if entity.passage in kept:
+            said[entity.name][entity.passage,] += [f"{ALSO}: {alias}" for alias in entity.aliases]
+    for triple in facts:
+        if triple.kind == "attribute":
+            at = tuple(passage for passage in triple.passages if passage in kept)
+            said[triple.head][at].append(f"{triple.relation}: {triple.tail}")
+    for entity in graph.entities:
+        for passages, attributes in said[entity.name].items():
+            yield EntityProfile(entity.name, entity.type, "; ".join(attributes), passages)
+        if entity.name in named and not said[entity.name]:
+            yield EntityProfile(entity.name, entity.type)
+
+
+def _relations(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Passage]) -> Iterator[RelationProfile]:
+    """Each relation with the sentence that states it, quoted from the first of its passages."""
+    entities = {entity.name: entity for entity in graph.entities}
+    for triple in facts:
+        if triple.kind == "relation":
+            at = tuple(passage for passage in triple.passages if passage in kept)
+            quoted = _quoted(kept[at[0]], entities[triple.head], entities[triple.tail])
+            yield RelationProfile(
+                triple.head, triple.tail, quoted, (triple.relation,), float(len(at)), at, triple.relation
+            )
+
+
+def _quoted(passage: Passage, head: GoldEntity, tail: GoldEntity) -> str:
+    """The first sentence that names both; or, because an article calls its subject "it" or "she", the one that names
+    the other; or the sentences that each name one of two."""
+    others = [entity for entity in (head, tail) if entity.passage != passage.id]
+    said = sentences(passage.text)
+    for wanted in ((head, tail), others):
+        for sentence in said:
+            if wanted and all(_named(entity, sentence) for entity in wanted):
+                return sentence
+    first = {next((at for at, sentence in enumerate(said) if _named(entity, sentence)), 0) for entity in others}
+    return " ".join(said[at] for at in sorted(first or {0}))
+
+
+def _named(entity: GoldEntity, text: str) -> bool:
+    """Whether a text names an entity, by one of its names or a phrase that points to it."""
+    forms = "|".join(map(re.escape, (entity.name, *entity.aliases, *entity.mentions)))
+    return re.search(rf"(?<!\w)(?:{forms})(?!\w)", text, re.IGNORECASE) is not None

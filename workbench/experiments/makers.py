@@ -1,0 +1,50 @@
+"""Who made a number: the engine of a method's Steps, of the reader and of the judge, and who wrote the layers. Rules
+are named wherever they had a part, so that no table shows theirs as a model's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.index.journal import by_rules, signed_by
+from workbench.llm.engine import no_model
+
+NOBODY = "no model"
+
+
+def made_by(config: Mapping[str, Any], method: str) -> str:
+    """Each part of a run's method with its makers; a method that asks no Step has none.
+
+    >>> described = {"engine": "openai:8b", "layers": {"extractions": {"made_by": ["rules (triples v2)"]}}}
+    >>> made_by({"methods": {"m": described}, "reading": {"engine": "openai:70b"}}, "m")
+    'method openai:8b; extractions by rules; reader openai:70b'
+    >>> made_by({"methods": {"dense": {"engine": None}}}, "dense")
+    'no model'
+    """
+    return "; ".join(f"{part} {_said(makers)}" for part, makers in _parts(config, method)) or NOBODY
+
+
+def has_rules(config: Mapping[str, Any], method: str) -> bool:
+    """Whether rules had a part in it."""
+    return any("rules" in makers for _, makers in _parts(config, method))
+
+
+def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[str]]]:
+    described = config["methods"][method]
+    if engines := _engines(described):
+        yield "method", engines
+    for kind, layer in (described.get("layers") or {}).items():
+        signed = layer.get("made_by") or ()
+        if makers := ["rules" if by_rules(one) else (signed_by(one) or (one,))[0] for one in signed]:
+            yield kind, list(dict.fromkeys(makers))
+    for part, name in (("reading", "reader"), ("judging", "judge")):
+        if engines := _engines(config.get(part) or {}):
+            yield name, engines
+
+
+def _engines(part: Mapping[str, Any]) -> list[str]:
+    return [no_model(one) or one for one in (part.get("engine") or "").split(", ") if one]
+
+
+def _said(makers: list[str]) -> str:
+    return "by rules" if makers == ["rules"] else ", ".join(makers)

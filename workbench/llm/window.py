@@ -1,0 +1,140 @@
+"""The window of a model: tokens of prompt and answer together.
+
+Asked of the server, in the ways of those that say it: vLLM and others in their list of models, llama.cpp at `/props`,
+Ollama at `/api/ps` and `/api/show`; or read in the model's file (GGUF). Nothing here fails: what is not said is
+unknown.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from workbench import tokens
+from workbench.llm.step import Step
+
+OWN_TOKENS = 1.15  # tokens of a model's own tokenizer to one of cl100k, in English prose (SmolLM2: 1.07 to 1.15)
+OLLAMA = 4_096  # tokens that Ollama gives a model unless it is told otherwise; it cuts longer prompts without a word
+_SECONDS = 5.0
+_IN_LIST = ("max_model_len", "context_length", "context_window", "max_context_length")
+_SIMPLE = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_STRING, _ARRAY = 8, 9
+_MOST = 100_000_000  # bytes of one string or list in the head of a model's file
+
+
+def held(step: Step, window: int) -> int:
+    """cl100k tokens of a prompt that a window holds beside the answer, for which the limit of the Step is kept free, at
+    most a quarter of the window."""
+    return int((window - min(step.max_tokens, window // 4)) / OWN_TOKENS)
+
+
+def room_beside(step: Step, value: Any, window: int) -> int:
+    """cl100k tokens that are left beside the prompt for an input without a context."""
+    return max(0, held(step, window) - sum(tokens.count(message["content"]) for message in step.prompt(value)))
+
+
+def asked_of_server(base_url: str | None, api_key: str | None, model: str) -> int | None:
+    """The window that the server at `base_url` gives the model."""
+    from workbench.llm.endpoint import connect
+
+    client = connect(base_url, api_key, _SECONDS).client
+    root = re.sub(r"/v\d+/?$", "", str(client.base_url).rstrip("/"))
+
+    def get(path: str) -> Any:
+        return _told(lambda: client.get(path, cast_to=object))
+
+    listed = get("/models")
+    entries = listed.get("data") if isinstance(listed, dict) else None
+    entries = entries if isinstance(entries, list) else []
+    mine = [one for one in entries if isinstance(one, dict) and one.get("id") == model]
+    found = next((size for one in mine for name in _IN_LIST if (size := _size(one.get(name)))), None)
+    return found or _llama_cpp(get(f"{root}/props")) or _ollama(client, root, model, get)
+
+
+def _llama_cpp(props: Any) -> int | None:
+    settings = props.get("default_generation_settings") if isinstance(props, dict) else None
+    return _size(settings.get("n_ctx")) if isinstance(settings, dict) else None
+
+
+def _ollama(client: Any, root: str, model: str, get: Callable[[str], Any]) -> int | None:
+    """Of the model as it is loaded; otherwise as it would be: `num_ctx` of its parameters, or Ollama's default."""
+    running = get(f"{root}/api/ps")
+    models = running.get("models") if isinstance(running, dict) else None
+    if not isinstance(models, list):
+        return None
+    for one in models:
+        if isinstance(one, dict) and model in (one.get("name"), one.get("model")) and _size(one.get("context_length")):
+            return one["context_length"]
+    shown = _told(lambda: client.post(f"{root}/api/show", body={"model": model}, cast_to=object))
+    if not isinstance(shown, dict) or not isinstance(info := shown.get("model_info"), dict):
+        return None
+    given = re.search(r"^num_ctx\s+(\d+)", str(shown.get("parameters") or ""), re.MULTILINE)
+    own = next((_size(value) for name, value in info.items() if str(name).endswith(".context_length")), None)
+    return min(int(given[1]) if given else OLLAMA, own or OLLAMA)
+
+
+def _told(ask: Callable[[], Any]) -> Any:
+    """What a server says; nothing where it says nothing, or something else."""
+    import openai
+
+    try:
+        return ask()
+    except (openai.OpenAIError, ValueError, RecursionError):
+        return None
+
+
+def _size(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def of_gguf(file: Path) -> int | None:
+    """The window that a model was trained for, as its file says it.
+
+    Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+    """
+    try:
+        with file.open("rb") as source:
+            return next((_size(value) for name, value in _metadata(source) if name.endswith(".context_length")), None)
+    except (OSError, struct.error, UnicodeDecodeError, ValueError):
+        return None
+
+
+def _metadata(source: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """The names and simple values in the head of a GGUF file; None for lists."""
+    magic, version, _, count = struct.unpack("<4sIQQ", source.read(24))
+    if magic != b"GGUF" or version < 2:
+        return
+    for _ in range(count):
+        name = _string(source)
+        (kind,) = struct.unpack("<I", source.read(4))
+        yield name, _value(source, kind)
+
+
+def _value(source: BinaryIO, kind: int) -> Any:
+    if kind == _STRING:
+        return _string(source)
+    if kind != _ARRAY:
+        form = f"<{_SIMPLE[kind]}" if kind in _SIMPLE else _refuse(f"type {kind}")
+        return struct.unpack(form, source.read(struct.calcsize(form)))[0]
+    inner, count = struct.unpack("<IQ", source.read(12))
+    if inner == _STRING:
+        for _ in range(min(count, _MOST)):
+            _string(source)
+    else:
+        form = _SIMPLE.get(inner) or _refuse(f"type {inner}")
+        source.seek(struct.calcsize(f"<{form}") * min(count, _MOST), 1)
+    return None
+
+
+def _string(source: BinaryIO) -> str:
+    (length,) = struct.unpack("<Q", source.read(8))
+    if length > _MOST:
+        _refuse(f"{length:,} bytes")
+    return source.read(length).decode("utf-8", "replace")
+
+
+def _refuse(what: str) -> Any:
+    raise ValueError(f"no head of a GGUF file: {what}")

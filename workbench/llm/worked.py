@@ -1,0 +1,309 @@
+"""Worked replies: what an expert would reply, written by hand in the folder `worked/` of a data set, a TOML file per
+question.
+
+    engine = wb.engine("worked")            # those of the bundled corpus; wb.engine("worked:FOLDER") of another folder
+
+They let a pipeline be followed to the right answer without a model, as in a textbook, and are labelled so. A reply is
+found by its Step, the question, and what its author saw in the input (`given`), not by the bytes of a prompt. It says
+for which wording of the prompt it was written: where the prompt was changed since, it is an error until somebody has
+read the reply again. `docs/engines.md` describes the files.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import DataError, EngineError, RecordingMiss, SettingError
+from workbench.llm.call import Reply, Request
+from workbench.llm.chat import ChatEngine
+from workbench.llm.engine import RulesEngine
+from workbench.llm.step import Message, Result, Step
+from workbench.places import bundled
+from workbench.records import Record
+from workbench.text import text_hash
+from workbench.trace import Trace
+
+KIND = "worked"
+FOLDER = "worked"  # in a data folder
+_ITEMS = "{each}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is said (`say`) of each item of the input whose texts contain `has`."""
+
+    has: str
+    say: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """A reply in a `file`. It answers the Step that its `stamp` names where the last message contains `question`, all
+    that is `given` and nothing that is `lacking`.
+
+    With `each`, a field of the input that lists things, `{each}` in the text stands for what is said of these: by the
+    first of `of` that fits, else by `others`; what has nothing to be said is left out. `{number}`, and the name of any
+    field of an item, stand for that of the item."""
+
+    file: str
+    question: str
+    stamp: str
+    text: str
+    given: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
+    each: str = ""
+    of: tuple[Item, ...] = ()
+    others: str = ""
+    joined: str = ", "
+
+    @property
+    def step(self) -> str:
+        return self.stamp.partition(" ")[0]
+
+    def answers(self, step: str, asked: str) -> bool:
+        return (
+            self.step == step
+            and _stands(self.question, asked)
+            and all(_stands(part, asked) for part in self.given)
+            and not any(_stands(part, asked) for part in self.lacking)
+        )
+
+    def written(self, value: Any) -> str:
+        """The reply to an input."""
+        if not self.each:
+            return self.text
+        said = (self._said(number, item) for number, item in enumerate(getattr(value, self.each), 1))
+        return self.text.replace(_ITEMS, self.joined.join(filter(None, said)))
+
+    def _said(self, number: int, item: Any) -> str:
+        texts = "\n".join(_texts(item))
+        say = next((one.say for one in self.of if one.has in texts), self.others)
+        told = {field.name: getattr(item, field.name) for field in fields(item)} if is_dataclass(item) else {}
+        for name, held in {"number": str(number), **told}.items():
+            say = say.replace(f"{{{name}}}", held) if isinstance(held, str) else say
+        return say
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A configuration that a file has the replies for: the SPECs of a method and a reader, and the `answer` that they
+    end in. `fails` says why it is wrong, where it is meant to be."""
+
+    method: str
+    reader: str
+    answer: str
+    fails: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Example(Record):
+    """The replies of one file: to which question, what it `shows`, and what can be asked."""
+
+    id: str
+    question: str
+    shows: str
+    asks: tuple[Ask, ...]
+    replies: tuple[Written, ...]
+
+    def __repr__(self) -> str:
+        return f"Example({self.id}: {len(self.replies)} replies to {self.question!r})"
+
+
+@dataclass(frozen=True)
+class Answered(Request):
+    """A request with the reply that was written for it."""
+
+    text: str = ""
+
+
+class WorkedEngine(ChatEngine):
+    """Runs Steps on replies written by hand; costs nothing. A call that no reply was written for is an error that
+    names the Step and the question."""
+
+    def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
+        self.examples, self.folder = tuple(examples), Path(folder)
+        name = f"{KIND}:{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
+        super().__init__(name, lambda request: Reply(request.text), concurrency=1)
+
+    def request(self, step: Step, value: Any) -> Answered:
+        request = super().request(step, value)
+        return Answered(**vars(request), text=self._text(step, value, request.messages))
+
+    def _text(self, step: Step, value: Any, messages: Sequence[Message]) -> str:
+        found = self.find(step.name, messages)
+        if found is None:
+            raise RecordingMiss(self._missing(step, messages))
+        self._use(found, stamp(step, value))
+        return found.written(value)
+
+    def _use(self, found: Written, now: str) -> None:
+        """Raises :class:`RecordingMiss` if a reply was written for another prompt than today's."""
+        if found.stamp != now:
+            raise RecordingMiss(
+                f"{found.file}: the reply to {found.step!r} was written for {found.stamp!r}, and the prompt is now "
+                f"{now!r}; read the reply again, mend it if need be, and put the new stamp there"
+            )
+
+    def find(self, step: str, messages: Sequence[Message]) -> Written | None:
+        """The reply that was written for a call: of several the one for the longest question, then the most specific.
+
+        Raises :class:`EngineError` if several that differ fit equally well."""
+        asked = messages[-1]["content"]
+        fitting = [one for example in self.examples for one in example.replies if one.answers(step, asked)]
+        best = max(map(_specific, fitting), default=None)
+        found = [one for one in fitting if _specific(one) == best]
+        if len({(one.text, one.of, one.others) for one in found}) > 1:
+            files = ", ".join(dict.fromkeys(one.file for one in found))
+            raise EngineError(f"{files}: several replies to {step!r} fit the same call; add to the 'given' of one")
+        return found[0] if found else None
+
+    def _missing(self, step: Step, messages: Sequence[Message]) -> str:
+        asked = messages[-1]["content"]
+        known = [example for example in self.examples if _stands(example.question, asked)]
+        if known:
+            return (
+                f"no reply was written for this call of {step.name!r} about {known[0].question!r}: another method, "
+                f"setting or index gives it another input than that of {known[0].id}; use wb.engine('rules'), or write "
+                f"one into {self.folder} (benchmarks/worked.py lists what is missing)"
+            )
+        return (
+            f"no reply was written for this call of {step.name!r}: {_question_of(asked)!r}. There are replies for "
+            f"{', '.join(example.id for example in self.examples)} alone, and none for building layers: build them "
+            "with wb.engine('rules') first, or ask one of these questions (`examples` of the engine)"
+        )
+
+    def __repr__(self) -> str:
+        return f"WorkedEngine({len(self.examples)} questions, replies written by hand: {self.meter!r})"
+
+
+class Drafting(WorkedEngine):
+    """For authors: where no reply stands the rules go on. `unwritten` keeps such calls, `stale` the (old, new) stamps
+    of replies to other prompts, which are given all the same, and `used` the replies that were given."""
+
+    def __init__(self, examples: Iterable[Example], folder: str | Path = FOLDER):
+        super().__init__(examples, folder)
+        self.unwritten: list[str] = []
+        self.stale: list[tuple[str, str]] = []
+        self.used: set[Written] = set()
+        self._rules = RulesEngine()
+
+    def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
+        return [self._one(step, value, trace) for value in inputs]
+
+    def _one(self, step: Step, value: Any, trace: Trace | None) -> Result:
+        messages = step.prompt(value)
+        if self.find(step.name, messages):
+            (result,) = super().run(step, [value], trace=trace)
+        else:
+            (result,) = self._rules.run(step, [value], trace=trace)
+            self.unwritten.append(_draft(step, value, messages, result))
+        return result
+
+    def _use(self, found: Written, now: str) -> None:
+        self.used.add(found)
+        if found.stamp != now:
+            self.stale.append((found.stamp, now))
+
+
+def worked_engine(folder: str = "") -> WorkedEngine:
+    """The replies in a folder, or in the folder `worked` of a data set by name or path; by default of `meridian`."""
+    place = worked_folder(folder or "meridian")
+    return WorkedEngine(examples_in(place), place)
+
+
+def worked_folder(data: str) -> Path:
+    """Where the replies of a data set are."""
+    place = bundled(data) or Path(data).expanduser()
+    found = next((one for one in (place / FOLDER, place) if one.is_dir() and any(one.glob("*.toml"))), None)
+    if found is None:
+        raise SettingError(f"{place} holds no worked replies: it needs TOML files, in itself or in {FOLDER}/")
+    return found
+
+
+def examples_in(folder: Path) -> tuple[Example, ...]:
+    """Read and check all files of a folder, by name."""
+    return tuple(map(_read, sorted(folder.glob("*.toml"))))
+
+
+def stamp(step: Step, value: Any) -> str:
+    """Names a Step, its version, and the wording of its prompt around an input: all messages before the last one, which
+    holds the input, or a single message without the input's texts."""
+    *before, last = step.prompt(value)
+    wording = [message["content"] for message in before]
+    if not before:
+        bare = last["content"]
+        for text in sorted(_texts(value), key=len, reverse=True):
+            bare = bare.replace(text, "…") if text else bare
+        wording = [bare]
+    return f"{step.identity} {text_hash(json.dumps(wording))[:8]}"
+
+
+def _stands(part: str, text: str) -> bool:
+    """Whether a message has a part, as it is or within JSON.
+
+    >>> _stands('a "word"', '{"q": "a \\\\"word\\\\""}')
+    True
+    """
+    return part in text or json.dumps(part, ensure_ascii=False)[1:-1] in text
+
+
+def _question_of(asked: str) -> str:
+    """The line of a message that asks, or its beginning."""
+    lines = [line for line in asked.splitlines() if "question" in line.casefold()]
+    return (lines or [asked])[-1][:200]
+
+
+def _data_of(folder: Path) -> str:
+    """Whose replies a folder holds."""
+    return (folder.parent if folder.name == FOLDER else folder).name
+
+
+def _specific(one: Written) -> tuple[int, int]:
+    return len(one.question), len(one.given) + len(one.lacking)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text within an input."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for held in value.values() for text in _texts(held))
+    elif isinstance(value, Sequence):
+        yield from (text for held in value for text in _texts(held))
+    elif is_dataclass(value):
+        yield from (text for field in fields(value) for text in _texts(getattr(value, field.name)))
+
+
+def _read(path: Path) -> Example:
+    try:
+        row = tomllib.loads(path.read_text("utf-8"))
+        question = row["question"]
+        replies = tuple(_written(path.name, question, reply) for reply in row["reply"])
+        return Example(path.stem, question, row["shows"], tuple(Ask(**one) for one in row["ask"]), replies)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{path} holds no worked replies ({type(error).__name__}: {error}); it needs question, shows, "
+            "[[ask]]s with method, reader and answer, and a [[reply]] with step and text for each call "
+            "(docs/engines.md)"
+        ) from None
+
+
+def _written(file: str, question: str, row: dict[str, Any]) -> Written:
+    row = dict(row)
+    items = tuple(Item(**one) for one in row.pop("of", ()))
+    lists = {name: tuple(row.pop(name, ())) for name in ("given", "lacking")}
+    if bool(row.get("each")) != (_ITEMS in row["text"]):
+        raise ValueError(f"each = … and {_ITEMS} in the text belong together")
+    return Written(file, row.pop("question", question), row.pop("step"), **row, **lists, of=items)
+
+
+def _draft(step: Step, value: Any, messages: Sequence[Message], by_rules: Result) -> str:
+    """What an author needs: the input, and the beginning of an entry."""
+    said = by_rules.failure or by_rules.value.model_dump_json()
+    shown = "\n".join(f"# {line}" for line in messages[-1]["content"].splitlines())
+    return f"{shown}\n# rules: {said}\n[[reply]]\nstep = {json.dumps(stamp(step, value))}\ntext = '''\n'''\n"

@@ -1,0 +1,442 @@
+"use strict";
+// The page of a bundle. Texts become text nodes; the only HTML that is set is what the records' own displays wrote, in
+// which every text is escaped. Nothing is fetched: data are scripts beside the page, or blocks in it, read on demand.
+(() => {
+  const ROW = 56, KEPT = 64, SCORES = 6, RANKS = 10; // pixels of a row of the list; unpacked chunks that are kept; what stands unfolded
+  const nonce = document.currentScript.nonce;
+  const $ = (id) => document.getElementById(id);
+  const el = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+    }
+    made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+    return made;
+  };
+  const show = (value) => value === null || value === undefined ? "–"
+    : Number.isInteger(value) ? value.toLocaleString("en") : Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6
+      ? value.toPrecision(3) : value.toFixed(4).replace(/0{1,2}$/, "");
+
+  // -- data ---------------------------------------------------------------------------------------------------------
+
+  const unpack = async (packed) => {
+    const bytes = Uint8Array.from(atob(packed.trim()), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+  };
+  const arrived = new Map(), chunks = new Map();
+  window.hopscope = (name, packed) => { arrived.get(name)?.(packed); };
+  const packed = (name) => new Promise((resolve, reject) => {
+    const block = $(name);
+    if (block) { resolve(block.textContent); return; }
+    if (document.readyState === "loading") { // one file, of which this part is still being read
+      document.addEventListener("DOMContentLoaded", () => packed(name).then(resolve, reject));
+      return;
+    }
+    arrived.set(name, resolve);
+    const script = el("script", {src: `data/${name}.js`});
+    script.nonce = nonce;
+    script.onload = () => script.remove();
+    script.onerror = () => reject(new Error(`data/${name}.js is missing: keep the folder of the bundle whole`));
+    document.head.append(script);
+  });
+  const chunk = (name) => {
+    const found = chunks.get(name) ?? packed(name).then(unpack);
+    chunks.delete(name);
+    chunks.set(name, found); // the last ones used stay
+    found.catch(() => chunks.delete(name));
+    if (chunks.size > KEPT) chunks.delete(chunks.keys().next().value);
+    return found;
+  };
+  // The chunk in which a number lies, when each chunk begins at one of `firsts`.
+  const holds = (firsts, number) => {
+    let low = 0, high = firsts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (firsts[middle] <= number) low = middle; else high = middle - 1;
+    }
+    return low;
+  };
+  const details = async (at) => {
+    const of = holds(all.chunks, at), {pieces, details} = await chunk(`q${of}`);
+    return {pieces, ...details[at - all.chunks[of]]};
+  };
+  const text = async (numbers) => (await Promise.all(numbers.map(async (number) => {
+    const of = holds(all.texts, number);
+    return (await chunk(`t${of}`))[number - all.texts[of]];
+  }))).join("\n");
+
+  // -- state --------------------------------------------------------------------------------------------------------
+
+  let all, found = [], at = -1, shown = [], measure = 0, drawn = 0;
+  const opened = new Set(["replay", "DOTs", "evidence", "steering", "routes", "messages"]); // parts that stand open
+  const filters = {find: "", show: "", cause: "", kind: "", sort: ""};
+
+  const value = (column, question) => all.scores[measure][column][question];
+  const outcome = (score) => score === null || score === undefined ? "none" : score >= 1 ? "right" : score > 0 ? "part" : "wrong";
+  const MARKS = {right: "✓", wrong: "✗", none: "–"};
+  const WORDS = {right: "right", wrong: "wrong", part: "in part", none: "not defined"};
+  const mark = (column, question) => {
+    const score = value(column, question), what = outcome(score);
+    const name = all.columns[column].name;
+    return el("span", {class: `mark ${what}`, title: `${name}: ${WORDS[what]}`, "aria-label": `${name}: ${WORDS[what]}`, role: "img"},
+      what === "part" ? score.toFixed(2).replace(/^0/, "") : MARKS[what]);
+  };
+
+  const passes = {
+    "": () => true,
+    right: (q) => all.columns.every((_, c) => !all.has[c][q] || outcome(value(c, q)) === "right"),
+    wrong: (q) => all.columns.every((_, c) => !all.has[c][q] || outcome(value(c, q)) !== "right"),
+    differ: (q) => new Set(all.columns.map((_, c) => outcome(value(c, q)) === "right")).size > 1,
+    answers: (q) => new Set(all.columns.map((_, c) => (all.answers[c][q] ?? "").toLowerCase())).size > 1,
+    abstained: (q) => all.columns.some((_, c) => all.flags[c][q] & 1),
+    failed: (q) => all.columns.some((_, c) => all.flags[c][q] & 2),
+    fallback: (q) => all.columns.some((_, c) => all.flags[c][q] & 4),
+  };
+  const pair = (code) => {
+    const [what, first, second] = code.split(":");
+    const a = Number(first), b = Number(second);
+    if (!all.columns[a] || !all.columns[b]) return passes[""];
+    const right = (c, q) => outcome(value(c, q)) === "right";
+    return (q) => all.has[a][q] && all.has[b][q] && right(a, q) === ["both", "only"].includes(what) && right(b, q) === (what === "both");
+  };
+  const filtered = () => {
+    const words = filters.find.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = filters.show.includes(":") ? pair(filters.show) : passes[filters.show] ?? passes[""];
+    const kept = [];
+    for (let q = 0; q < all.questions.length; q++) {
+      if (!wanted(q)) continue;
+      if (filters.cause && !all.causes.some((of) => all.causeNames[of[q]] === filters.cause)) continue;
+      if (filters.kind && !all.questions[q].kinds.includes(filters.kind)) continue;
+      if (words.length) {
+        all.searched[q] ??= [all.questions[q].id, all.questions[q].text, ...all.questions[q].gold,
+          ...all.columns.map((_, c) => all.answers[c][q] ?? "")].join("\n").toLowerCase();
+        if (!words.every((word) => all.searched[q].includes(word))) continue;
+      }
+      kept.push(q);
+    }
+    if (filters.sort === "differ" && all.columns.length > 1) {
+      const [a, b] = [shown[0] ?? 0, shown[1] ?? 1];
+      const gap = (q) => (value(a, q) ?? 0) - (value(b, q) ?? 0);
+      kept.sort((p, q) => gap(q) - gap(p) || p - q);
+    } else if (filters.sort === "hard") {
+      const mean = (q) => all.columns.reduce((sum, _, c) => sum + (value(c, q) ?? 0), 0);
+      kept.sort((p, q) => mean(p) - mean(q) || p - q);
+    }
+    return kept;
+  };
+
+  // -- the list: only the rows in sight exist ------------------------------------------------------------------------
+
+  const list = $("list"), sheet = $("sheet");
+  const paint = () => {
+    const first = Math.max(0, Math.floor(list.scrollTop / ROW) - 6);
+    const last = Math.min(found.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + 6);
+    const rows = [];
+    for (let place = first; place < last; place++) {
+      const q = found[place], one = all.questions[q];
+      const row = el("div", {class: "row", role: "option", id: `row${q}`, "aria-selected": String(q === at),
+        "aria-setsize": found.length, "aria-posinset": place + 1},
+        el("div", {class: "text"}, one.text || one.id),
+        el("div", {class: "under"}, el("span", {}, [one.id, ...one.kinds].join(" · ")), ...all.columns.slice(0, 8).map((_, c) => mark(c, q))));
+      row.style.top = `${place * ROW}px`;
+      row.dataset.q = q;
+      rows.push(row);
+    }
+    sheet.replaceChildren(...rows);
+    if (found.includes(at)) list.setAttribute("aria-activedescendant", `row${at}`);
+    else list.removeAttribute("aria-activedescendant");
+  };
+  const relist = (keep = false) => {
+    found = filtered();
+    sheet.style.height = `${found.length * ROW}px`;
+    if (!keep) list.scrollTop = 0;
+    $("count").textContent = found.length === all.questions.length ? `${found.length.toLocaleString("en")} questions`
+      : `${found.length.toLocaleString("en")} of ${all.questions.length.toLocaleString("en")} questions`;
+    $("clear").disabled = !(filters.find || filters.show || filters.cause || filters.kind || filters.sort);
+    paint();
+  };
+  const reveal = () => {
+    const place = found.indexOf(at), top = place * ROW;
+    if (place < 0) return;
+    if (top < list.scrollTop) list.scrollTop = top;
+    else if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top + ROW - list.clientHeight;
+  };
+  let asked = false;
+  list.addEventListener("scroll", () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => { asked = false; paint(); });
+  }, {passive: true});
+  new ResizeObserver(() => { if (all) paint(); }).observe(list);
+  list.addEventListener("click", (event) => {
+    const row = event.target.closest(".row");
+    if (row) go(Number(row.dataset.q));
+  });
+
+  const options = (select, entries, chosen) => {
+    select.replaceChildren(...entries.map(([key, words]) => el("option", {value: key, selected: key === chosen}, words)));
+    select.value = chosen;
+  };
+  const controls = () => {
+    const names = all.columns.map((column) => column.short), pairs = [];
+    const [a, b] = [shown[0] ?? 0, shown[1] ?? (shown[0] === 0 || !shown.length ? 1 : 0)];
+    if (all.columns.length > 1) {
+      for (const [x, y] of [[a, b], [b, a]]) pairs.push([`only:${x}:${y}`, `right: ${names[x]}, wrong: ${names[y]}`]);
+      pairs.push([`both:${a}:${b}`, `both right: ${names[a]}, ${names[b]}`], [`neither:${a}:${b}`, `neither right: ${names[a]}, ${names[b]}`]);
+    }
+    if (filters.show.includes(":") && !pairs.some(([key]) => key === filters.show)) {
+      const [what, x, y] = filters.show.split(":");
+      pairs.push([filters.show, `${{only: "right, wrong", both: "both right", neither: "neither right"}[what] ?? what}: ${names[x] ?? x}, ${names[y] ?? y}`]);
+    }
+    const any = (bit) => all.flags.some((of) => of.some((flag) => flag & bit));
+    options($("show"), [["", "any outcome"], ["right", "all right"], ["wrong", "all wrong"],
+      ...(all.columns.length > 1 ? [["differ", "outcomes differ"], ...(all.answered ? [["answers", "answers differ"]] : [])] : []), ...pairs,
+      ...(any(1) ? [["abstained", "abstained"]] : []), ...(any(2) ? [["failed", "failed"]] : []), ...(any(4) ? [["fallback", "fell back"]] : [])], filters.show);
+    options($("cause"), [["", "any cause"], ...all.causeNames.slice(1).map((name) => [name, name])], filters.cause);
+    $("cause").hidden = all.causeNames.length < 2;
+    options($("kind"), [["", "any kind"], ...all.kinds.map((name) => [name, name])], filters.kind);
+    $("kind").hidden = all.kinds.length < 2;
+    options($("measure"), all.measures.map((name, number) => [String(number), `by ${name}`]), String(measure));
+    options($("sort"), [["", "in their order"], ["hard", "hardest first"],
+      ...(all.columns.length > 1 ? [["differ", `${names[a]} before ${names[b]}`]] : [])], filters.sort);
+    $("find").value = filters.find;
+  };
+
+  // -- one question ---------------------------------------------------------------------------------------------------
+
+  const page = $("page");
+  const html = (words) => {
+    const made = el("div");
+    made.innerHTML = words; // written and escaped by the records' displays
+    made.querySelectorAll(".steps").forEach(stepped);
+    return made;
+  };
+  const escaped = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const marked = (text, gold) => { // text nodes, with the gold answers marked
+    const names = gold.filter((name) => name.length > 1 && name.length < 200).sort((a, b) => b.length - a.length);
+    if (!names.length) return [text];
+    const parts = text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${names.map(escaped).join("|")})(?![\\p{L}\\p{N}])`, "iu"));
+    return parts.map((part, number) => number % 2 ? el("span", {class: "gold"}, part) : part);
+  };
+  const folded = (name, title, fill) => {
+    const part = el("details", {class: "part"}, el("summary", {}, ...[title].flat())), body = el("div");
+    part.append(body);
+    let filled = false;
+    const open = () => {
+      if (filled) return;
+      filled = true;
+      Promise.resolve(fill(body)).catch((error) => body.replaceChildren(el("p", {class: "bad"}, error.message)));
+    };
+    part.addEventListener("toggle", () => {
+      if (part.open) { opened.add(name); open(); } else opened.delete(name);
+    });
+    if (opened.has(name)) { part.open = true; open(); }
+    return part;
+  };
+
+  const ranking = (cell, one, question) => (body) => {
+    const gold = new Set(question.support), ranks = new Map(cell.ranking.map(([name], rank) => [name, rank + 1]));
+    const missing = question.support.filter((name) => !ranks.has(name));
+    const rows = [...cell.ranking.map(([name, score], rank) => [rank + 1, name, score]), ...missing.map((name) => ["–", name, null])];
+    const entry = ([rank, name, score]) => {
+      const [title, lines] = one.passages[name] ?? ["", null];
+      const words = el("td", {});
+      const toggle = lines === null ? el("span", {}, title || name) : el("button", {type: "button", "aria-expanded": "false", onclick: async () => {
+        const shut = words.querySelector(".text");
+        toggle.setAttribute("aria-expanded", String(!shut));
+        if (shut) shut.remove();
+        else words.append(el("div", {class: "text"}, ...marked(await text(lines), question.gold)));
+      }}, title || name);
+      words.append(toggle, ...(title ? [" ", el("span", {class: "q"}, name)] : []), ...(gold.has(name) ? [" ", el("span", {class: "tag"}, "gold")] : []));
+      return el("tr", {class: cell.read !== null && rank > cell.read ? "unread" : ""}, el("td", {class: "n"}, String(rank)), words, el("td", {class: "n"}, show(score)));
+    };
+    const later = rows.filter(([, name], place) => place >= RANKS && !gold.has(name)), table = el("tbody");
+    table.append(...rows.filter((row) => later.length < 3 || !later.includes(row)).map(entry));
+    body.append(el("table", {class: "ranking"}, el("thead", {}, el("tr", {}, el("th", {class: "n"}, ""), el("th", {}, "passage"), el("th", {class: "n"}, "score"))), table));
+    if (later.length > 2) {
+      const more = el("button", {type: "button", class: "small", onclick: () => { table.replaceChildren(...rows.map(entry)); more.remove(); }}, `${later.length} more passages`);
+      body.append(more);
+    }
+    if (cell.read !== null && cell.read < cell.ranking.length) body.append(el("p", {class: "q small"}, `the reader was shown ${cell.read}; the others are pale`));
+  };
+  const sentences = (text) => text.split(/(?<=[.!?])\s+/);
+  const context = (cell, question, retrieved) => async (body) => {
+    const [full, read] = await Promise.all([text(cell.retrieved ?? []), text(cell.context ?? [])]);
+    const words = (retrieved ? full : read).split(/\n{2,}/).filter(Boolean), kept = read.split(/\s+/).join(" ");
+    const compressed = retrieved && cell.context && full !== read;
+    if (compressed) body.append(el("p", {class: "q small"}, "struck through: what compression left out"));
+    for (const piece of words) {
+      const parts = !compressed ? marked(piece, question.gold) : sentences(piece).flatMap((sentence) => {
+        const gone = !kept.includes(sentence.split(/\s+/).filter(Boolean).join(" "));
+        return [el("span", {class: gone ? "gone" : ""}, ...marked(sentence, question.gold)), " "];
+      });
+      body.append(el("p", {class: "piece"}, ...parts));
+    }
+    if (!words.length) body.append(el("p", {class: "q"}, "empty"));
+  };
+
+  const column = (number, one, question) => {
+    const about = all.columns[number], cell = one.cells[number];
+    const head = el("header", {}, el("h2", {}, about.name), el("span", {class: "tag"}, about.by));
+    if (!cell) return el("article", {class: "column"}, head, el("div", {}, el("p", {class: "q"}, "not asked")));
+    const score = value(number, at), what = outcome(score), body = el("div", {});
+    const answer = cell.failure ? el("span", {class: "answer bad"}, "failed") : cell.answer === null ? el("span", {class: "answer none"}, "no reader")
+      : cell.abstained ? el("span", {class: "answer none"}, "abstained") : el("span", {class: "answer"}, cell.answer || "(empty)");
+    body.append(el("p", {class: "verdict"}, mark(number, at), answer));
+    if (cell.short) body.append(el("p", {class: "q small"}, `made short for EM and F1: ${cell.short}`));
+    if (cell.failure) body.append(el("p", {class: "why"}, cell.failure));
+    if (cell.fallback) body.append(el("p", {class: "bad small"}, `fall-back: ${cell.fallback}`));
+    if (cell.cause) {
+      const [cause, hop, why, basis] = cell.cause;
+      body.append(el("div", {class: "why"}, el("b", {}, cause + (hop ? `, step ${hop}` : "")), `: ${why} `, el("span", {class: "q"}, `rests on ${basis}`)));
+    }
+    if (cell.reading) body.append(el("p", {class: "q small"}, cell.reading));
+    if (cell.judge) body.append(el("p", {class: "q small"}, `judged: ${cell.judge}`));
+    const scores = Object.entries(cell.scores).map(([name, score]) => [all.measures.indexOf(name), el("span", {}, `${name} `, el("b", {}, show(score)))]);
+    const first = scores.filter(([place]) => place >= 0 && place < SCORES).sort(([a], [b]) => a - b), others = scores.filter(([place]) => place < 0 || place >= SCORES);
+    body.append(el("div", {class: "scores"}, ...first.map(([, words]) => words),
+      others.length ? el("details", {}, el("summary", {}, `${others.length} more`), el("div", {}, ...others.map(([, words]) => words))) : ""));
+    const parts = cell.parts.map(([name, words]) => folded(name, name, (body) => body.append(html(words.map((piece) => one.pieces[piece]).join("")))));
+    const size = (tokens) => tokens === null ? "" : ` · ${tokens.toLocaleString("en")} tokens`;
+    const found = folded("evidence", [`ranking · ${cell.ranking.length} passages`], ranking(cell, one, question));
+    const contexts = [];
+    if (cell.context) contexts.push(folded("context", `context as read${size(cell.tokens)}`, context(cell, question, false)));
+    if (cell.retrieved && JSON.stringify(cell.retrieved) !== JSON.stringify(cell.context)) contexts.push(folded("full context", `context before compression${size(cell.tokensBefore)}`, context(cell, question, true)));
+    return el("article", {class: "column", "aria-label": about.name}, head, body, found, ...parts.filter((_, number) => cell.parts[number][0] !== "trace"), ...contexts,
+      ...parts.filter((_, number) => cell.parts[number][0] === "trace"));
+  };
+
+  const draw = async () => {
+    const turn = ++drawn, question = all.questions[at];
+    if (!question) { page.replaceChildren(el("p", {class: "nothing"}, "Choose a question; arrow keys move, / searches.")); return; }
+    let one;
+    try { one = await details(at); } catch (error) {
+      if (turn === drawn) page.replaceChildren(el("p", {class: "bad"}, error.message));
+      return;
+    }
+    if (turn !== drawn) return;
+    const place = found.indexOf(at);
+    const step = (words, label, by) => el("button", {type: "button", "aria-label": label, disabled: !found.length, onclick: () => move(by)}, words);
+    const head = el("div", {class: "head"},
+      el("button", {type: "button", class: "back", onclick: () => { document.querySelector(".questions").classList.remove("reading"); list.focus(); }}, "☰ list"),
+      el("span", {}, question.id), ...question.kinds.map((kind) => el("span", {class: "tag"}, kind)),
+      el("span", {class: "move"}, el("span", {}, place < 0 ? "" : `${(place + 1).toLocaleString("en")} of ${found.length.toLocaleString("en")} `),
+        step("◀", "previous question", -1), step("▶", "next question", 1)));
+    const gold = question.gold.length ? question.gold.flatMap((name, number) => [number ? " · " : "", el("b", {}, name)]) : [el("i", {}, "not in the corpus")];
+    const choose = all.columns.length < 2 ? "" : el("div", {class: "choose", role: "group", "aria-label": "methods side by side"}, "side by side:",
+      ...all.columns.map((about, c) => el("button", {type: "button", "aria-pressed": String(shown.includes(c)), title: about.name, onclick: () => {
+        shown = shown.includes(c) ? shown.filter((other) => other !== c) : [...shown, c].sort((a, b) => a - b);
+        if (!shown.length) shown = [c];
+        controls(); remember(); draw();
+      }}, mark(c, at), about.short)));
+    const columns = el("div", {class: "columns"}, ...shown.map((number) => column(number, one, question)));
+    columns.style.setProperty("--columns", shown.length);
+    page.replaceChildren(head, el("h2", {class: "asked"}, question.text || question.id), el("p", {class: "answers-gold"}, "gold: ", ...gold),
+      one.gold ? html(one.gold) : "", choose, columns);
+    document.title = `${question.id} · ${all.title}`;
+    const next = found[place + 1];
+    if (next !== undefined) details(next).catch(() => {}); // the arrow that is likely to follow
+  };
+
+  const go = (q, {push = true} = {}) => {
+    at = q;
+    document.querySelector(".questions").classList.add("reading");
+    page.scrollTop = 0;
+    reveal(); paint();
+    if (push) remember();
+    return draw();
+  };
+  const move = (by) => {
+    if (!found.length) return;
+    const place = found.indexOf(at);
+    go(found[place < 0 ? 0 : Math.min(Math.max(place + by, 0), found.length - 1)]);
+  };
+
+  // -- addresses: #results, #conditions, #q=ID&method=NAME… -----------------------------------------------------------
+
+  const remember = () => {
+    const parts = at >= 0 ? [["q", all.questions[at].id], ...shown.map((c) => ["method", all.columns[c].name])] : [["questions", ""]];
+    for (const [name, words] of Object.entries(filters)) if (words) parts.push([name, words]);
+    if (measure) parts.push(["measure", all.measures[measure]]);
+    const hash = `#${new URLSearchParams(parts)}`;
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  };
+  const arrive = () => {
+    const hash = location.hash.slice(1), given = new URLSearchParams(hash);
+    const asks = given.has("q") || given.has("questions"), view = asks ? "questions" : hash === "conditions" ? "conditions" : "results";
+    for (const name of ["results", "questions", "conditions"]) {
+      $(name).hidden = name !== view;
+      const link = document.querySelector(`nav a[href="#${name}"]`);
+      if (name === view) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+    }
+    if (!asks) { document.title = all.title; return; }
+    const columns = given.getAll("method").map((name) => all.columns.findIndex((about) => about.name === name)).filter((c) => c >= 0);
+    if (columns.length) shown = [...new Set(columns)].sort((a, b) => a - b);
+    for (const name of Object.keys(filters)) filters[name] = given.get(name) ?? "";
+    const wanted = all.measures.indexOf(given.get("measure") ?? "");
+    measure = wanted < 0 ? 0 : wanted;
+    controls();
+    relist();
+    const q = given.has("q") ? all.questions.findIndex((one) => one.id === given.get("q")) : -1;
+    const wide = matchMedia("(min-width: 46.01rem)").matches;
+    document.querySelector(".questions").classList.toggle("reading", q >= 0);
+    at = q >= 0 ? q : wide ? found[0] ?? -1 : -1;
+    reveal(); paint();
+    draw();
+    list.focus({preventScroll: true});
+  };
+
+  const typing = (target) => target.matches("input:not([type=range]), select, textarea");
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !all) return;
+    if (event.key === "/" && !typing(event.target)) {
+      event.preventDefault();
+      if ($("questions").hidden) location.hash = "#questions";
+      document.querySelector(".questions").classList.remove("reading");
+      $("find").focus();
+      $("find").select();
+      return;
+    }
+    if ($("questions").hidden) return;
+    if (event.target === $("find") && (event.key === "Escape" || event.key === "Enter" || event.key === "ArrowDown")) {
+      if (event.key === "Escape" && filters.find) { $("find").value = filters.find = ""; relist(); remember(); }
+      list.focus();
+      if (event.key !== "Escape" && found.length && !found.includes(at)) go(found[0]);
+      event.preventDefault();
+      return;
+    }
+    if (typing(event.target) || event.target.matches("input[type=range]") || event.target.closest(".page")?.contains(event.target) && !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+    const page = Math.max(1, Math.floor(list.clientHeight / ROW) - 1);
+    const by = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity}[event.key];
+    if (by !== undefined) { event.preventDefault(); move(by); }
+  });
+  let pause;
+  $("find").addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => { filters.find = $("find").value; relist(); remember(); }, 60);
+  });
+  for (const name of ["show", "cause", "kind", "sort"]) $(name).addEventListener("change", () => {
+    filters[name] = $(name).value;
+    relist(); remember();
+  });
+  $("measure").addEventListener("change", () => { measure = Number($("measure").value); relist(); remember(); draw(); });
+  $("clear").addEventListener("click", () => {
+    for (const name of Object.keys(filters)) filters[name] = "";
+    controls(); relist(); reveal(); paint(); remember();
+  });
+  addEventListener("hashchange", arrive);
+
+  unpack($("summary").textContent).then((summary) => {
+    all = {...summary, searched: []};
+    // Scores are kept in units of a ten-thousandth, which JSON writes short.
+    all.scores = all.scores.map((of) => of.map((values) => values.map((score) => score === null ? null : score / 10000)));
+    all.kinds = [...new Set(all.questions.flatMap((one) => one.kinds))];
+    shown = all.columns.map((_, c) => c).slice(0, 2);
+    arrive();
+    document.body.dataset.ready = "";
+  }).catch((error) => {
+    document.body.prepend(el("p", {class: "bad", role: "alert"}, `This page cannot be read here (${error.message}); it needs a browser of 2023 or later.`));
+  });
+})();

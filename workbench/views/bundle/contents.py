@@ -1,0 +1,389 @@
+"""What a bundle says of runs: columns to put side by side, an entry for each question, and its details on demand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import DataError, SettingError
+from workbench.experiments import published
+from workbench.experiments.diagnose import CAUSES, Case, Diagnosis, diagnose
+from workbench.experiments.grid import Grid
+from workbench.experiments.run import Run
+from workbench.experiments.tables import NOT_MEASURED, Tables, tables
+from workbench.index import Index
+from workbench.measures import needs_reader
+from workbench.places import is_locked
+from workbench.records import Passage, Question, Reading
+from workbench.text import counted
+from workbench.trace import Trace
+from workbench.views.base import NAME, clean, short, table
+from workbench.views.bundle.parts import plain, traced_parts
+from workbench.views.bundle.private import bare
+from workbench.views.bundle.store import Texts
+from workbench.views.records import reading_text
+
+# Right is who scores 1 in the first of these that the run has; the page offers the others as well.
+JUDGED_BY = ("accuracy", "accuracy:thesis", "accuracy:heuristic", "judged", "em", "f1", "all_gold@5", "recall@5")
+COUNTS = ("tokens", "cost", "calls", "read", "read_tokens", "context_tokens")  # not a matter of right and wrong
+ABSTAINED, FAILED, FELL_BACK = 1, 2, 4  # flags of an entry
+UNIT = 10_000  # scores are kept as whole numbers of its parts
+
+
+class Column(NamedTuple):
+    """A method of a run. `name` is unique in the bundle, `short` stands in lists, `by` says whose work it is."""
+
+    run: Run
+    method: str
+    name: str
+    short: str
+    by: str
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return self.run.config["methods"][self.method]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The runs of a bundle. `names` are theirs, which no two share."""
+
+    runs: tuple[Run, ...]
+    names: tuple[str, ...]
+    index: Index | None
+    stands_for: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls,
+        sources: Iterable[Run | Grid | str | Path],
+        index: Index | None = None,
+        stands_for: Mapping[str, str] | None = None,
+    ) -> Contents:
+        """Opens and checks the runs; the folder of a grid stands for all of its runs. Raises :class:`SettingError` for
+        a run that another process writes, and :class:`DataError` for one with damaged rows."""
+        runs = [run for source in sources for run in _opened(source)]
+        if not runs:
+            raise SettingError("a bundle needs a run; give the folder of one, such as runs/first")
+        for run in runs:
+            check(run)
+        return cls(tuple(runs), tuple(_named([run.folder.resolve() for run in runs])), index, stands_for or {})
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        several = len(self.runs) > 1
+        names = [
+            (run, method, f"{label}: {bare(method)}" if several else bare(method))
+            for run, label in zip(self.runs, self.names)
+            for method in run.methods
+        ]
+        shorts = _shortened([name for *_, name in names])
+        return tuple(
+            Column(run, method, name, abbreviated, made_by(run, method))
+            for (run, method, name), abbreviated in zip(names, shorts)
+        )
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """Those of all runs. Raises :class:`SettingError` where two runs mean another question by the same id."""
+        known: dict[str, Question] = {}
+        for run in self.runs:
+            kept = {question.id: question for question in run.questions}
+            for name in dict.fromkeys([*kept, *(row["question_id"] for row in run.rows)]):
+                question = kept.get(name, Question(name, ""))
+                if known.setdefault(name, question).question != question.question:
+                    raise SettingError(
+                        f"the runs {', '.join(self.names)} are not about the same questions: {name!r} is another one "
+                        f"in {run.folder}; make a bundle of each"
+                    )
+        return tuple(known.values())
+
+    @cached_property
+    def rows(self) -> tuple[dict[str, dict], ...]:
+        """Column → question id → row."""
+        found: dict[tuple[int, str], dict[str, dict]] = {}
+        for number, run in enumerate(self.runs):
+            for row in run.rows:
+                found.setdefault((number, row["method"]), {})[row["question_id"]] = row
+        places = {id(run): number for number, run in enumerate(self.runs)}
+        return tuple(found.get((places[id(column.run)], column.method), {}) for column in self.columns)
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """Those in which a question can be right, the one of the verdicts first."""
+        known = dict.fromkeys(name for run in self.runs for name in run.measures)
+        judging = [name for name in known if name.split(":")[0] not in COUNTS]
+        return tuple(sorted(judging, key=lambda name: JUDGED_BY.index(name) if name in JUDGED_BY else len(JUDGED_BY)))
+
+    @cached_property
+    def diagnoses(self) -> tuple[Diagnosis | str, ...]:
+        """Of each run; in words why it has none."""
+        return tuple(_diagnosed(run, self.index) for run in self.runs)
+
+    @cached_property
+    def cases(self) -> dict[tuple[int, str, str], Case]:
+        """(run, method, question id) → why the answer is wrong."""
+        return {
+            (number, case.method, case.question_id): case
+            for number, found in enumerate(self.diagnoses)
+            if isinstance(found, Diagnosis)
+            for case in found.cases
+        }
+
+    @cached_property
+    def passages(self) -> dict[str, Passage]:
+        return {passage.id: passage for passage in self.index.passages.passages} if self.index else {}
+
+    def papers(self) -> Iterator[Tables]:
+        """The papers' tables in which a run has a place: the cells that were measured."""
+        for paper in published.papers():
+            found = tables(paper, self.runs, stands_for=self.stands_for)
+            cells = tuple(cell for cell in found.cells if cell.verdict != NOT_MEASURED)
+            if cells:
+                yield _renamed(found, cells, {str(run.folder): name for run, name in zip(self.runs, self.names)})
+
+    # -- the page -----------------------------------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, Any]:
+        """The list of questions with what filters and search look at; one list per column, for they compress well."""
+        ids = [question.id for question in self.questions]
+        cause_names = ["", *(cause for cause in CAUSES if any(case.cause == cause for case in self.cases.values()))]
+        by_column = list(zip(self.columns, self.rows))
+        number = {id(run): place for place, run in enumerate(self.runs)}
+
+        def cause(column: Column, name: str) -> int:
+            case = self.cases.get((number[id(column.run)], column.method, name))
+            return cause_names.index(case.cause) if case else 0
+
+        return {
+            "columns": [{"name": one.name, "short": one.short, "by": one.by} for one in self.columns],
+            "measures": list(self.measures),
+            "questions": [
+                {"id": one.id, "text": clean(one.question), "gold": [clean(gold, NAME) for gold in one.answers],
+                 "support": list(one.support), "kinds": kinds(one)}
+                for one in self.questions
+            ],
+            "answered": any(run.config["reader"] for run in self.runs),
+            "answers": [[_said(rows.get(name)) for name in ids] for rows in self.rows],
+            "has": [[int(name in rows) for name in ids] for rows in self.rows],
+            "flags": [[_flags(rows.get(name)) for name in ids] for rows in self.rows],
+            "causeNames": cause_names,
+            "causes": [[cause(column, name) for name in ids] for column in self.columns],
+            "scores": [
+                [[_score(rows.get(name), measure) for name in ids] for _, rows in by_column]
+                for measure in self.measures
+            ],
+        }  # fmt: skip
+
+    def details(self, question: Question, texts: Texts) -> dict[str, Any]:
+        """What the page shows of one question, with the numbers of its texts."""
+        cells = [
+            self._cell(column, rows.get(question.id), question, texts) for column, rows in zip(self.columns, self.rows)
+        ]
+        shown = dict.fromkeys([name for cell in cells if cell for name, _ in cell["ranking"]] + list(question.support))
+        return {
+            "gold": _steps(question),
+            "passages": {
+                name: [clean(known.title, NAME), texts.of(known.text)]
+                for name in shown
+                if (known := self.passages.get(name)) is not None
+            },
+            "cells": cells,
+        }
+
+    def _cell(self, column: Column, row: dict | None, question: Question, texts: Texts) -> dict[str, Any] | None:
+        if row is None:
+            return None
+        run, judge = column.run, row["judge"]
+        case = self.cases.get((self.runs.index(run), column.method, question.id))
+        text_of: Callable[[bool], list[int] | None] = lambda whole: _lines(run, row, whole, texts)  # noqa: E731
+        return {
+            "answer": None if (answer := row.get("answer")) is None else clean(answer),
+            "short": clean(row.get("short") or "", NAME),
+            "abstained": bool(row["abstained"]),
+            "failure": row["failure"] and bare(clean(row["failure"])),
+            "fallback": row["fallback"] and bare(clean(row["fallback"], 400)),
+            "cause": case and [case.cause, case.hop, clean(case.explanation, 600), case.rests_on],
+            "reading": reading_text(Reading(**row["reading"])) if row["reading"] else "",
+            "judge": _judged(judge) if judge else "",
+            "scores": {name: score for name, score in row["scores"].items() if score is not None and isfinite(score)},
+            "ranking": [[name, _rounded(score)] for name, score in row["ranking"]],
+            "read": row["read"] if row["selected"] is None else min(row["selected"], row["read"] or row["selected"]),
+            "context": text_of(False),
+            "retrieved": text_of(True),
+            "tokens": row["read_tokens"],
+            "tokensBefore": row.get("context_tokens"),
+            "parts": traced_parts(column.config, self._trace(run, row), question, self.passages),
+        }
+
+    def _trace(self, run: Run, row: Mapping[str, Any]) -> Trace | None:
+        if run.config["trace"] == "off":
+            return None
+        try:
+            return run.trace(row["question_id"], row["method"])
+        except FileNotFoundError:
+            raise DataError(
+                f"{run.folder} has no trace of question {row['question_id']!r} by {row['method']}, although the run "
+                "keeps traces; evaluate into the same folder again, or bring its folder traces/ along"
+            ) from None
+
+
+def check(run: Run) -> None:
+    """Raises :class:`SettingError` if another process writes the run, :class:`DataError` where its rows are damaged."""
+    if is_locked(run.folder):
+        raise SettingError(f"another process is writing the run {run.folder}; wait until it has finished")
+    path = run.folder / "results.jsonl"
+    raw = path.read_bytes() if path.exists() else b""
+    if not raw:
+        raise SettingError(f"the run {run.folder} has no rows yet; evaluate first")
+    if not raw.endswith(b"\n"):
+        raise DataError(f"{path} ends within a row: the run was broken off; the same evaluation goes on from there")
+    for number, line in enumerate(raw.splitlines(), 1):
+        try:
+            row = json.loads(line)
+            sound = isinstance(row, dict) and {"question_id", "method", "scores", "ranking"} <= row.keys()
+        except ValueError:
+            sound = False
+        if not sound:
+            raise DataError(f"line {number} of {path} is damaged: it is no row of a run; restore it, or evaluate again")
+    try:
+        _ = run.questions
+    except (ValueError, KeyError, TypeError) as error:
+        asked = run.folder / "questions.jsonl"
+        raise DataError(
+            f"{asked} is damaged ({type(error).__name__}: {error}); restore it, or evaluate again"
+        ) from None
+
+
+def unfinished(run: Run) -> str:
+    """What the run has not asked yet, in words; empty if it is complete."""
+    whole = run.config["questions"]["n"] * len(run.methods)
+    return f"unfinished: {len(run.rows):,} of {whole:,} rows" if len(run.rows) < whole else ""
+
+
+def kinds(question: Question) -> list[str]:
+    """Type and hops of a question, as filters name them."""
+    return [str(part) for part in (question.type, question.hops and counted(question.hops, "hop")) if part]
+
+
+def made_by(run: Run, method: str) -> str:
+    """Who answered: rules are labelled as rules."""
+    parts = {
+        "retrieval": run.config["methods"][method].get("engine"),
+        "answers": (run.config.get("reading") or {}).get("engine"),
+    }
+    asked = {what: bare(name) for what, name in parts.items() if name}
+    if not asked:  # an earlier format says it of the whole run only
+        known = "engine" in run.config["methods"][method]
+        return "no model" if known else f"by {bare(run.config['engine'])}"
+    if len(set(asked.values())) == 1:
+        return f"by {next(iter(asked.values()))}"
+    return ", ".join(f"{what} by {name}" for what, name in asked.items())
+
+
+def _opened(source: Run | Grid | str | Path) -> list[Run]:
+    if isinstance(source, Run):
+        return [source]
+    if not isinstance(source, Grid):
+        if not (Path(source) / "grid.json").exists():
+            return [Run(source)]
+        source = Grid(source)
+    return list(source.runs.values())
+
+
+def _named(folders: Sequence[Path]) -> list[str]:
+    """The last parts of the folders, as many as tell them apart."""
+    for depth in range(1, 4):
+        names = ["/".join(folder.parts[-depth:]) for folder in folders]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{folder.name} ({number})" for number, folder in enumerate(folders, 1)]
+
+
+def _shortened(names: Sequence[str], letters: int = 26) -> list[str]:
+    """Names for lists, where two may not look alike: without their settings, as far as that is possible."""
+    for cut in (lambda name: re.sub(r"\[.*\]", "", name), lambda name: name):
+        shorts = [short(cut(name), letters) for name in names]
+        if len(set(shorts)) == len(shorts):
+            return shorts
+    return [f"{number} {short(name, letters - 3)}" for number, name in enumerate(names, 1)]
+
+
+def _diagnosed(run: Run, index: Index | None) -> Diagnosis | str:
+    if run.config["reader"] is None:
+        return "The run has no reader, so there are no answers to diagnose."
+    if not run.questions:
+        return "The run is of an earlier version and kept no questions, so its answers are not diagnosed."
+    judging = next((name for name in JUDGED_BY if name in run.measures and needs_reader(name)), None)
+    if judging is None or "coverage" not in run.measures:
+        return "The run has no measure of right answers and of coverage, which a diagnosis needs."
+    return diagnose(run, index=index, measure=judging)
+
+
+def _renamed(found: Tables, cells: Sequence, names: Mapping[str, str]) -> Tables:
+    """The cells with the names of runs for their folders."""
+    notes = tuple(_swapped(note, names) for note in found.notes)
+    cells = tuple(replace(cell, run=names.get(cell.run, cell.run), why=tuple(map(bare, cell.why))) for cell in cells)
+    return replace(found, cells=cells, notes=notes, left_out=len(found.cells) - len(cells))
+
+
+def _swapped(words: str, names: Mapping[str, str]) -> str:
+    for folder, name in names.items():
+        words = words.replace(folder, name)
+    return words
+
+
+def _said(row: Mapping | None) -> str | None:
+    return None if row is None or row.get("answer") is None else short(row["answer"], NAME)
+
+
+def _flags(row: Mapping | None) -> int:
+    if row is None:
+        return 0
+    return ABSTAINED * bool(row["abstained"]) | FAILED * bool(row["failure"]) | FELL_BACK * bool(row["fallback"])
+
+
+def _score(row: Mapping | None, measure: str) -> int | None:
+    score = row["scores"].get(measure) if row else None
+    return None if score is None or not isfinite(score) else round(score * UNIT)
+
+
+def _rounded(score: float) -> float | None:
+    """Six digits; None for what JSON cannot hold."""
+    return float(f"{score:.6g}") if isfinite(score) else None
+
+
+def _judged(judge: Mapping[str, Any]) -> str:
+    said = judge.get("failure") or judge.get("verdict")
+    return clean("; ".join(str(part) for part in (said, judge.get("reason")) if part is not None), 400)
+
+
+def _lines(run: Run, row: Mapping[str, Any], whole: bool, texts: Texts) -> list[int] | None:
+    try:
+        text = run.context(row, retrieved=whole)
+    except FileNotFoundError as error:
+        raise DataError(
+            f"{run.folder} has no file {Path(error.filename).name} in contexts/, which question {row['question_id']!r} "
+            f"by {row['method']} names; bring the folder along, or evaluate again"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"the context of question {row['question_id']!r} by {row['method']} in {run.folder} is damaged ({error}); "
+            "restore it, or evaluate again"
+        ) from None
+    return None if text is None else texts.of(text)
+
+
+def _steps(question: Question) -> str:
+    """The gold steps of a question as a table; empty without a decomposition."""
+    rows = [
+        (hop, *(clean(step.get(part, ""), NAME) for part in ("question", "answer", "support")))
+        for hop, step in enumerate(question.decomposition or (), 1)
+    ]
+    return plain(table(["hop", "question", "answer", "passage"], rows)) if rows else ""

@@ -1,0 +1,107 @@
+"""What a trace tells, as parts of a page: the records that are read off it, in their own display, and the drawings as
+pictures that stand still. Where a widget has a slider, a part has steps, of which the page shows one at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.methods.catrag.steering import steering
+from workbench.methods.dotrag.dots import Dots, dots
+from workbench.methods.gfm_rag.passing import Passing, passing
+from workbench.methods.iterative.replay import Replay, replay
+from workbench.methods.youtu.routed import Routes, routed
+from workbench.records import Passage, Proof, Question
+from workbench.trace import Trace
+from workbench.views import dots as dots_view
+from workbench.views import passing as passing_view
+from workbench.views import replay as replay_view
+from workbench.views import steering as steering_view
+from workbench.views.base import clean, details, esc
+from workbench.views.proof_drawing import proof_drawing
+from workbench.views.proofs import proof_from_trace, proof_part
+from workbench.views.routes import FUSED, rounds_part, routes_part
+from workbench.views.stepped import picture, stepped_dots, stepped_passing, stepped_replay
+from workbench.views.trace import tree
+
+Passages = Mapping[str, Passage]
+Part = tuple[str, str]  # its title and its HTML
+
+
+def plain(markup: str) -> str:
+    """HTML of our displays without styles of its own, which the policy of a bundle does not let in: its style sheet has
+    them. In escaped text no attribute can begin."""
+    markup = re.sub(r"<style>.*?</style>", "", markup, flags=re.DOTALL)
+    return re.sub(r""" style=("[^"<>]*"|'[^'<>]*')""", "", markup)
+
+
+def traced_parts(config: Mapping[str, Any], trace: Trace | None, question: Question, passages: Passages) -> list[Part]:
+    """The parts of a question that a method answered: how it searched, what its query matched, and the trace itself."""
+    if trace is None:
+        return []
+    titles = {name: Passage(name, passage.title, "") for name, passage in passages.items()}
+    found = [
+        *_searched(config, trace, question, titles),
+        *((title, part) for title, part in [("query", _proof(proof_from_trace(trace)))] if part),
+        ("trace", tree(trace)),
+    ]
+    return [(title, plain(part)) for title, part in found]
+
+
+def _searched(config: Mapping[str, Any], trace: Trace, question: Question, titles: Passages) -> Iterator[Part]:
+    name = config["label"].partition("[")[0]
+    known: tuple[str, Callable, Callable] | None = _SEARCHES.get(name)
+    if known is None and "iterations" in config.get("settings", {}):
+        known = _REPLAY
+    if known is None:
+        return
+    title, read, show = known
+    try:
+        yield title, show(read(trace, question.support), titles)
+    except WorkbenchError as error:  # a method that failed or fell back, or hashes in the place of texts
+        yield title, f"<p class='q'>nothing to replay: {esc(error, 400)}</p>"
+
+
+def _replay(shown: Replay, passages: Passages) -> str:
+    return _said(replay_view.notes(shown)) + stepped_replay(shown, passages)
+
+
+def _dots(shown: Dots, passages: Passages) -> str:
+    return _said(dots_view.notes(shown)) + stepped_dots(shown, passages)
+
+
+def _said(notes: Iterable[str]) -> str:
+    return "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in notes)
+
+
+def _routes(shown: Routes, passages: Passages) -> str:
+    return routes_part(shown, FUSED, None) + details("rounds", rounds_part(shown), open=True)
+
+
+def _passing(shown: Passing, passages: Passages) -> str:
+    parts = passing_view.heading, stepped_passing, passing_view.layers_part, passing_view.documents_part
+    return "".join(part(shown) for part in parts)
+
+
+def _proof(proof: Proof | None) -> str:
+    return proof_part(proof) + picture(proof_drawing(proof)) if proof else ""
+
+
+_REPLAY = ("replay", replay, _replay)
+_SEARCHES: dict[str, tuple[str, Callable, Callable]] = {
+    "dotrag": ("DOTs", dots, _dots),
+    "catrag": ("steering", steering, steering_view.whole),
+    "youtu": ("routes", routed, _routes),
+    "gfm_rag": ("messages", passing, _passing),
+}
+
+
+def words(value: Any) -> str:
+    """A value of a configuration on one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {words(one)}" for name, one in value.items() if one not in ({}, [], ()))
+    if isinstance(value, list | tuple):
+        return ", ".join(map(words, value))
+    return clean(value, 600)

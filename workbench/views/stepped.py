@@ -1,0 +1,121 @@
+"""What a widget steps through, on a page without a kernel: each step folded, the last one open. Where the page may run
+`SCRIPT`, a slider shows one step at a time; pictures are SVG, in which a node keeps its place from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from workbench.methods.dotrag.dots import Dot, Dots
+from workbench.methods.gfm_rag.passing import Passing
+from workbench.methods.iterative.replay import Replay
+from workbench.records import Passage
+from workbench.views import dots as dots_view
+from workbench.views import passing as passing_view
+from workbench.views import replay as replay_view
+from workbench.views.base import details, esc
+from workbench.views.bump import bump_svg
+from workbench.views.dot_drawing import dot_drawing
+from workbench.views.drawing import Drawing
+from workbench.views.svg import drawing_legend_svg, drawing_svg
+
+Passages = Mapping[str, Passage]
+
+STYLE = """
+.steps > details { margin-left: 0 }
+.steps.live > details > summary { display: none }
+.steps > nav { display: flex; gap: .3rem; align-items: center; margin: .2rem 0 .4rem; flex-wrap: wrap }
+.steps > nav input { flex: 1; min-width: 5rem; padding: 0 }
+.steps > nav output { min-width: 6em; font-weight: 600 }
+.hopscope-drawing { display: block; width: 100%; max-width: 760px; height: auto }
+.hopscope-drawing text { paint-order: stroke; stroke: var(--jp-layout-color0, #fff); stroke-width: 3px }
+.hopscope-drawing .marks { stroke: var(--jp-layout-color0, #fff); stroke-width: 1px }
+.legend span { white-space: nowrap; margin-right: .8em }
+.legend svg { vertical-align: -2px; margin-right: .2em }
+@media print { .steps > nav input, .steps > nav button { display: none } }
+"""
+# Defines `stepped(box)`, which gives a slider to the folded steps of a box.
+SCRIPT = """
+const stepped = (box) => {
+  const parts = [...box.children].filter((part) => part.localName === "details");
+  if (parts.length < 2 || box.classList.contains("live")) return;
+  const made = (tag, attributes, words = "") => {
+    const one = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) one.setAttribute(name, value);
+    one.textContent = words;
+    return one;
+  };
+  const back = made("button", {type: "button", "aria-label": "step back"}, "◀");
+  const next = made("button", {type: "button", "aria-label": "step on"}, "▶");
+  const slider = made("input", {type: "range", min: 0, max: parts.length - 1, "aria-label": "step"});
+  const output = made("output", {"aria-live": "polite"});
+  let now = 0;
+  const set = (step) => {
+    now = Math.min(Math.max(step, 0), parts.length - 1);
+    parts.forEach((part, number) => { part.open = number === now; part.hidden = number !== now; });
+    slider.value = now;
+    output.textContent = `${parts[now].firstElementChild.textContent} (${now + 1} of ${parts.length})`;
+    back.disabled = now === 0;
+    next.disabled = now === parts.length - 1;
+  };
+  back.addEventListener("click", () => set(now - 1));
+  next.addEventListener("click", () => set(now + 1));
+  slider.addEventListener("input", () => set(Number(slider.value)));
+  const bar = made("nav", {"aria-label": "steps"});
+  bar.append(back, next, slider, output);
+  box.prepend(bar);
+  box.classList.add("live");
+  set(parts.length - 1);
+};
+"""
+# The head of a page whose steps get their slider.
+LIVE = (
+    f"<style>{STYLE}</style><script>{SCRIPT}"
+    "addEventListener('DOMContentLoaded', () => document.querySelectorAll('.steps').forEach(stepped));</script>"
+)
+
+
+def steps(sections: Iterable[tuple[str, str]]) -> str:
+    """Sections by name, folded but for the last."""
+    sections = list(sections)
+    folded = (
+        details(f"<b>{esc(name, 60)}</b>", part, open=at == len(sections) - 1)
+        for at, (name, part) in enumerate(sections)
+    )
+    return f"<div class='steps'>{''.join(folded)}</div>"
+
+
+def picture(drawing: Drawing, whole: Drawing | None = None) -> str:
+    """A drawing with its legend, `whole` being the last of its series; empty without nodes."""
+    return drawing_svg(drawing, whole) + drawing_legend_svg(whole or drawing) if drawing.nodes else ""
+
+
+def stepped_replay(shown: Replay, passages: Passages) -> str:
+    """The rounds, each with the ranks up to it."""
+    return steps(
+        (stage, bump_svg(shown, at, passages) + replay_view.stage_part(shown, at, passages))
+        for at, stage in enumerate(shown.stages)
+    )
+
+
+def stepped_dots(shown: Dots, passages: Passages) -> str:
+    """The DOTs, each with the picture of what every iteration reached."""
+    each = "".join(
+        details(dots_view.dot_heading(dot), dots_view.setting_part(dot), _iterations(shown, dot), open=not at)
+        for at, dot in enumerate(shown.dots)
+    )
+    return dots_view.selection_part(shown) + each + dots_view.end_part(shown, passages)
+
+
+def _iterations(shown: Dots, dot: Dot) -> str:
+    drawn = [dot_drawing(shown, dot.number, one.number) for one in dot.iterations]
+    return steps(
+        (f"iteration {one.number}", picture(drawing, drawn[-1]) + dots_view.iteration_part(one, shown.gold))
+        for one, drawing in zip(dot.iterations, drawn)
+    )
+
+
+def stepped_passing(shown: Passing) -> str:
+    """The layers, each with the picture of the entities that it lit up."""
+    stages = passing_view.stages(shown)
+    drawn = [passing_view.passing_drawing(shown, at) for at in range(len(stages))]
+    return steps((stage, picture(drawing, drawn[-1])) for stage, drawing in zip(stages, drawn))

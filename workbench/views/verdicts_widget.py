@@ -1,0 +1,367 @@
+"""A widget with all tables of all sources: choose a paper, a table and a cell, and see what stands behind it.
+
+verdicts = wb.verdicts([found])                    # shows itself; runs, their folders, or what wb.reproduce returned
+verdicts = wb.verdicts()                           # without a run: the tables as printed
+verdicts.sources()                                 # what the controls do, as functions: every paper's cells by verdict
+verdicts.paper("bdtr"), verdicts.table("5")        # the tables, one of them
+verdicts.filter(verdict="not comparable")          # only cells like this
+verdicts.cell("BDTR", "musique", "em")             # conditions side by side, theirs and ours
+verdicts.questions(), verdicts.trace("q7")         # its questions, the lowest score first, and how one was answered
+verdicts.cost(data="meridian")                     # what a comparable number would take, and what money does not buy
+verdicts.claims()                                  # the paper's claims, by its own numbers and by ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import ipywidgets as widgets
+import pandas as pd
+
+from workbench.data import Dataset
+from workbench.errors import DataError, SettingError
+from workbench.experiments import published
+from workbench.experiments.comparable import Conditions, Needed, Questions, asked_for, measurement, needed, side_by_side
+from workbench.experiments.run import Run
+from workbench.experiments.tables import NOT_MEASURED, Cell, Claims, Tables, tables
+from workbench.methods.iterative.replay import Replay, replay
+from workbench.trace import Trace
+from workbench.views.base import NAME, clean, html, page, short, table
+from workbench.views.replay import whole
+from workbench.views.session import Cache
+from workbench.views.tables import Layout, layouts
+from workbench.views.trace import tree
+from workbench.views.verdict_grid import VerdictGrid
+from workbench.views.verdicts import (
+    SHOWN,
+    STYLE,
+    chips,
+    claims_part,
+    conditions_part,
+    heading,
+    needed_part,
+    questions_part,
+)
+from workbench.views.widget import Widget, row, texts
+
+EVERY = "every"
+TABS = ("conditions", "run and questions", "what it takes", "claims", "all sources")
+FILTERS = ("verdict", "data", "measure")
+NARROW = {  # columns of the table of all sources
+    "held by its own numbers": "hold, own", "failed by its own numbers": "fail, own",
+    "held by ours": "hold, ours", "failed by ours": "fail, ours",
+}  # fmt: skip
+_WAIT = "Prompts are counted, no model is asked; that takes up to a minute."
+
+
+class Verdicts(Widget):
+    """The controls, and their selection: a paper, one of its tables, `chosen` (a cell), or None."""
+
+    name = "verdicts"
+
+    def __init__(
+        self,
+        runs: Iterable[Run | Tables | str | Path] = (),
+        paper: str | None = None,
+        table: str | None = None,
+        *,
+        stands_for: Mapping[str, str] | None = None,
+        data: Dataset | str | None = None,
+    ):
+        """`runs` are runs, their folders, or tables that `wb.reproduce` returned. `stands_for`: folder of a run → the
+        data set in whose column it is shown, although it is over another; tables know theirs. `data` stands in for data
+        sets that are not on this machine when a cost is estimated. Shown first is `paper`, by default the first with
+        measured cells, and its `table`, by default its first with such cells."""
+        super().__init__()
+        self._runs, self._stands_for = _runs_of(runs, stands_for or {})
+        self._data, self._cache = data, Cache()
+        self._names = published.papers()
+        measured = (name for name in self._names if self._runs and _measured(self._tables(name).cells))
+        self._paper = paper or next(measured, self._names[0])
+        self._table = _known(table, self._numbers(), "table") if table else self._first()
+        self._filter = dict.fromkeys(FILTERS, EVERY)
+        self.chosen: Cell | None = None
+        self._needed: Needed | None = None
+        self._make_controls()
+        self._draw()
+
+    # -- what the controls do -----------------------------------------------------------------------------------------
+
+    def sources(self) -> pd.DataFrame:
+        """A row for each paper: its cells by verdict, its claims by its own numbers and by ours, its
+        inconsistencies."""
+        found = {name: self._tables(name) for name in self._names}
+        rows = {name: {**one.counts(), **one.of_claims().counts()} for name, one in found.items()}
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("paper")
+
+    def paper(self, name: str) -> Tables:
+        """Show a paper, from its first table with a measured cell."""
+        found = self._tables(_known(name, self._names, "paper"))
+        self._paper = name
+        self._table = self._first()
+        self._leave_cell()
+        return found
+
+    def table(self, number: str) -> Tables:
+        """Show a table of the paper; returns it."""
+        number = _known(str(number), self._numbers(), "table")
+        if number != self._table:
+            self._table = number
+            self._leave_cell()
+        return replace(self.found, cells=self._of_table())
+
+    def filter(self, **only: str | None) -> Tables:
+        """Show only the cells of a `verdict`, of `data`, of a `measure`; None for every one. Returns them."""
+        for name, value in only.items():
+            _known(name, FILTERS, "filter")
+            if value not in (None, EVERY):
+                _known(value, self._options(name), name)
+        self._filter |= {name: value or EVERY for name, value in only.items()}
+        self._draw()
+        return self._shown()
+
+    def cell(
+        self,
+        method: str | Cell | None = None,
+        data: str | None = None,
+        measure: str | None = None,
+        *,
+        backbone: str | None = None,
+        label: str | None = None,
+    ) -> Conditions:
+        """Choose the first cell of the table with these names (`label`: what measured it), measured ones first; returns
+        its conditions side by side."""
+        if isinstance(method, Cell):
+            chosen = method
+        else:
+            wanted = {"method": method, "data": data, "measure": measure, "backbone": backbone, "label": label}
+            wanted = {name: value for name, value in wanted.items() if value is not None}
+            mine = sorted(self._of_table(), key=lambda cell: cell.run is None)
+            chosen = next((one for one in mine if all(getattr(one, k) == v for k, v in wanted.items())), None)
+        if chosen not in self._of_table():
+            methods = ", ".join(dict.fromkeys(short(cell.method, NAME) for cell in self._of_table()))
+            raise SettingError(f"table {self._table} of {self._paper} has no such cell; its methods are {methods}")
+        conditions = side_by_side(self.found, chosen)  # before anything moves, so that an error changes nothing
+        self.chosen, self._needed = chosen, None
+        self._draw_cell(conditions)
+        return conditions
+
+    def questions(self) -> Questions:
+        """The questions of the chosen cell, the lowest score first."""
+        self._tabs.selected_index = 1
+        return asked_for(self.found, self._one())
+
+    def trace(self, question: str) -> Trace | Replay:
+        """How a question of the chosen cell was answered; of an iterative method its replay."""
+        one = measurement(self.found, self._one())
+        if one is None:
+            raise SettingError("the cell is not measured: no question was asked")
+        known = {row["question_id"] for row in one.of.rows}
+        _known(question, sorted(known), "question")
+        try:
+            trace = one.of.run.trace(question, one.of.label)
+        except FileNotFoundError as error:
+            raise DataError(f"the run has no trace of {question!r}; evaluate with trace='full'") from error
+        support = next((asked.support for asked in one.of.run.questions if asked.id == question), ())
+        shown = replay(trace, support) if "iterations" in one.of.described["settings"] else trace
+        self._trace.value = page(whole(shown, {})) if isinstance(shown, Replay) else page(tree(trace))
+        with self._quietly():
+            self._asked.value = question if question in dict(map(reversed, self._asked.options)) else None
+        self._tabs.selected_index = 1
+        return shown
+
+    def cost(self, data: Dataset | str | None = None) -> Needed:
+        """What a comparable number for the chosen cell takes. Where the paper's data are not on this machine, prompts
+        are counted on `data`, by default those that the widget was given."""
+        self._needed = needed(self._paper, self._one(), data=self._data if data is None else data)
+        self._cost.value = page(STYLE, needed_part(self._needed))
+        self._tabs.selected_index = 2
+        return self._needed
+
+    def claims(self) -> Claims:
+        """The claims of the paper, by its own numbers and by ours, and its inconsistencies."""
+        self._tabs.selected_index = 3
+        return self.found.of_claims()
+
+    @property
+    def found(self) -> Tables:
+        """The tables of the paper."""
+        return self._tables(self._paper)
+
+    def static_html(self) -> str:
+        parts = [html(self._shown()), page(STYLE, claims_part(self.found.of_claims()))]
+        if self.chosen:
+            parts.insert(1, page(STYLE, heading(self.chosen), conditions_part(side_by_side(self.found, self.chosen))))
+        return "".join(parts)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count:,} {name}" for name, count in self._shown().counts().items())
+        return f"Verdicts at table {clean(self._table, NAME)} of {clean(self._paper, NAME)}: {counts}"
+
+    # -- selection ----------------------------------------------------------------------------------------------------
+
+    def _tables(self, name: str) -> Tables:
+        return self._cache.once(("tables", name), lambda: tables(name, self._runs, stands_for=self._stands_for))
+
+    def _numbers(self) -> list[str]:
+        return list(dict.fromkeys(cell.table for cell in self.found.cells))
+
+    def _first(self) -> str:
+        """The first table with a measured cell, or the first."""
+        return next((cell.table for cell in self.found.cells if cell.run), self._numbers()[0])
+
+    def _of_table(self) -> tuple[Cell, ...]:
+        return tuple(cell for cell in self.found.cells if cell.table == self._table)
+
+    def _shown(self) -> Tables:
+        """The cells of the table that pass the filters."""
+        wanted = {name: value for name, value in self._filter.items() if value != EVERY}
+        cells = (one for one in self._of_table() if all(getattr(one, k) == v for k, v in wanted.items()))
+        return replace(self.found, cells=tuple(cells))
+
+    def _options(self, name: str) -> list[str]:
+        return list(dict.fromkeys(getattr(cell, name) for cell in self._of_table()))
+
+    def _one(self) -> Cell:
+        if self.chosen is None:
+            raise SettingError("no cell is chosen; click one, or name it: verdicts.cell('BDTR', 'musique', 'em')")
+        return self.chosen
+
+    def _leave_cell(self) -> None:
+        self.chosen, self._needed, self._filter = None, None, dict.fromkeys(FILTERS, EVERY)
+        self._draw()
+
+    # -- controls -----------------------------------------------------------------------------------------------------
+
+    def _make_controls(self) -> None:
+        wide, narrow = {"width": "420px"}, {"width": "240px"}
+        self._papers = widgets.Dropdown(options=self._paper_options(), description="paper", layout=wide)
+        self._list = widgets.Dropdown(options=[self._table], description="table", layout=wide)
+        self._filters = {name: widgets.Dropdown(options=[EVERY], description=name, layout=narrow) for name in FILTERS}
+        self._head, self._cell, self._claims, self._all = texts(4)
+        self._conditions, self._behind, self._trace, self._cost = texts(4)
+        self._grid = VerdictGrid()
+        self._asked = widgets.Dropdown(options=[("–", None)], description="trace of", layout={"width": "auto"})
+        self._estimate = widgets.Button(description="estimate", layout={"width": "auto"})
+        self._on(self._papers, self.paper)
+        self._on(self._list, self.table)
+        for name, control in self._filters.items():
+            self._on(control, lambda value, name=name: self.filter(**{name: value}))
+        self._on(self._grid, lambda at: at >= 0 and self.cell(self._of_table()[at]), "picked")
+        self._on(self._asked, lambda question: question is not None and self.trace(question))
+        self._press(self._estimate, self.cost)
+        questions = widgets.VBox([self._behind, self._asked, self._trace])
+        takes = widgets.VBox([row(self._estimate), self._cost])
+        self._tabs = widgets.Tab([self._conditions, questions, takes, self._claims, self._all], titles=TABS)
+        self._stack(
+            row(self._papers, self._list),
+            row(*self._filters.values()),
+            self._head,
+            self._grid,
+            self._message,
+            self._cell,
+            self._tabs,
+        )
+
+    def _paper_options(self) -> list[tuple[str, str]]:
+        return [(f"{name}: {short(published.paper(name).terms['title'], 60)}", name) for name in self._names]
+
+    def _show_controls(self) -> None:
+        with self._quietly():
+            self._papers.value = self._paper
+            self._list.options = [(self._table_label(number), number) for number in self._numbers()]
+            self._list.value = self._table
+            for name, control in self._filters.items():
+                control.options = [(EVERY, EVERY), *((short(one, NAME) or "–", one) for one in self._options(name))]
+                control.value = self._filter[name]
+
+    def _table_label(self, number: str) -> str:
+        cells = [cell for cell in self.found.cells if cell.table == number]
+        return f"{short(number, NAME)}: {len(cells)} numbers, {_measured(cells)} measured"
+
+    def _draw(self) -> None:
+        self._show_controls()
+        shown = self._shown()
+        self._head.value = page(STYLE, self._summary(shown))
+        ids = {cell: at for at, cell in enumerate(self._of_table())}
+        with self._quietly():
+            self._grid.draw(self._layout(shown), ids)
+            self._grid.picked = ids.get(self.chosen, -1) if self.chosen in shown.cells else -1
+        self._claims.value = page(STYLE, claims_part(self.found.of_claims()))
+        self._all.value = page(STYLE, self._cache.once("sources", self._sources_part))
+        self._draw_cell(side_by_side(self.found, self.chosen) if self.chosen else None)
+
+    def _layout(self, shown: Tables) -> Layout | None:
+        return next(layouts(shown), None)
+
+    def _summary(self, shown: Tables) -> str:
+        if not shown.cells:
+            return "<p>No cell is like this.</p>"
+        hint = "printed above, ours below with its verdict; choose a cell by mouse, or with tab, arrows and enter"
+        return f"<p>{chips(shown.counts())}</p><p class='q'>{hint}</p>"
+
+    def _draw_cell(self, conditions: Conditions | None) -> None:
+        chosen = self.chosen
+        with self._quietly():
+            self._grid.picked = self._of_table().index(chosen) if chosen else -1
+            self._asked.options = [("–", None)]
+        self._cell.value = page(STYLE, heading(chosen)) if chosen else self._note("no cell is chosen")
+        self._conditions.value = page(STYLE, conditions_part(conditions)) if conditions else ""
+        self._trace.value, self._behind.value = "", page(STYLE, self._behind_part()) if chosen else ""
+        self._cost.value = self._note(_WAIT) if chosen else ""
+        self._estimate.disabled = chosen is None
+        self._asked.layout.display = None if chosen and chosen.run else "none"
+
+    def _behind_part(self) -> str:
+        """The run of the chosen cell and its questions; they become the options of the list."""
+        asked, one = asked_for(self.found, self._one()), measurement(self.found, self._one())
+        if one is None:
+            return "<p>Not measured: there is no run. <span class='q'>wb.reproduce makes one.</span></p>"
+        options = [(short(f"{row.scores[0]:.2f} · {row.question_id}: {row.question}", 160), row.question_id)
+                   for row in asked.rows[:SHOWN]]  # fmt: skip
+        with self._quietly():
+            self._asked.options = [("choose a question", None), *options]
+        config = one.of.run.config
+        said = {"folder": one.of.run.folder, "data": config["data"]["name"], "method": one.of.label,
+                "reader": config["reader"] or "none", "engine": config["engine"]}  # fmt: skip
+        run = table(["the run", ""], [(name, clean(value, NAME)) for name, value in said.items()])
+        return run + questions_part(asked)
+
+    def _sources_part(self) -> str:
+        """All papers, by verdict."""
+        rows = [(name, *values.values()) for name, values in self.sources().to_dict("index").items()]
+        columns = ["paper", *(NARROW.get(name, name) for name in self.sources())]
+        says = "numbers by verdict; claims that hold and fail, by the paper's own numbers and by ours; inconsistencies"
+        return f"<p class='q'>{says}</p>" + table(columns, rows)
+
+
+def _runs_of(
+    runs: Iterable[Run | Tables | str | Path], stands_for: Mapping[str, str]
+) -> tuple[list[Run], dict[str, str]]:
+    """The runs, each once, and for which data set each stands where it is not its own."""
+    found: dict[str, Run] = {}
+    stands = dict(stands_for)
+    for one in runs:
+        if isinstance(one, Tables):
+            for measured in one.measurements:
+                found.setdefault(str(measured.run.folder), measured.run)
+                stands.setdefault(str(measured.run.folder), measured.place.data)
+        else:
+            run = one if isinstance(one, Run) else Run.open(one)
+            found.setdefault(str(run.folder), run)
+    return list(found.values()), stands
+
+
+def _measured(cells: Iterable[Cell]) -> int:
+    return sum(cell.verdict != NOT_MEASURED for cell in cells)
+
+
+def _known(value: str, options: Iterable[str], what: str) -> str:
+    """The value, if it is one of the options."""
+    options = list(options)
+    if value not in options:
+        listed = ", ".join(short(one, NAME) for one in options[:30])
+        raise SettingError(f"there is no {what} {clean(value, NAME)!r}; choose one of {listed}")
+    return value
