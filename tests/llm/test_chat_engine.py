@@ -89,7 +89,7 @@ def test_json_is_asked_for_by_a_strict_schema(serve, ask):
             "strict": True,
             "schema": {
                 "type": "object",
-                "properties": {"title": {"type": "string"}, "pages": {"type": "integer"}},
+                "properties": {"title": {"type": "string", "maxLength": 600}, "pages": {"type": "integer"}},
                 "required": ["title", "pages"],
                 "additionalProperties": False,
             },

@@ -6,7 +6,7 @@ import linecache
 import sys
 from dataclasses import replace
 from types import ModuleType
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -32,9 +32,9 @@ def test_every_object_is_closed_and_every_field_required_however_deep():
     inner = {
         "type": "object",
         "properties": {
-            "title": {"type": "string"},
+            "title": {"type": "string", "maxLength": 600},
             "default": {"type": "integer"},
-            "properties": {"type": "array", "items": {"type": "string"}},
+            "properties": {"type": "array", "items": {"type": "string", "maxLength": 600}, "maxItems": 30},
         },
         "required": ["title", "default", "properties"],
         "additionalProperties": False,
@@ -43,7 +43,7 @@ def test_every_object_is_closed_and_every_field_required_however_deep():
         "$defs": {"Inner": inner},
         "type": "object",
         "properties": {
-            "required": {"type": "array", "items": {"$ref": "#/$defs/Inner"}},
+            "required": {"type": "array", "items": {"$ref": "#/$defs/Inner"}, "maxItems": 30},
             "kind": {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}], "description": "a or b"},
         },
         "required": ["required", "kind"],
@@ -53,6 +53,27 @@ def test_every_object_is_closed_and_every_field_required_however_deep():
 
 def test_free_text_has_no_schema():
     assert SAID.schema is None
+
+
+def test_a_label_has_one():
+    assert replace(SAID, labels=("yes", "no")).schema == {
+        "type": "object", "properties": {"label": {"type": "string", "enum": ["yes", "no"]}},
+        "required": ["label"], "additionalProperties": False,
+    }  # fmt: skip
+
+
+def test_bounds_are_the_step_s_unless_the_output_has_its_own():
+    """A small model that runs on is stopped by the grammar; without a bound it writes until its limit of tokens."""
+
+    class Rows(BaseModel):
+        rows: list[Annotated[list[str], Field(json_schema_extra={"maxItems": 3})]]
+
+    rows = replace(NAMES, output=Rows, most=5, longest=9).schema["properties"]["rows"]
+    assert rows == {
+        "type": "array", "maxItems": 5,
+        "items": {"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 9}},
+    }  # fmt: skip
+    assert "maxLength" not in str(replace(NAMES, longest=None).schema)
 
 
 def test_a_new_version_is_another_identity():

@@ -210,9 +210,25 @@ def test_no_prediction_can_pretend_to_be_gold():
 
 
 @pytest.mark.parametrize("step", [next_thought.STEP, missing_evidence.STEP])
-@pytest.mark.parametrize("text", ["Nora was born in Alderby.", ' {"thought": "x"} ', "Thought: a\n\nb", "\x00\u202e"])
-def test_a_thought_is_taken_as_it_was_said(step, text):
-    assert parse(step, Reply(text))[0].thought == text.strip()
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Nora was born in Alderby.", "Nora was born in Alderby."),
+        ("So the answer is: Norway", "So the answer is: Norway"),
+        ("a: b\n\nc", "a: b\n\nc"),
+        ("\x00\u202e", "\x00\u202e"),
+        (' {"thought": "x"} ', "x"),
+        ("Thought: a\n\nb", "a\n\nb"),
+        ('**Thought 2:** "Where was Nora born?"', "Where was Nora born?"),
+        ("1. Where was Nora born?", "Where was Nora born?"),
+        ("Here is the next thought:\n\nWhere was Nora born?", "Where was Nora born?"),
+        ("Nothing is missing.", ""),
+        ("None", ""),
+    ],
+)
+def test_a_thought_is_taken_without_what_stands_around_it(step, text, said):
+    """It is searched for literally: a label in it is a word of the query, and nothing is no query."""
+    assert parse(step, Reply(text))[0].thought == said
 
 
 @pytest.mark.parametrize("step", [next_thought.STEP, missing_evidence.STEP, generation.STEP, directions.STEP])

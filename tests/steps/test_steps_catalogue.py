@@ -201,13 +201,32 @@ def test_a_prompt_s_own_example_is_answered_as_it_asks(step):
 @each_step
 def test_a_schema_is_strict_and_names_the_example_s_fields(step):
     if step.read:
-        assert step.schema is None
+        assert step.schema is None or step.schema["properties"]["label"]["enum"] == list(step.labels)
         return
     example = json.loads(next(m["content"] for m in step.prompt(MAKE[step.name]("x")) if m["role"] == "assistant"))
     assert step.schema["additionalProperties"] is False
     assert step.schema["required"] == list(step.schema["properties"]) == list(example)
     assert set(step.schema) - {"$defs"} == {"type", "properties", "required", "additionalProperties"}
     assert all(part["additionalProperties"] is False for part in step.schema.get("$defs", {}).values())
+
+
+UNBOUNDED = {"global_reduce", "community_report"}  # prose of several paragraphs: more than a grammar takes
+
+
+@each_step
+def test_every_list_and_text_of_a_schema_is_bounded(step):
+    """What a small model runs away with; llama.cpp takes no more than 2,000 repetitions."""
+    for part in parts_of(step.schema):
+        bound = {"array": "maxItems", "string": "maxLength"}.get(str(part.get("type")))
+        if bound and not {"enum", "const"} & set(part) and not (bound == "maxLength" and step.name in UNBOUNDED):
+            assert 0 < part[bound] <= 1_200, part
+
+
+def parts_of(schema):
+    if isinstance(schema, dict):
+        yield schema
+    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from parts_of(part)
 
 
 @each_rule

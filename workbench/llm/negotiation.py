@@ -118,7 +118,8 @@ class Dialect:
         if "system" in self.refused:
             yield "no system message: it begins the user's"
         if request.schema is not None and (mode := self.mode(request)) != asked_for:
-            yield f"{mode} for {asked_for}" if mode != "none" else "JSON asked for by the prompt alone"
+            alone = f"{'a label' if is_label(request.schema) else 'JSON'} asked for by the prompt alone"
+            yield f"{mode} for {asked_for}" if mode != "none" else alone
         elif request.schema is not None and (keywords := self._keywords(request)):
             yield "schema without " + ("lengths" if request.step in self.unbounded else ", ".join(sorted(keywords)))
 

@@ -48,7 +48,7 @@ def parse(step: Step, reply: Reply, asked: Sequence[Message] = ()) -> tuple[Base
         raise Unreadable(f"the reply has {len(reply.text):,} characters, more than any answer should")
     text = split(reply.text).content.removeprefix("\ufeff").replace("\r\n", "\n")
     if not text.strip():
-        raise Unreadable(_reason(ValueError("the reply is empty"), reply))
+        raise Unreadable("the reply is empty" + (" and was cut for length" if reply.finish == "length" else ""))
     reply = replace(reply, text=text)
     return _prose(step, reply, asked) if step.read else _json(step, reply, asked)
 
@@ -61,7 +61,7 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
         raise Copied(_reason(error, reply)) from None
     except (ValueError, ValidationError) as error:
         raise Unreadable(_reason(error, reply)) from None
-    if copied := _copied(text, asked):
+    if copied := _copied(step, text, asked):
         raise Copied(copied)
     return value, "cut" if reply.finish == "length" else "text"
 
@@ -75,11 +75,11 @@ def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel
         except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
             problem = problem if isinstance(problem, TemplateCopied | Copied) else error
             continue
-        if copied := _copied(payload.text, asked, payload.value):
+        if copied := _copied(step, payload.text, asked, payload.value):
             problem = Copied(copied)
             continue
         bounded = level == "strict" and _at_a_bound(payload.value, step)
-        return value, "cut" if bounded or cut and level != "strict" else level
+        return value, "cut" if bounded or (cut and level != "strict") else level
     if (said := _yes_or_no(step.output, reply.text)) is not None:
         return said, "cut" if cut else "text"
     if isinstance(problem, TemplateCopied | Copied):
@@ -124,8 +124,9 @@ def _storable(payload: Any) -> Any:
 # -- copies of the prompt ---------------------------------------------------------------------------------------------
 
 
-def _copied(text: str, asked: Sequence[Message], value: Any = None) -> str:
-    """What of the prompt a reply repeats, as a sentence; empty if nothing."""
+def _copied(step: Step, text: str, asked: Sequence[Message], value: Any = None) -> str:
+    """What of the prompt a reply repeats, as a sentence; empty if nothing. Names betray the examples of our own prompts
+    alone: they are invented, and those of other prompts may be known to a model."""
     if not asked:
         return ""
     *shown, last = asked
@@ -133,7 +134,8 @@ def _copied(text: str, asked: Sequence[Message], value: Any = None) -> str:
     instructions = _flat(" ".join(message["content"] for message in shown if message["role"] == "system"))
     if len(said) > 9 and said in instructions and _says_something(value, said):
         return "the reply repeats the form of its prompt"
-    examples = tuple(message["content"] for message in shown if message["role"] != "system")
+    ours = getattr(step.prompt, "__module__", "").startswith("workbench.steps.")
+    examples = tuple(message["content"] for message in shown if message["role"] != "system" and ours)
     names = [name for name in _names_of(examples) if name in said and name not in given]
     if names:
         return f"the reply repeats the prompt's own example: {names[0]!r} does not occur in what was asked"

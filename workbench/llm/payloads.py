@@ -21,7 +21,7 @@ _BEGIN = re.compile(r"(?:\A|```[\w-]*+)\s*+\[|\{")  # start of repairable JSON; 
 _OBJECT = re.compile(r"\{\s*+[\"'“]")  # an object with a name in it; other braces are prose
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:"]', re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_ALTERNATIVES = re.compile(r"[\"'\w]\s{0,9}\|\s{0,9}[\"'\w]")  # `"yes" | "no"`, copied from the form: no choice was made
+_ALTERNATIVES = re.compile(r"[\"'\w]\s{0,9}\|\s{0,9}[\"'\w]")  # `"yes" | "no"`: no choice was made
 _ELLIPSIS = re.compile(r"…|\.{3,9}")
 _MARK = re.compile(r"(?m)^(\s*)(?:[-*•]|\d{1,3}[.)])\s+(?=[\"'“{\[]|$)")  # of a list, where JSON has none
 _MENDED = 10_000  # characters to repair, about 2,048 tokens: the repairer's time can be quadratic

@@ -88,7 +88,8 @@ def worded(step: Step, prompts: Mapping[str, Wording] | None) -> Step:
     if wording is None or known is None or step.prompt is not known.prompt:
         return step
     read = step.read if not wording.reply else _Reading(step, wording.reply)
-    return dataclasses.replace(step, prompt=wording, read=read)
+    labels = () if wording.reply else step.labels  # which are forced on no other form of reply
+    return dataclasses.replace(step, prompt=wording, read=read, labels=labels)
 
 
 def wordings(given: str | Path | Mapping[str, Wording]) -> dict[str, Wording]:
@@ -179,7 +180,7 @@ class _Reading:
     how: Mapping[str, Any] = dataclasses.field(hash=False)
 
     def __call__(self, text: str) -> BaseModel:
-        from workbench.llm.parse import payloads
+        from workbench.llm.payloads import payloads
 
         if (after := self.how.get("after")) is not None:
             _, cue, text = text.partition(after)
@@ -190,9 +191,9 @@ class _Reading:
         if self.step.read is not None:
             return self.step.read(text.strip())
         problem: Exception = ValueError("no JSON found")
-        for _, payload in payloads(text):
+        for payload in payloads(text):
             try:
-                return self.step.output.model_validate(_renamed(payload, self.how.get("names", {})))
+                return self.step.output.model_validate(_renamed(payload.value, self.how.get("names", {})))
             except ValueError as error:
                 problem = error
         raise problem

@@ -1,5 +1,5 @@
-"""What a reply in prose says, without what models put around it: fences, emphasis, quotation marks, a label, a line that
-only announces the answer, an object that wraps it. And which words say that there is nothing."""
+"""What a reply in prose says, without what models put around it: fences, emphasis, quotation marks, a label, a line
+that only announces the answer, an object that wraps it. And which words say that there is nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from workbench.llm.payloads import payloads
 from workbench.llm.shapes import Reading, TemplateCopied
 
-_FENCED = re.compile(r"(?P<before>[^`]{0,200}?)```[\w-]*+[ \t]*+\n?(?P<inside>[^`]*)```(?P<behind>[^`]{0,200})", re.DOTALL)
+_FENCED = re.compile(r"(?P<before>[^`]{0,200}?)```[\w-]*+[ \t]*+\n?(?P<inside>[^`]*)(?:```[^`]{0,200})?")
 _ANNOUNCES = re.compile(
     r"\A(?:sure|certainly|of course|okay|ok|absolutely|great|here(?:'s|’s| is| are)|the (?:\w+ ){1,3}(?:is|are)"
     r"|below (?:is|are)|based on|according to)\b[^\n]{0,150}[:!.]\s*(?=\n)",
@@ -20,8 +20,22 @@ _ANNOUNCES = re.compile(
 )
 _SURE = re.compile(r"\A(?:sure|certainly|of course|okay|ok|absolutely|great)!\s+", re.IGNORECASE)
 _MARK = re.compile(r"\A\s*(?:[-*•>#]+|\(?\d{1,2}[.):])\s+")
-_WRAPS = (("**", "**"), ("__", "__"), ("*", "*"), ("_", "_"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"),
-          ("«", "»"))  # fmt: skip
+_WRAPS = (
+    ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"),
+    ("«", "»"),
+)  # fmt: skip
+_CLOSES = re.compile(
+    r"\n\s*(?:i hope|let me know|feel free|please (?:let me|feel)|is there anything|anything else|if you (?:need|have))\b"
+    r"[^\n]{0,200}\Z",
+    re.IGNORECASE,
+)
+_REFUSES = re.compile(
+    r"\A(?:(?:i(?:'m| am) )?(?:very )?sorry|i apologi[sz]e|unfortunately|as an ai)\b.{0,80}\b(?:i|we) ?(?:can ?no|can'|am (?:un|not )able|'m (?:un|not )able"
+    r"|could ?n|do not|don'|am not|'m not|won'|will not).{0,200}\Z"
+    r"|\Ai (?:can ?not|can't|am unable to|am not able to|won't|will not) (?:help|assist|do|answer|provide|comply|fulfil)\b"
+    r".{0,200}\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 _FORM = re.compile(r"\s*(?:…|\.{3,}|<[^<>]{1,80}>|\[(?:your|the) [^\[\]]{1,60}\])\s*[.]?\s*", re.IGNORECASE)
 _OBJECT = re.compile(r"\{\s*\"|\[\s*[{\[\"]")
 _QUERY_LABELS = (
@@ -49,7 +63,9 @@ def plain(text: str, *labels: str, names: Iterable[str] = ()) -> str:
         if not before or before[-1] in ":!.":
             text = fenced["inside"].strip()
     text = _unwrapped(text, [name.casefold() for name in names])
-    text = _SURE.sub("", _ANNOUNCES.sub("", text)).strip() or text
+    if _REFUSES.match(text.replace("’", "'")):
+        raise ValueError("the reply refuses to answer, in words")
+    text = _CLOSES.sub("", _SURE.sub("", _ANNOUNCES.sub("", text))).strip() or text
     text = unmarked(unlabelled(unmarked(text), *labels))
     if is_form(text):
         raise TemplateCopied(f"{text!r} is the form that was asked for, and no word of an answer")
@@ -99,10 +115,10 @@ def unmarked(text: str) -> str:
     while True:
         for begin, end in _WRAPS:
             inner = text[len(begin) : -len(end)]
-            if len(text) > len(begin) + len(end) and text.startswith(begin) and text.endswith(end):
-                if begin not in inner and end not in inner and inner.strip():
-                    text = inner.strip()
-                    break
+            around = len(text) > len(begin) + len(end) and text.startswith(begin) and text.endswith(end)
+            if around and begin not in inner and end not in inner and inner.strip():
+                text = inner.strip()
+                break
         else:
             return text
 

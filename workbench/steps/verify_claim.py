@@ -89,7 +89,7 @@ def read(text: str) -> Output:
     thought, said = after_cue(text, f"no 'Answer: {SUPPORTED}' and no 'Answer: {NOT_SUPPORTED}' in the reply")
     found = _LABEL.match(said)
     if found is None:
-        raise ValueError(f"'Answer: {SUPPORTED}' or 'Answer: {NOT_SUPPORTED}' was asked for, and the reply says {said!r}")
+        raise ValueError(f"no 'Answer: {SUPPORTED}' or {NOT_SUPPORTED} in the reply, which answers {said[:80]!r}")
     return Output(thought=thought, label=NOT_SUPPORTED if found["not"] else SUPPORTED)
 
 
