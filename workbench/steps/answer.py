@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from workbench.llm.shapes import TemplateCopied
 from workbench.llm.step import Message, Step, conversation
 from workbench.measures.abstained import is_abstention
-from workbench.steps.prose import fields_of, is_form
+from workbench.steps.prose import fields_of, is_form, unpacked
 from workbench.steps.reading_mode import OWN_KNOWLEDGE, Mode, opened
 
 UNKNOWN = "unknown"
@@ -96,8 +96,9 @@ def read(text: str) -> Output:
 def after_cue(text: str, without: str = "no 'Answer:' in the reply") -> tuple[str, str]:
     """(what stands before the last `Answer:`, the first line of what follows); ValueError without that cue. An object
     with an answer counts as well."""
+    text = unpacked(text) if "answer" not in fields_of(text) else text
     told, cues = fields_of(text), list(_CUE.finditer(text))
-    if "answer" in told and (not cues or text.lstrip().startswith(("{", "```"))):
+    if "answer" in told and (not cues or text.lstrip().startswith(("{", "[", "```"))):
         return told.get("thought", ""), told["answer"]
     if not cues:
         raise ValueError(without)

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from workbench.llm.shapes import TemplateCopied
 from workbench.measures.abstained import is_abstention, is_abstention_thesis
-from workbench.steps.prose import fields_of, is_form, plain
+from workbench.steps.prose import fields_of, is_form, plain, unpacked
 
 EXTRACTIONS = ("strict", "thesis", "hipporag2")
 UNKNOWN = "I don't know"
@@ -80,7 +80,7 @@ def last_line(reply: str, extraction: str = "strict", cut: bool = False) -> Extr
     >>> last_line("It is Oslo.").text, last_line("It is Oslo.").flaw, last_line("It is Oslo.", "thesis").text
     ('', 'no answer line', 'It is Oslo.')
     """
-    found = None
+    found, reply = None, reply if extraction == "thesis" else unpacked(reply)
     for found in (_LINE if extraction == "thesis" else _LENIENT).finditer(reply):
         pass
     answer = found[1].strip() if found else ""

@@ -37,7 +37,13 @@ _REFUSES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FORM = re.compile(r"\s*(?:…|\.{3,}|<[^<>]{1,80}>|\[(?:your|the) [^\[\]]{1,60}\])\s*[.]?\s*", re.IGNORECASE)
-_OBJECT = re.compile(r"\{\s*\"|\[\s*[{\[\"]")
+_OBJECT = re.compile(r"\{\s*[\"}]|\[\s*[\]{\[\"]")
+_ELEMENT = re.compile(
+    r"<(?P<name>pre|code|answer|final_answer|response|output|result|text|summary|p|b|i|em|strong|span|div)>(?P<inside>.*)</(?P=name)>", re.DOTALL | re.IGNORECASE
+)
+_LABELLED = re.compile(r"\A[*_#\s]*(?:answer|response|output|result|reply)[*_]*\s*:[*_]*[ \t]*\n\s*", re.IGNORECASE)
+_BULLET = re.compile(r"\A(?:[-*•]|\(?1[.)])\s+(?![A-Z]{2,3}\b)(?!.*\n\s*(?:[-*•]|\(?2[.)])\s)", re.DOTALL)  # not 1. FC Köln
+_LAYERS = 6
 _QUERY_LABELS = (
     "thought", "next thought", "query", "next query", "new query", "the new query is", "search", "next search",
     "search query", "follow-up query", "follow-up question", "missing", "missing evidence", "question",
@@ -50,25 +56,44 @@ _NOTHING = re.compile(
 )
 
 
-def plain(text: str, *labels: str, names: Iterable[str] = ()) -> str:
-    """The text of a reply. `labels` may stand before it; of an object, the text under one of the `names`, or its only
-    one. TemplateCopied for a form that was not filled in.
+def unpacked(text: str, names: Iterable[str] = ()) -> str:
+    """The text inside of fences, an element, quotation marks, emphasis, an announcement, an object or list that wraps
+    it. Of an object, that under one of the `names`, or its only one.
 
-    >>> plain('Sure!\\n```\\n**Answer:** "Oslo"\\n```', "answer"), plain('{"answer": "Oslo"}', names=["answer"])
+    >>> unpacked('Sure!\\n```\\n{"result": "<pre>Oslo</pre>"}\\n```')
+    'Oslo'
+    """
+    named = [name.casefold() for name in names]
+    for _ in range(_LAYERS):
+        before, text = text, text.strip()
+        if fenced := _FENCED.fullmatch(text):
+            announced = fenced["before"].strip()
+            text = fenced["inside"].strip() if not announced or announced[-1] in ":!.*" else text
+        if element := _ELEMENT.fullmatch(text):
+            text = element["inside"].strip()
+        text = _unwrapped(text, named)
+        text = _CLOSES.sub("", _SURE.sub("", _ANNOUNCES.sub("", text))).strip() or text
+        text = unmarked(_LABELLED.sub("", text))
+        if text == before:
+            break
+    return text
+
+
+def plain(text: str, *labels: str, names: Iterable[str] = ()) -> str:
+    """The text of a reply (`unpacked`), without one of the `labels` before it. ValueError for a refusal, for nothing,
+    and for JSON or a table; TemplateCopied for a form that was not filled in.
+
+    >>> plain('**Answer:** "Oslo"', "answer"), plain('{"answer": "Oslo"}', names=["answer"])
     ('Oslo', 'Oslo')
     """
-    text = text.strip()
-    if fenced := _FENCED.fullmatch(text):
-        before = fenced["before"].strip()
-        if not before or before[-1] in ":!.":
-            text = fenced["inside"].strip()
-    text = _unwrapped(text, [name.casefold() for name in names])
+    text = unpacked(text, names)
     if _REFUSES.match(text.replace("’", "'")):
         raise ValueError("the reply refuses to answer, in words")
-    text = _CLOSES.sub("", _SURE.sub("", _ANNOUNCES.sub("", text))).strip() or text
-    text = unmarked(unlabelled(unmarked(text), *labels))
+    text = unmarked(_BULLET.sub("", unmarked(unlabelled(text, *labels))))
     if is_form(text):
         raise TemplateCopied(f"{text!r} is the form that was asked for, and no word of an answer")
+    if text in ("null", "None", "{}", "[]"):
+        raise ValueError("the reply says nothing: no word of an answer")
     if _OBJECT.match(text) or text.startswith("|"):
         raise ValueError(f"the reply is {'a table' if text[0] == '|' else 'JSON'} where a text was asked for")
     return text
@@ -138,6 +163,8 @@ def query(text: str) -> str:
     >>> query('**Thought:** "Where was Ada born?"'), query("Nothing is missing.")
     ('Where was Ada born?', '')
     """
+    if is_nothing(text):
+        return ""
     bare = plain(text, *_QUERY_LABELS, names=("thought", "query", "search", "question"))
     bare = bare if "\n" in bare else unmarked(unlabelled(_MARK.sub("", bare), *_QUERY_LABELS))
     return "" if is_nothing(bare) else bare
@@ -171,13 +198,16 @@ def label(text: str, labels: Iterable[str]) -> str | None:
 
 def _unwrapped(text: str, names: list[str]) -> str:
     """What a JSON text, or an object, holds: the first of the named texts, or the only one."""
-    if not text.startswith(("{", '"')):
+    if not text.startswith(("{", "[", '"')):
         return text
     with suppress(ValueError, RecursionError):
         value = json.loads(text)
-        for _ in range(3):
+        for _ in range(_LAYERS):
             if isinstance(value, str):
                 return value.strip()
+            if isinstance(value, list) and len(value) == 1:
+                value = value[0]
+                continue
             if not isinstance(value, dict):
                 break
             held = {str(name).casefold(): one for name, one in value.items()}

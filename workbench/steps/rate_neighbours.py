@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps.summarise_entity import statement
+from workbench.steps.prose import unpacked
 from workbench.text import unicode_phrase
 
 HIGHEST = 10
@@ -125,7 +126,7 @@ def read(text: str) -> Output:
     >>> read("1 (alderby): 9 | her birthplace\\n2 (1994): 12\\n- 3. night ferry: 2.5").ratings[2]
     Rating(number=3, name='night ferry', score=2, reason='')
     """
-    lines = _CUE.sub("", text[:100_000]).splitlines()
+    lines = _CUE.sub("", unpacked(text[:100_000])).splitlines()
     ratings = [_rating(found) for line in lines if (found := _LINE.match(line[:2_000]))]
     if not ratings:
         raise ValueError("no line rates a neighbour: lines such as '1 (name): 7 | reason' were expected")
