@@ -89,11 +89,44 @@ def test_what_is_no_record_is_skipped_and_counted(bad):
     assert said.skipped == 1 and said.relationships == []
 
 
-def test_a_reply_that_was_cut_says_so():
+def test_a_reply_that_was_cut_says_so_and_keeps_its_finished_records():
+    """Half a name, of River Aldra, would be an entity that there is not."""
     text = '("entity"<|>Orsby<|>geo<|>A town)##("entity"<|>River Al'
     value, level = parse(step.STEP, Reply(text, finish="length"))
     assert level == "cut" and not value.complete
-    assert [entity.name for entity in value.entities] == ["Orsby", "River Al"]
+    assert [entity.name for entity in value.entities] == ["Orsby"] and value.skipped == 1
+
+
+LINES = ['("entity"<|>Orsby<|>geo<|>A town (old))', '("entity"<|>Aldra<|>geo<|>A river)',
+         '("relationship"<|>Orsby<|>Aldra<|>It lies on it<|>7)']  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(LINES),
+        "\n\n".join(LINES),
+        "".join(LINES),
+        "```\n" + "\n".join(LINES) + "\n```",
+        "Here are the records:\n" + "\n##\n".join(LINES) + "\nI hope this helps.",
+        "\n".join(f"{number}. {line}" for number, line in enumerate(LINES, 1)),
+        "\n".join(f"- {line[1:-1]}" for line in LINES),
+    ],
+)
+def test_records_are_read_without_the_signs_between_them(text):
+    """Of records in lines only the first was read, with the others in its description, and none was counted."""
+    for end in ("", "\n" + END):
+        said = step.read(text + end)
+        assert [(entity.name, entity.description) for entity in said.entities] == [
+            ("Orsby", "A town (old)"), ("Aldra", "A river"),
+        ]  # fmt: skip
+        assert [(one.source, one.target, one.strength) for one in said.relationships] == [("Orsby", "Aldra", 7.0)]
+        assert said.skipped == 0
+
+
+def test_a_record_of_another_kind_between_them_is_counted():
+    said = step.read("\n".join([LINES[0], '("claim"<|>Orsby<|>is old)', LINES[1]]))
+    assert [entity.description for entity in said.entities] == ["A town (old)", "A river"] and said.skipped == 1
 
 
 @pytest.mark.parametrize("text", ["I cannot do that.", "junk<|COMPLETE|>", "##", '("claim"<|>x)' + END])

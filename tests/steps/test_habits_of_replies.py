@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from pydantic import BaseModel
 from test_steps_catalogue import MAKE
 
 from workbench.llm.call import Reply
-from workbench.llm.parse import Copied, Unreadable, parse
+from workbench.llm.parse import Unreadable, parse
 from workbench.steps import catalogue, reflect
 from workbench.steps.final_answer import last_line, whole
 
@@ -118,7 +117,9 @@ def nulls(text: str) -> str:
     def nulled(value):
         if isinstance(value, dict):
             return {name: nulled(part) for name, part in value.items()}
-        return [nulled(part) for part in value] if isinstance(value, list) else None if isinstance(value, str) else value
+        if isinstance(value, list):
+            return [nulled(part) for part in value]
+        return None if isinstance(value, str) else value
 
     return json.dumps(nulled(json.loads(text)))
 
@@ -187,16 +188,16 @@ def form(name: str) -> str:
 
 
 def reply_of(habit: str, name: str) -> Reply:
-    text = canonical(name)
+    text, before = canonical(name), cued(name, canonical(name))
     in_json, in_prose, *finish = HABITS[habit]
     said = {
         "form alone": lambda: form(name) or "<your answer>",
         "form, then the answer": lambda: f"{form(name) or FORMS.get(name, '')}\n\n{text}",
         "the example's reply": lambda: text,
-        "draft, then the answer": lambda: f"{cued(name, text)}\n\nNo, this is better:\n\n{text}" if cued(name, text) else text,
+        "draft, then the answer": lambda: f"{before}\n\nNo, this is better:\n\n{text}" if before else text,
         "thinking with a draft": lambda: f"<think>{draft(name, text)} or so.</think>{text}",
         "draft, then an answer that is cut": lambda: (
-            f"{draft(name, text) if is_json(name) else ''}\n\nBetter:\n{text[: len(text) * 2 // 3]}"
+            (f"{draft(name, text)}\n\nBetter:\n" if is_json(name) else "") + text[: len(text) * 2 // 3]
         ),
     }.get(habit, lambda: (in_json if is_json(name) else in_prose)(text))()
     return Reply(said, *finish)
@@ -267,3 +268,151 @@ def test_a_reply_is_read_right_or_fails(habit, name):
 def names_in(text: str) -> bool:
     """Whether an example's reply is betrayed by a name: a yes, a score or a number is not."""
     return bool(re.search(r"(?i)kestrel|whitlock|alderby|viaduct|norway", text))
+
+
+def test_the_table_is_as_large_as_it_says():
+    assert len(HABITS) >= 25 and len(STEPS) >= 45
+
+
+# -- reasoning --------------------------------------------------------------------------------------------------------
+
+TAGS = {
+    "think": "<think>{}</think>", "thinking": "<thinking>{}</thinking>", "reasoning": "<reasoning>{}</reasoning>",
+    "Magistral": "[THINK]{}[/THINK]", "begun in the prompt": "{}</think>",
+    "gpt-oss": "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+}  # fmt: skip
+WORDS = [
+    "Orsby", "Aldra", "lies on", "perhaps", "so {maybe}", "[1]", "or [2, 3]", "the form is", "no:", "wait", "{", "}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("family", TAGS)
+def test_a_draft_in_reasoning_is_never_taken(family):
+    """The first object of a reply used to win, in silence."""
+    reply = TAGS[family].format('{"query": "a draft"} or "b"?') + '{"query": "the answer"}'
+    assert parse(STEPS["fallback_query"], Reply(reply)) == (STEPS["fallback_query"].output(query="the answer"), "strict")
+
+
+def test_of_5000_replies_with_reasoning_around_them_none_gives_a_wrong_object():
+    """Drafts in tags, in prose and in fences, the form, brackets of prose, then the answer, then words behind it."""
+    chance, started, read_right = random.Random(7), time.process_time(), 0
+    steps = {name: (step, canonical(name)) for name, step in STEPS.items() if step.read is None}
+    wanted = {name: parse(step, Reply(text))[0] for name, (step, text) in steps.items()}
+    for _ in range(5_000):
+        name = chance.choice([*steps])
+        step, text = steps[name]
+        said = [_thought(chance, name, text) for _ in range(chance.randrange(4))]
+        answer = chance.choice(["{}", "```json\n{}\n```", "Answer: {}", "**{}**", "So:\n{}\n"]).replace("{}", text)
+        reasoning = " ".join(said)
+        if chance.random() < 0.6:
+            reasoning = chance.choice([*TAGS.values()]).format(reasoning)
+        behind = chance.choice(["", "", "\nI hope this helps.", "\nThat follows from [1] and {2}."])
+        try:
+            got, _ = parse(step, Reply(f"{reasoning}\n{answer}{behind}"))
+        except Unreadable:
+            continue
+        assert got == wanted[name], (name, reasoning, answer)
+        read_right += 1
+    assert read_right > 4_900, read_right
+    assert time.process_time() - started < 30
+
+
+def _thought(chance: random.Random, name: str, text: str) -> str:
+    words = " ".join(chance.choices(WORDS, k=chance.randrange(1, 8)))
+    put = chance.choice(["", draft(name, text), f"```json\n{draft(name, text)}\n```", form(name)])
+    return f"{words} {put} {chance.choice(WORDS)}."
+
+
+# -- lists that are cut -----------------------------------------------------------------------------------------------
+
+CUT = [
+    ("choose_relations", '{"choices": [{"number": 1, "score": 0.7}, {"number": 2, "sc', 1),
+    ("directions", '{"sufficient": false, "targets": [{"entity": "A", "relation": "b", "score": 1}, {"entity": "C', 1),
+    ("find_names", '{"names": [{"name": "A", "type": "person"}, {"name": "Nor', 1),
+    ("link_names", '{"groups": [["A", "B"], ["C", "D', 1),
+    ("describe_relations", '{"descriptions": [{"id": 1, "description": "x"}, {"id": 2, "descr', 1),
+    ("fact_filter", '{"facts": [["a", "b", "c"], ["a", "b', 1),
+    ("triples", '{"triples": [["a", "b", "c"], ["a", "b', 1),
+    ("named_entities", '{"named_entities": ["Ada", "Nora Whi', 1),
+    ("global_map", '{"points": [{"description": "x", "score": 1}, {"desc', 1),
+    ("graph_action", '{"thought": "t", "actions": [{"action": "find", "argument": "x", "type": ""}, {"act', 1),
+    ("select_regions", '{"anchors": [{"span": "A", "description": "x", "type": null}, {"span": "B', 1),
+    ("reasoning_chain", '{"chain": "c", "steps": ["One.", "Tw', 1),
+    ("sub_questions", '{"sub_questions": ["Who?", "Whe', 1),
+    ("keywords", '{"high_level": ["a", "b', 1),
+    ("dot_rules", '{"query_constraints": "q", "intermediate_rules": ["a", "b', 1),
+    ("verify", '{"documents": [2, 1', 1),
+]
+
+
+@pytest.mark.parametrize("finish", ["length", "stop"])
+@pytest.mark.parametrize(("name", "text", "members"), CUT, ids=[name for name, *_ in CUT])
+def test_the_finished_members_of_a_cut_list_are_kept(name, text, members, finish):
+    """Some lost the whole reply to its last member."""
+    value, level = parse(STEPS[name], Reply(text, finish))
+    found = next(part for part in value.model_dump().values() if isinstance(part, list))
+    assert level == ("cut" if finish == "length" else "repaired")
+    assert len(found) == members if finish == "length" else len(found) in (members, members + 1)
+
+
+def test_a_draft_is_not_taken_for_an_answer_that_is_cut():
+    with pytest.raises(Unreadable):
+        parse(STEPS["fallback_query"], Reply('{"query": "a draft"} Better: {"query": ', "length"))
+
+
+# -- single habits ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        (
+            "triples",
+            '{"triples": ["Ada", "born in", "Orsby"]}',
+            {"triples": [["Ada", "born in", "Orsby"]], "dropped": 0},
+        ),
+        (
+            "triples",
+            '{"triples": [{"subject": "Ada", "predicate": "born in", "object": "Orsby"}]}',
+            {"triples": [["Ada", "born in", "Orsby"]], "dropped": 0},
+        ),
+        ("fact_filter", '{"facts": [{"head": "a", "relation": "b", "tail": "c"}]}', {"facts": [["a", "b", "c"]]}),
+        ("verify", '{"documents": ["[2]", "Document 3", 4]}', {"documents": [2, 3, 4]}),
+        ("verify", '{"documents": "[2, 3]"}', {"documents": [2, 3]}),
+        ("fallback_query", '{"query": "**Thought:** \\"Where was Ada born?\\""}', {"query": "Where was Ada born?"}),
+        ("fallback_query", '{"query": "Nothing is missing."}', {"query": ""}),
+        ("enough", "Yes, they do.", {"enough": True}),
+        ("enough", "**No**", {"enough": False}),
+        ("judge", '{"Verdict": "**Correct.**", "reason": null}', {"verdict": "correct", "reason": ""}),
+    ],
+)
+def test_what_models_write_is_brought_into_shape(name, text, wanted):
+    assert parse(STEPS[name], Reply(text))[0].model_dump() == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("fallback_query", '{"query": "…"}'),
+        ("fallback_query", '{"query": "<the query>"}'),
+        ("dual_thoughts", '{"fast": "Where was Ada born?", "slow": "..."}'),
+        ("judge", '{"verdict": "correct" | "incorrect" | "unknown", "reason": "It is so."}'),
+        ("answer", "Thought: …\nAnswer: <your answer>"),
+        ("summarise", "<your summary>"),
+    ],
+)
+def test_a_form_that_was_not_filled_in_is_no_answer(name, text):
+    with pytest.raises(Unreadable):
+        parse(STEPS[name], Reply(text))
+
+
+def test_a_null_in_one_verdict_does_not_cost_it():
+    said = {"id": "[a]", "label": "Complete", "confidence": 1, "justification": None, "next_question": None}
+    (verdict,) = parse(STEPS["judge_paths"], Reply(json.dumps({"verdicts": [said]})))[0].verdicts
+    assert (verdict.id, verdict.label, verdict.next_question) == ("a", "complete", "")
+
+
+def test_a_text_that_the_grammar_ended_is_called_cut():
+    step = STEPS["fallback_query"]
+    assert parse(step, Reply(json.dumps({"query": "x" * step.longest})))[1] == "cut"
+    assert parse(step, Reply(json.dumps({"query": "x" * (step.longest + 1)})))[1] == "strict"

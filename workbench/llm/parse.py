@@ -28,6 +28,8 @@ LEVELS = ("strict", "fenced", "repaired", "text", "cut")
 _LONGEST = 200_000  # characters; no Step requests a longer answer
 _SHORT = 200  # characters of a reply that is a yes or no, about 32 tokens
 _ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|#\d{1,6}|#x[0-9a-f]{1,6});", re.IGNORECASE)
+_A_WORD = 9  # characters of a reply that may stand in the instructions by chance
+_FORM = "the reply repeats the form of its prompt"
 _YES_OR_NO = re.compile(r"\b(?P<not>not\s+)?(?:(?P<yes>yes|true)|no|false)\b", re.IGNORECASE)
 _NAMES = re.compile(r"\b[A-Z][\w'-]*(?: [A-Z][\w'-]*)+")
 _OPENING = re.compile(r"\A(?:The|An?|In|Is|Of|Was|Did|Are|Which|Who|Where) ")
@@ -69,13 +71,15 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
 def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
     cut = reply.finish == "length"
     problem: Exception = Unreadable("no JSON found")
+    form = _FORM if _in_instructions(reply.text, asked) else ""  # which may hold several objects
     for payload in payloads(reply.text, cut=cut):
         try:
             value, level = _fit(step.output, payload)
         except (ValidationError, TypeError, RecursionError, TemplateCopied) as error:
             problem = problem if isinstance(problem, TemplateCopied | Copied) else error
             continue
-        if copied := _copied(step, payload.text, asked, payload.value):
+        copied = _copied(step, payload.text, asked, payload.value)
+        if copied := copied or (payload.level != "strict" and form):
             problem = Copied(copied)
             continue
         bounded = level == "strict" and _at_a_bound(payload.value, step)
@@ -131,9 +135,9 @@ def _copied(step: Step, text: str, asked: Sequence[Message], value: Any = None) 
         return ""
     *shown, last = asked
     given, said = last["content"].casefold(), _flat(text)
-    instructions = _flat(" ".join(message["content"] for message in shown if message["role"] == "system"))
-    if len(said) > 9 and said in instructions and _says_something(value, said):
-        return "the reply repeats the form of its prompt"
+    instructions = _instructions(asked)
+    if _in_instructions(text, asked) and _says_something(value, said):
+        return _FORM
     ours = getattr(step.prompt, "__module__", "").startswith("workbench.steps.")
     examples = tuple(message["content"] for message in shown if message["role"] != "system" and ours)
     names = [name for name in _names_of(examples) if name in said and name not in given]
@@ -143,6 +147,14 @@ def _copied(step: Step, text: str, asked: Sequence[Message], value: Any = None) 
     if said in replies and any(word not in given and word not in instructions for word in _SOME_WORD.findall(said)):
         return "the reply repeats the reply of the prompt's own example"
     return ""
+
+
+def _instructions(asked: Sequence[Message]) -> str:
+    return _flat(" ".join(message["content"] for message in asked[:-1] if message["role"] == "system"))
+
+
+def _in_instructions(text: str, asked: Sequence[Message]) -> bool:
+    return len(said := _flat(text)) > _A_WORD and said in _instructions(asked)
 
 
 def _says_something(value: Any, said: str) -> bool:

@@ -116,7 +116,8 @@ def _embedded(text: str) -> tuple[list[Payload], list[int]]:
 def _unfinished(text: str, cut: bool) -> Iterator[Payload]:
     """The finished part of an object that the text ends inside of; first as the repairer reads it, unless the end of
     the reply is known to be no end."""
-    ways = [*_repaired(text, cut), _salvaged(text)]
+    named = text.rstrip().endswith(":")  # the repairer would make up what is not begun
+    ways = [*([] if named else _repaired(text, cut)), _salvaged(text)]
     yield from (ways[::-1] if cut else ways)
 
 

@@ -96,7 +96,8 @@ def read(text: str) -> Output:
 def after_cue(text: str, without: str = "no 'Answer:' in the reply") -> tuple[str, str]:
     """(what stands before the last `Answer:`, the first line of what follows); ValueError without that cue. An object
     with an answer counts as well."""
-    text = unpacked(text) if "answer" not in fields_of(text) else text
+    inner = unpacked(text)
+    text = inner if _CUE.search(inner) else text
     told, cues = fields_of(text), list(_CUE.finditer(text))
     if "answer" in told and (not cues or text.lstrip().startswith(("{", "[", "```"))):
         return told.get("thought", ""), told["answer"]

@@ -116,7 +116,10 @@ def read(text: str) -> Output:
     of the end mark alone."""
     body, *after = _END.split(text, maxsplit=1)
     output = Output(entities=[], relationships=[], complete=bool(after))
-    for part in _parts(body):
+    parts = list(_parts(body))
+    if not after and parts and parts[-1].startswith("(") and not parts[-1].endswith(")"):
+        parts[-1] = "cut"  # inside of the record, whose fields may be half
+    for part in parts:
         fields = _fields(part)
         kind = fields[0].casefold() if fields else ""
         if kind == "entity" and fields[1]:

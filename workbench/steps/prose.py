@@ -25,24 +25,28 @@ _WRAPS = (
     ("«", "»"),
 )  # fmt: skip
 _CLOSES = re.compile(
-    r"\n\s*(?:i hope|let me know|feel free|please (?:let me|feel)|is there anything|anything else|if you (?:need|have))\b"
+    r"\n\s*(?:i hope|let me know|feel free|please (?:let me|feel)|is there anything|anything else"
+    r"|if you (?:need|have))\b"
     r"[^\n]{0,200}\Z",
     re.IGNORECASE,
 )
 _REFUSES = re.compile(
-    r"\A(?:(?:i(?:'m| am) )?(?:very )?sorry|i apologi[sz]e|unfortunately|as an ai)\b.{0,80}\b(?:i|we) ?(?:can ?no|can'|am (?:un|not )able|'m (?:un|not )able"
-    r"|could ?n|do not|don'|am not|'m not|won'|will not).{0,200}\Z"
-    r"|\Ai (?:can ?not|can't|am unable to|am not able to|won't|will not) (?:help|assist|do|answer|provide|comply|fulfil)\b"
-    r".{0,200}\Z",
+    r"\A(?:(?:i(?:'m| am) )?(?:very )?sorry|i apologi[sz]e|unfortunately|as an ai)\b.{0,80}\b(?:i|we) ?"
+    r"(?:can ?no|can'|am (?:un|not )able|'m (?:un|not )able|could ?n|do not|don'|am not|'m not|won'|will not).{0,200}\Z"
+    r"|\Ai (?:can ?not|can't|am unable to|am not able to|won't|will not)"
+    r" (?:help|assist|do|answer|provide|comply|fulfil)\b.{0,200}\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _FORM = re.compile(r"\s*(?:…|\.{3,}|<[^<>]{1,80}>|\[(?:your|the) [^\[\]]{1,60}\])\s*[.]?\s*", re.IGNORECASE)
 _OBJECT = re.compile(r"\{\s*[\"}]|\[\s*[\]{\[\"]")
 _ELEMENT = re.compile(
-    r"<(?P<name>pre|code|answer|final_answer|response|output|result|text|summary|p|b|i|em|strong|span|div)>(?P<inside>.*)</(?P=name)>", re.DOTALL | re.IGNORECASE
+    r"<(?P<name>pre|code|answer|final_answer|response|output|result)>(?P<inside>.*)</(?P=name)>",
+    re.DOTALL | re.IGNORECASE,
 )
 _LABELLED = re.compile(r"\A[*_#\s]*(?:answer|response|output|result|reply)[*_]*\s*:[*_]*[ \t]*\n\s*", re.IGNORECASE)
-_BULLET = re.compile(r"\A(?:[-*•]|\(?1[.)])\s+(?![A-Z]{2,3}\b)(?!.*\n\s*(?:[-*•]|\(?2[.)])\s)", re.DOTALL)  # not 1. FC Köln
+_BULLET = re.compile(  # of a list of one; "1. FC Köln" is a name
+    r"\A(?:[-*•]|\(?1[.)])\s+(?![A-Z]{2,3}\b)(?!.*\n\s*(?:[-*•]|\(?2[.)])\s)", re.DOTALL
+)
 _LAYERS = 6
 _QUERY_LABELS = (
     "thought", "next thought", "query", "next query", "new query", "the new query is", "search", "next search",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from workbench.llm.step import Message, Step, conversation
-from workbench.steps.summarise_entity import statement
 from workbench.steps.prose import unpacked
+from workbench.steps.summarise_entity import statement
 from workbench.text import unicode_phrase
 
 HIGHEST = 10
@@ -109,7 +109,7 @@ def _asked(value: Input) -> str:
 
 _CUE = re.compile(r"^.*\banswer\s*:", re.IGNORECASE | re.DOTALL)
 _LINE = re.compile(
-    r"""^[\s*\-#>]*                                        # marks of a list
+    r"""^[\s*\-#>]*(?:\d{1,3}[.)]\s+(?=\d{1,6}\s*\())?      # marks of a list
         (?:(?P<number>\d{1,6})\s*[.):]?\s*)?               # its number
         (?:\((?P<name>.*)\)|(?P<bare>[^|:]*?))\s*          # its name, as a rule in parentheses
         [*_]*\s*[:=]\s*[*_]*\s*                            # a colon

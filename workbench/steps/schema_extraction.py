@@ -174,7 +174,7 @@ class _Reading:
             said = [f"{name}: {value}" for name, value in ((n, _text(v)) for n, v in said.items())]
         for one in said if isinstance(said, list) else [said]:
             name, (kind, value) = clean_name(entity), _attribute(_text(one))
-            if name and value:
+            if name and any(map(str.isalnum, value)):
                 self.output.attributes.append(AttributeRecord(entity=name, type=kind, value=value))
             else:
                 self._drop()
