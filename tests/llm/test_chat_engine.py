@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from chat_server import Cut, by_schema, completion, error, question
@@ -19,6 +20,7 @@ from workbench.errors import EngineRefused, EngineUnavailable, SettingError
 from workbench.llm import engine
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
+from workbench.steps import fallback_query
 from workbench.trace import Trace
 
 INPUTS = [f"input {i}" for i in range(12)]
@@ -125,6 +127,39 @@ def test_half_a_character_is_mended_on_both_ways(serve, ask):
     (failed,) = ask(serve(lambda asked: error(400, "no \ud83d"))).run(SAID, ["x"])
     assert (sent.value.names, came.value.said, came.text) == (["\ufffd Ada"], "Ada \ufffd", "Answer: Ada \ufffd")
     assert failed.failure.encode()
+
+
+# -- copies of the prompt ---------------------------------------------------------------------------------------------
+
+COPY = '{"query": "railway bridges by Ines Marr and the towns they stand in"}'
+INPUT = fallback_query.Input("Where was Ada born?", "her town", (), (), 1)
+
+
+@pytest.mark.parametrize("copy", [COPY, '{"query": "…"}', '{"query": "bridges by Ines Marr"}'])
+def test_a_copy_of_the_prompt_is_asked_for_once_more_without_the_example(copy, serve, ask):
+    """Small models repeat the worked example, and its bridges would be searched for."""
+    replies = iter([copy, '{"query": "Ada\'s birthplace"}'])
+    server = serve(lambda asked: completion(next(replies)))
+    chat = ask(server)
+    (result,) = chat.run(fallback_query.STEP, [INPUT])
+    assert (result.value.query, result.parse) == ("Ada's birthplace", "strict")
+    assert (result.usage.calls, result.usage.failed) == (2, 1) and chat.meter.total.calls == 2
+    first, second = (asked["messages"] for asked in server.seen)
+    assert [message["role"] for message in second] == ["system", "user"] and len(first) == 4
+    assert second[-1]["content"].startswith(first[-1]["content"]) and "Repeat neither" in second[-1]["content"]
+
+
+def test_a_second_copy_is_a_failure_of_its_own(serve, ask):
+    server = serve(lambda asked: completion(COPY))
+    (result,) = ask(server).run(fallback_query.STEP, [INPUT])
+    assert result.failure.startswith("copied: ") and "ines marr" in result.failure and len(server.seen) == 2
+    assert (result.usage.calls, result.usage.failed) == (2, 2)
+
+
+def test_names_of_the_example_that_were_asked_about_are_no_copy(serve, ask):
+    server = serve(lambda asked: completion('{"query": "bridges by Ines Marr"}'))
+    (result,) = ask(server).run(fallback_query.STEP, [replace(INPUT, question="What did Ines Marr build?")])
+    assert result.value and len(server.seen) == 1
 
 
 # -- one bad input ----------------------------------------------------------------------------------------------------

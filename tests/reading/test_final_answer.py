@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import workbench as wb
 from workbench.measures.abstained import is_abstention_thesis
 from workbench.steps.final_answer import CUT, NO_LINE, Extracted, last_line, whole
 
@@ -86,6 +87,49 @@ def test_what_was_cut_is_no_answer_unless_it_stood_there_before():
 
 def test_the_whole_reply_is_kept_as_it_is():
     assert whole("  <p>Oslo.</p>\nIt is so. ").text == "<p>Oslo.</p>\nIt is so."
+    assert whole(" **Oslo** ", "thesis").text == "**Oslo**"
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "thought"),
+    [
+        ("**Oslo**", "Oslo", ""),
+        ('"Oslo."', "Oslo", ""),
+        ("Answer: Oslo", "Oslo", ""),
+        ("**FINAL ANSWER**: Oslo", "Oslo", ""),
+        ("Sure! Here is the answer:\n\nOslo", "Oslo", ""),
+        ("Oslo\n\nThe context says that it lies there.", "Oslo", "The context says that it lies there."),
+        ("Oslo. This is stated in the context.", "Oslo", "This is stated in the context."),
+        ('{"answer": "Oslo"}', "Oslo", ""),
+        ("```\nOslo\n```", "Oslo", ""),
+        ("- Oslo", "Oslo", ""),
+        ("1. FC Köln", "1. FC Köln", ""),
+        ("St. Louis", "St. Louis", ""),
+        ("Washington, D.C.", "Washington, D.C.", ""),
+        ("None but the Brave", "None but the Brave", ""),
+    ],
+)
+def test_a_short_answer_is_taken_out_of_what_stands_around_it(reply, text, thought):
+    said = whole(reply)
+    assert (said.text, said.thought, said.flaw, said.abstained) == (text, thought, "", False)
+
+
+@pytest.mark.parametrize("reply", ["| a | b |\n|---|---|", '{"result": {"x": 1, "y": 2}}', "<your answer>", "…"])
+def test_what_is_no_short_answer_has_a_flaw(reply):
+    assert whole(reply) == Extracted(flaw=NO_LINE, thought=reply)
+
+
+@pytest.mark.parametrize("reply", ["**FINAL ANSWER**: Oslo", "**FINAL ANSWER:**\nOslo", "## FINAL ANSWER:\n\n**Oslo**"])
+def test_the_line_counts_in_any_emphasis(reply):
+    assert last_line(reply)[:2] == ("Oslo", False) and not last_line(reply).flaw
+
+
+def test_no_gold_answer_of_the_bundled_corpus_is_changed():
+    """What is taken off a reply must not be a part of an answer."""
+    answers = {answer for question in wb.load("meridian").questions for answer in question.answers}
+    assert len(answers) > 100
+    bare = {answer: answer[1:-1] if answer[0] == answer[-1] == '"' else answer for answer in answers}
+    assert {answer for answer in answers if whole(answer).text != bare[answer].rstrip(".")} == set()
 
 
 @given(st.text(), st.sampled_from(["strict", "thesis"]), st.booleans())

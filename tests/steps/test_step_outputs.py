@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
+from workbench.measures.abstained import is_abstention
 from workbench.rules import rule_for
 from workbench.steps import (
     answer,
@@ -38,6 +39,11 @@ from workbench.steps import (
         ("Answer: `Alderby`\nI am sure.", "Alderby"),
         ("Answer:\n\n  Alderby  \n", "Alderby"),
         ("Final answer: 3 May 1994", "3 May 1994"),
+        ("Thought: She was.\n**Answer:**\nAlderby", "Alderby"),
+        ("**Answer**: Alderby", "Alderby"),
+        ("### Answer:\n\n**Alderby**\n\nThe passage says so.", "Alderby"),
+        ('{"thought": "She was.", "answer": "Alderby"}', "Alderby"),
+        ("Answer: None but the Brave", "None but the Brave"),
         ("Answer: yes", "yes"),
         ("Answer: 名前", "名前"),
         ("Answer: __import__('os')", "__import__('os')"),
@@ -51,10 +57,16 @@ def test_the_answer_stands_after_the_last_cue(text, said):
 @given(st.text(max_size=80), st.from_regex(r"[A-Za-z0-9][A-Za-z0-9 ]*[A-Za-z0-9]", fullmatch=True))
 def test_no_thought_spoils_the_answer(thought, said):
     found = answer.read(f"{thought}\nAnswer: {said}")
-    assert found.answer == ("" if said.casefold() == "unknown" else said)
+    assert found.answer == ("" if is_abstention(said) else said)
 
 
-@pytest.mark.parametrize("said", ["unknown", "Unknown.", "**UNKNOWN**", '"unknown"', "", "   ", ".", "\n"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "unknown", "Unknown.", "**UNKNOWN**", '"unknown"', "", "   ", ".", "\n", "not mentioned", "I don’t know.",
+        "None", "N/A", "unknown (the passages name no town)", "not provided in the context", "The passages do not say.",
+    ],
+)  # fmt: skip
 def test_unknown_or_nothing_is_an_abstention(said):
     """Abstaining is measured apart from a wrong answer, so the word itself must never stand as one."""
     found = answer.read(f"Thought: It is not there.\nAnswer: {said}")

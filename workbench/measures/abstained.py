@@ -58,9 +58,11 @@ def is_abstention(text: str | None) -> bool:
     """
     plain = " ".join(unicodedata.normalize("NFKC", text or "").translate(_APOSTROPHES).casefold().split())
     plain = plain.strip(EDGES + "*_\u201c\u201d")
+    if not plain or _ALONE.fullmatch(plain):
+        return True
     found = _PHRASE.match(plain)
     if not found:
-        return not plain or bool(_ALONE.fullmatch(plain))
+        return False
     return bool(_GOES_ON.match(found["rest"])) and not _BUT.match(found["rest"])
 
 
