@@ -72,7 +72,10 @@ def _rest(text: str, whole: bool) -> str:
 def _searched(text: str, released: bool) -> str:
     """The query in a text; empty where it says that nothing is missing."""
     rest = _rest(text, released)
-    return rest if released else query(rest)
+    try:
+        return rest if released else query(rest)
+    except ValueError:  # JSON or a form, for which nothing can be found
+        return ""
 
 
 _SYSTEM = f"""You look for the answer of a question in a knowledge graph, search by search. You see the question, the \
