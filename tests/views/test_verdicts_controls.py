@@ -193,7 +193,7 @@ def test_what_cannot_be_shown_leaves_all_as_it_is(verdicts, call, said):
 def test_an_interval_is_drawn_from_numbers_alone(verdicts):
     verdicts.cell("BDTR", "popqa", "em")
     drawn = interval(verdicts.chosen)
-    assert re.fullmatch(r"[\w\s<>/='\".,:;#%◇●-]+", drawn) and drawn.count("<circle") == 1
+    assert re.fullmatch(r"[\w\s<>/='\".,:;#%◇●\[\]-]+", drawn) and drawn.count("<circle") == 1
     assert interval(replace(verdicts.chosen, ours=None)) == ""
     low = interval(replace(verdicts.chosen, published=-0.2, ours=-0.5, low=-0.9, high=0.1))
     assert ">-1</text>" in low and ">1</text>" in low

@@ -167,7 +167,7 @@ class Foreseen:
     engines are the paper's; where it names none for a part, one that it names for another. `model`: the names of the
     row's own. `kind`: the type of the questions that count, if only one does."""
 
-    folder = ""
+    folder, repeats = "", 1
 
     def __init__(self, source: Paper, recipe: Recipe, spec: str | None, model: Sequence[str], kind: str = ""):
         self.recipe, self.reader, self._terms, self._model, self._kind = recipe, spec, source.terms, model, kind
@@ -231,6 +231,16 @@ class Foreseen:
             for at in range(self.config["questions"]["n"] or 1)
             for label in self.methods
         ]
+
+    @property
+    def repeated(self) -> list[Foreseen]:
+        return [self]
+
+    def asked(self, label: str) -> int:
+        return self.repeats
+
+    def deterministic(self, label: str) -> bool:
+        return False
 
     def scores(self, measure: str, label: str) -> dict[str, float]:
         return {row["question_id"]: row["scores"][measure] for row in self.rows if row["method"] == label}

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -412,8 +413,12 @@ def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> It
         each = [next(_difference(source, row._replace(data=one), measurements), None) for one in source.terms["data"]]
         if None not in each:
             n = sum(len(one.values) for one in each)
-            weighed = [value * n / (len(each) * len(one.values)) for one in each for value in one.values]
-            yield Found(each[0].of, weighed, tuple(side for one in each for side in one.sides), row.measure, None)
+            weights = [n / (len(each) * len(one.values)) for one in each]
+            ours, base = (
+                [[part * weight for part in value] for one, weight in zip(each, weights) for value in side(one)]
+                for side in (attrgetter("values"), attrgetter("base"))
+            )
+            yield Found(each[0].of, ours, base, tuple(side for one in each for side in one.sides), row.measure, None)
         return
     data, _, kind = row.data.partition(": ")
     for one in _at(measurements, row.backbone, first, data):
