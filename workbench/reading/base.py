@@ -133,7 +133,7 @@ class ContextReader(Record):
     def contexts(self, evidence: Evidence) -> Contexts:
         """The context before and after compression, which goes by the question of the evidence, and after what the
         window of the engine makes of either."""
-        return Contexts(self.uncompressed(evidence), partial(self._shortened, evidence))
+        return Contexts(self.uncompressed(evidence), partial(self._held, evidence))
 
     def room(self, question: str) -> int | None:
         """Tokens of a context that the engine's window holds beside the longest prompt of this reader, the question and
@@ -210,7 +210,7 @@ class ContextReader(Record):
             return Extracted(failure=result.failure, reply=result.text)
         return chosen.extract(result, self.settings.extraction)
 
-    def _shortened(self, evidence: Evidence, context: Context) -> Context:
+    def _held(self, evidence: Evidence, context: Context) -> Context:
         shown, room = self._compressed(evidence, context, self.compressor), self.room(evidence.question)
         if room is None or shown.tokens <= room:
             return shown
