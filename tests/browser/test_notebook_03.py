@@ -69,7 +69,7 @@ def trace(notebook: Notebook) -> None:
     expect(live.get_by_text("a click on a node shows a path to it")).to_be_visible()
 
     # From iteration to iteration, back to where there are only anchors.
-    _, hops, _, stage = live.get_by_role("slider").all()
+    _, hops, _, stage, _ = live.get_by_role("slider").all()
     stage.press("Home")
     expect(paths.locator("option")).to_have_count(1)
     becomes(live, drawn, lambda names: [name.removesuffix(" (gold)") for name in names] == ["Ilse Varn"])

@@ -19,6 +19,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.methods.catrag.rating import phi
 from workbench.steps import named_entities, rate_neighbours
+from workbench.text import unicode_phrase
 
 QUESTION = "Which lake does the river at Orsby flow into?"
 SCORES = (10, 3, 7, 5, 9, 0, 4, 8)  # by the length of a name, so that any neighbour has one
@@ -76,9 +77,11 @@ def definition(index, question: str, entities, score, released: bool) -> dict[st
     relation, synonym = np.zeros((n, n)), np.zeros((n, n))
     for p, f in zip(*index.facts.stated):
         a, b = ends[f]
+        raw_triples = {tuple(triple) for triple in index.extractions.records[p].triples}
+        spelled = sum(tuple(map(unicode_phrase, triple)) == facts.facts[f] for triple in raw_triples)
         if a != b:
-            relation[a, b] += 2 if released else 1
-            relation[b, a] += 0 if released else 1
+            relation[a, b] += (2 if released else 1) * spelled
+            relation[b, a] += (0 if released else 1) * spelled
     for a, b, cosine in zip(index.synonyms.sources, index.synonyms.targets, index.synonyms.similarities):
         synonym[a, b], relation[a, b] = cosine * (3 if released else 1), 0
     parallel = (relation > 0).astype(int) + (synonym > 0)

@@ -59,7 +59,8 @@ def test_equals_the_definition_computed_densely(tiny_index, profile):
     reset[graph.phrases :] = 0.05 * (cosines - cosines.min()) / (cosines.max() - cosines.min())
     for phrase in seeds:
         reset[phrase] = means[phrase]
-    weights = graph.weights("overwrite" if profile == "released" else "sum").toarray()
+    counted = tiny_index.graph_of_spellings if profile == "released" else graph
+    weights = counted.weights("overwrite" if profile == "released" else "sum").toarray()
     p = dense_solution(weights, reset, 0.5)[graph.phrases :]
 
     found = wb.method(f"hipporag2[profile={profile},filter=identity,tolerance=1e-14]", tiny_index).retrieve(

@@ -70,10 +70,10 @@ def test_what_a_method_lays_out_keeps_the_shares_of_its_tables(evidence):
 
 
 def test_what_will_not_fit_is_said_before_anything_is_asked(meridian_index, tmp_path):
-    data, narrow = wb.load("meridian"), Narrow(300)
+    data, narrow = wb.load("meridian"), Narrow(200)
     method, reader = wb.method("hipporag2", meridian_index, narrow), wb.reader("cot", narrow)
     with pytest.raises(
-        SettingError, match=r"hipporag2 asks fact_filter.*of 300 of rules; the window of rules.*context="
+        SettingError, match=r"hipporag2 asks fact_filter.*of 200 of rules; the window of rules.*context="
     ):
         wb.evaluate(data.questions[:2], [method], reader, tmp_path / "run", progress=False)
     assert not narrow.meter.steps and not (tmp_path / "run").exists()

@@ -21,6 +21,7 @@ from workbench.methods.iterative.replay import Replay
 from workbench.records import Passage, Question
 from workbench.trace import Trace
 from workbench.views.figures import verdict_figure
+from workbench.views.stepped import LIVE
 from workbench.views.verdicts import KIND, MARK, STYLE, interval
 
 
@@ -193,7 +194,7 @@ def test_what_cannot_be_shown_leaves_all_as_it_is(verdicts, call, said):
 def test_an_interval_is_drawn_from_numbers_alone(verdicts):
     verdicts.cell("BDTR", "popqa", "em")
     drawn = interval(verdicts.chosen)
-    assert re.fullmatch(r"[\w\s<>/='\".,:;#%◇●-]+", drawn) and drawn.count("<circle") == 1
+    assert re.fullmatch(r"[\w\s<>/='\".,:;#%◇●\[\]-]+", drawn) and drawn.count("<circle") == 1
     assert interval(replace(verdicts.chosen, ours=None)) == ""
     low = interval(replace(verdicts.chosen, published=-0.2, ours=-0.5, low=-0.9, high=0.1))
     assert ">-1</text>" in low and ">1</text>" in low
@@ -211,7 +212,7 @@ def test_the_figure_of_all_sources_is_the_same_twice_and_takes_any_name(tmp_path
 def test_it_is_saved_as_a_page_without_a_kernel(verdicts, tmp_path):
     verdicts.cell("BDTR", "popqa", "em")
     saved = verdicts.save(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "popqa/hipporag-1000" in saved and "<script" not in saved
+    assert "popqa/hipporag-1000" in saved and "<script" not in saved.replace(LIVE, "")
 
 
 @pytest.mark.parametrize("text", [one for one in HOSTILE if "\ud800" not in one])

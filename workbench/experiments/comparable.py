@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from workbench.data import Dataset, load
@@ -26,7 +25,8 @@ from workbench.experiments.placing import places, settings_of
 from workbench.experiments.published import Paper
 from workbench.experiments.recipes import Recipe, recipes_of
 from workbench.experiments.reproduce import AMOUNTS, Engines, of_build, of_runs, times
-from workbench.experiments.tables import Cell, Found, Measured, Tables, found_of
+from workbench.experiments.significance import FEWEST
+from workbench.experiments.tables import Cell, Found, Measured, Tables, found_of, interval_of
 from workbench.index.index import LAYERS, closure
 from workbench.llm.meter import own_prices
 from workbench.llm.step import Step
@@ -116,7 +116,7 @@ def measurement(found: Tables, cell: Cell) -> Found | None:
         one
         for row in _printed(source, cell).itertuples()
         for one in found_of(source, row, found.measurements)
-        if (str(one.of.run.folder), one.of.label) == (cell.run, cell.label) and float(np.mean(one.values)) == cell.ours
+        if (str(one.of.run.folder), one.of.label) == (cell.run, cell.label) and one.mean == cell.ours
     )
     return next(matching, None)
 
@@ -143,7 +143,14 @@ def _of(source: Paper, cell: Cell, one: Found | None) -> Conditions:
     sides = one.sides if one else ()
     rows = dict.fromkeys(row for side in sides for row in conditions(side, source.terms, one.measure))
     labels = dict.fromkeys(_name_of(side) for side in sides)
-    return Conditions(cell, tuple(labels), tuple(rows), note)
+    return Conditions(cell, tuple(labels), (*rows, *([_interval(cell, one)] if one and cell.run else [])), note)
+
+
+def _interval(cell: Cell, one: Found) -> Condition:
+    """Whether our number has an interval, without which there is no verdict."""
+    *_, why = interval_of(one)
+    ours = "none" if cell.low is None or cell.high is None else f"{cell.low:.3f}, {cell.high:.3f}"
+    return Condition("our interval", f"over at least {FEWEST} questions that differ", ours, why)
 
 
 def _name_of(side: Measured) -> str:
@@ -167,7 +174,7 @@ class Foreseen:
     engines are the paper's; where it names none for a part, one that it names for another. `model`: the names of the
     row's own. `kind`: the type of the questions that count, if only one does."""
 
-    folder = ""
+    folder, repeats = "", 1
 
     def __init__(self, source: Paper, recipe: Recipe, spec: str | None, model: Sequence[str], kind: str = ""):
         self.recipe, self.reader, self._terms, self._model, self._kind = recipe, spec, source.terms, model, kind
@@ -231,6 +238,16 @@ class Foreseen:
             for at in range(self.config["questions"]["n"] or 1)
             for label in self.methods
         ]
+
+    @property
+    def repeated(self) -> list[Foreseen]:
+        return [self]
+
+    def asked(self, label: str) -> int:
+        return self.repeats
+
+    def deterministic(self, label: str) -> bool:
+        return False
 
     def scores(self, measure: str, label: str) -> dict[str, float]:
         return {row["question_id"]: row["scores"][measure] for row in self.rows if row["method"] == label}

@@ -60,7 +60,8 @@ def _too_long(name: str, engine: Engine, steps: tuple[str, ...]) -> Iterator[str
 
 def _longest(reader: Reader, methods: Mapping[str, Method], room: int) -> str:
     """Whose contexts may be longer than the room, in words."""
-    own = {"the reader": getattr(reader, "settings", None), **{name: one.settings for name, one in methods.items()}}
+    inner = getattr(reader, "reader", reader)  # of one whose answers are made short
+    own = {"the reader": getattr(inner, "settings", None), **{name: one.settings for name, one in methods.items()}}
     budgets = {name: max(_budgets(settings), default=None) for name, settings in own.items()}
     over = [f"{name} lays out up to {budget:,}" for name, budget in budgets.items() if budget and budget > room]
     return ", ".join(over) or ("long passages" if budgets["the reader"] is None else "")

@@ -71,14 +71,14 @@ def mean_of_repeats(value: Value) -> float:
     return float(np.mean(value)) if isinstance(value, Sequence) else float(value)
 
 
-def deviation(values: Iterable[Sequence[float]]) -> float | None:
+def deviation(values: Iterable[Value]) -> float | None:
     """Standard deviation between repeats: of the means that each repeat has over the questions, with R - 1 degrees of
     freedom. Only questions that have every repeat count; None with fewer than two repeats.
 
     >>> round(deviation([[0, 1], [1, 1]]), 4), deviation([[1], [0]])
     (0.3536, None)
     """
-    values = list(values)
+    values = [one if isinstance(one, Sequence) else (one,) for one in values]
     most = max(map(len, values), default=0)
     whole = [one for one in values if len(one) == most]
     return float(np.std(np.mean(whole, axis=0), ddof=1)) if most > 1 else None

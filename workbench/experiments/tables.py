@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -321,10 +322,9 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
         absent = source.terms.get("absent", {}).get(row.method)
         yield replace(cell, why=(absent,)) if absent else cell
     half = source.rounding[row.table, row.measure] + (getattr(row, "plus_minus", 0) or 0)
-    for one, values, base, sides, measure, p in found:
-        ours = float(np.mean([mean_of_repeats(value) for value in values]))
-        ours -= float(np.mean([mean_of_repeats(value) for value in base])) if base else 0
-        low, high, unknown = _interval(values, base)
+    for each in found:
+        one, values, base, sides, measure, p = each
+        low, high, unknown = interval_of(each)
         reasons = [reason for side in sides for reason in differences(side, source.terms, measure)]
         why = tuple(dict.fromkeys([*reasons, *_remarks(row.note, len(values)), *([unknown] if unknown else [])]))
         overlap = not unknown and low <= row.value + half and row.value - half <= high
@@ -332,7 +332,7 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
             cell,
             run=str(one.run.folder),
             label=one.label,
-            ours=ours,
+            ours=each.mean,
             low=low,
             high=high,
             n=len(values),
@@ -356,16 +356,6 @@ def _remarks(note: str, n: int) -> Iterator[str]:
         yield note
 
 
-def _interval(values: Sequence[Value], base: Sequence[Value] | None) -> tuple[float | None, float | None, str]:
-    """(low, high, why there is none)."""
-    if len(values) < FEWEST:
-        return None, None, f"too few questions for an interval: {len(values)}, it takes {FEWEST}"
-    low, high = bootstrap_interval(values, base, seed=SEED)
-    if low == high:
-        return None, None, f"no interval: all {len(values):,} questions have the same value"
-    return low, high, ""
-
-
 def _deviation(one: Measured, values: Sequence[Value], base: Sequence[Value] | None) -> float | None:
     """That between repeats, of a single number; 0 where no model is asked."""
     if one.run.repeats > 1 and one.run.deterministic(one.label):
@@ -384,6 +374,25 @@ class Found(NamedTuple):
     sides: tuple[Measured, ...]
     measure: str
     p: float | None
+
+    @property
+    def mean(self) -> float:
+        """Over the questions, of the means of their repeats; less that of the base."""
+        ours, *base = (
+            float(np.mean([mean_of_repeats(value) for value in side])) for side in (self.values, self.base) if side
+        )
+        return ours - sum(base)
+
+
+def interval_of(found: Found) -> tuple[float | None, float | None, str]:
+    """(low, high, why there is none)."""
+    n = len(found.values)
+    if n < FEWEST:
+        return None, None, f"too few questions for an interval: {n}, it takes {FEWEST}"
+    low, high = bootstrap_interval(found.values, found.base, seed=SEED)
+    if low == high:
+        return None, None, f"no interval: all {n:,} questions have the same value"
+    return low, high, ""
 
 
 def found_of(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
@@ -412,8 +421,12 @@ def _difference(source: Paper, row: Any, measurements: Sequence[Measured]) -> It
         each = [next(_difference(source, row._replace(data=one), measurements), None) for one in source.terms["data"]]
         if None not in each:
             n = sum(len(one.values) for one in each)
-            weighed = [value * n / (len(each) * len(one.values)) for one in each for value in one.values]
-            yield Found(each[0].of, weighed, tuple(side for one in each for side in one.sides), row.measure, None)
+            weights = [n / (len(each) * len(one.values)) for one in each]
+            ours, base = (
+                [[part * weight for part in value] for one, weight in zip(each, weights) for value in side(one)]
+                for side in (attrgetter("values"), attrgetter("base"))
+            )
+            yield Found(each[0].of, ours, base, tuple(side for one in each for side in one.sides), row.measure, None)
         return
     data, _, kind = row.data.partition(": ")
     for one in _at(measurements, row.backbone, first, data):

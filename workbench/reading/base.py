@@ -75,9 +75,8 @@ class Settings:
     (`open`; Youtu-GraphRAG, arXiv 2508.19855, appendix A.6).
 
     `compress` is a compressor or its SPEC. `extraction` says how an answer is read off a reply and what counts as
-    abstaining: `strict`, `thesis` as the paper's code does, or `hipporag2`, the first "Answer:" of `thought`.
-    `temperature` is that of the prompts; the router's is 0. `check` has the answer checked against the facts of the
-    evidence, for which the reader needs an index."""
+    abstaining: `strict`, or `thesis` as the paper's code does. `temperature` is that of the prompts; the router's is 0.
+    `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
 
     prompt: Prompt = "thought"
     compress: Any = None
@@ -134,7 +133,7 @@ class ContextReader(Record):
     def contexts(self, evidence: Evidence) -> Contexts:
         """The context before and after compression, which goes by the question of the evidence, and after what the
         window of the engine makes of either."""
-        return Contexts(self.uncompressed(evidence), partial(self._shortened, evidence))
+        return Contexts(self.uncompressed(evidence), partial(self._held, evidence))
 
     def room(self, question: str) -> int | None:
         """Tokens of a context that the engine's window holds beside the longest prompt of this reader, the question and
@@ -205,14 +204,13 @@ class ContextReader(Record):
 
     def _ask(self, prompt: str, given: Input, trace: Trace) -> Extracted:
         chosen = PROMPTS[prompt]
-        step = step_of(prompt, self.settings.mode, self.settings.extraction)
-        step = replace(step, temperature=self.settings.temperature)
+        step = replace(step_of(prompt, self.settings.mode), temperature=self.settings.temperature)
         (result,) = self.engine.run(step, [chosen.input_of(given)], trace=trace)
         if result.failure:
             return Extracted(failure=result.failure, reply=result.text)
         return chosen.extract(result, self.settings.extraction)
 
-    def _shortened(self, evidence: Evidence, context: Context) -> Context:
+    def _held(self, evidence: Evidence, context: Context) -> Context:
         shown, room = self._compressed(evidence, context, self.compressor), self.room(evidence.question)
         if room is None or shown.tokens <= room:
             return shown

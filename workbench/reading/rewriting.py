@@ -48,6 +48,10 @@ class Rewriting(Record):
     def contexts(self, evidence: Evidence) -> Contexts:
         return self.reader.contexts(evidence)
 
+    def room(self, question: str) -> int | None:
+        """As of the reader, whose context is read; None for a reader that is not asked about one."""
+        return self.reader.room(question) if hasattr(self.reader, "room") else None
+
     def read(
         self, question: str, evidence: Evidence, *, contexts: Contexts | None = None, trace: Trace | None = None
     ) -> ShortAnswer:

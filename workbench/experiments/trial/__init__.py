@@ -108,10 +108,12 @@ def try_model(
 
         try:
             workers = getattr(runner, "workers", 1)
-            tried = side_by_side(ask, asked, workers, getattr(runner, "close", lambda: None))
+            short_first = sorted(asked, key=lambda one: known[one.step].max_tokens)  # so that a slow model shows most
+            tried = side_by_side(ask, short_first, workers, getattr(runner, "close", lambda: None))
         finally:
             if runner is not model:
                 getattr(runner, "close", lambda: None)()
+    tried.sort(key=lambda one: asked.index(one.question))
     window = getattr(runner, "window", None)
     return Trial(runner.name, tuple(tried), getattr(runner, "sent", ()), window, time.monotonic() - started)
 
