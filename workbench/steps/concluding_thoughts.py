@@ -49,4 +49,4 @@ def _asked(value: Input) -> str:
     return f"Documents:\n{numbered(value.passages)}\n\nQueries tried:\n{tried}\n\nQuestion: {value.question}"
 
 
-STEP = Step("concluding_thoughts", Output, prompt, max_tokens=768)
+STEP = Step("concluding_thoughts", Output, prompt, max_tokens=768, most=20, longest=1_200)
