@@ -197,6 +197,21 @@ def run_in_folder(tmp_path, monkeypatch) -> Callable[..., object]:
 
 
 @pytest.fixture
+def workbench() -> Callable[..., object]:
+    """A verb of the command line with its words, which ends with this code."""
+    from typer.testing import CliRunner
+
+    from workbench.cli import app
+
+    def call(*words: object, code: int = 0):
+        result = CliRunner().invoke(app, list(map(str, words)))
+        assert result.exit_code == code, (result.output, result.exception)
+        return result
+
+    return call
+
+
+@pytest.fixture
 def registries() -> Iterator[None]:
     """Whatever a test registers is gone after it."""
     before, rules = {kind: dict(known.registry._things) for kind, known in KINDS.items()}, dict(wb.rules.RULES)

@@ -8,19 +8,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from typer.testing import CliRunner
-
-from workbench.cli import app
-
-
-@pytest.fixture
-def workbench():
-    def call(*words, code=0):
-        result = CliRunner().invoke(app, list(map(str, words)))
-        assert result.exit_code == code, (result.output, result.exception)
-        return result
-
-    return call
 
 
 def test_every_verb_has_help(workbench):

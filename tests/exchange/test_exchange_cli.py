@@ -4,26 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from typer.testing import CliRunner
-
-from workbench.cli import app
 from workbench.testing.data import tiny_index
 
 QUESTIONS = [
     {"id": "q1", "question": "Who founded Orsby?", "answers": ["Nora Whitlock"], "support": []},
     {"id": "q2", "question": "Where does the River Aldra end?", "answers": ["Lake Mira"], "support": []},
 ]
-
-
-@pytest.fixture
-def workbench():
-    def call(*words, code=0):
-        result = CliRunner().invoke(app, list(map(str, words)))
-        assert result.exit_code == code, (result.output, result.exception)
-        return result
-
-    return call
 
 
 def test_a_run_goes_out_and_is_measured_beside_others(workbench, tmp_path):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.data.curated import BY_HAND
-from workbench.index.journal import signed_by
+from workbench.index.journal import by_rules, signed_by
 from workbench.llm.engine import no_model
 from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
@@ -188,16 +188,12 @@ def _written(
         yield Condition(made, _first(expected), "", f"{kind}: brought by the data, which do not say who wrote them")
     elif not makers:
         yield Condition(made, _first(expected), "", f"{kind}: the run does not say who wrote them")
-    elif any(_by_rules(maker) for maker in makers):
+    elif any(by_rules(maker) for maker in makers):
         yield Condition(made, _first(expected) or "a model", "rules", f"{kind}: made by rules, not by a model")
     for maker in makers or ():
-        yield from () if _by_rules(maker) else _maker(kind, maker, expected, source)
+        yield from () if by_rules(maker) else _maker(kind, maker, expected, source)
     if failed := layer.get("failures"):
         yield Condition(f"{kind}: failed requests", "none", f"{failed:,}", f"{kind}: {failed:,} requests failed")
-
-
-def _by_rules(maker: str) -> bool:
-    return maker.partition(" ")[0] == "rules"
 
 
 def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[Condition]:

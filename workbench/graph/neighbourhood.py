@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -189,22 +190,34 @@ def _subgraph(
 
 def _nodes(index: Index, hop_of: Mapping[int, int], values: Sequence[float] = ()) -> Iterator[Node]:
     n, degrees = index.graph.phrases, index.graph.degrees
+    phrases = [row for row in hop_of if row < n]
+    spelled = dict(zip(phrases, spellings(index, phrases)))
     for row, hop in hop_of.items():
         if row < n:
-            kind, name = "phrase", index.facts.phrases[row]
-            label = spelling(index, row)
+            kind, name, label = "phrase", index.facts.phrases[row], spelled[row]
         else:
             passage = index.passages.passages[row - n]
             kind, name, label = "passage", passage.id, passage.title or passage.text[:60]
         yield Node(row, kind, name, label, hop, int(degrees[row]), float(values[row]) if len(values) else None)
 
 
-def spelling(index: Index, phrase: int, passages: int = 8) -> str:
-    """A phrase of the graph as the extracted triples of its first passages spell it most often: phrases are stored in
+def spellings(index: Index, phrases: Sequence[int], passages: int = 8) -> list[str]:
+    """Phrases of the graph as the extracted triples of their first passages spell them most often: they are stored in
     lower case and without punctuation."""
     rule = PHRASE_RULES[index.manifest["layers"]["facts"]["settings"]["normalise"]]
-    name, records = index.facts.phrases[phrase], index.extractions.records
-    rows = index.graph.context[:, [phrase]].tocoo().row[:passages].tolist()
-    ends = (end for row in rows for triple in records[row].triples for end in (triple[0], triple[-1]))
-    found = Counter(end for end in ends if rule(end) == name)
-    return " ".join(found.most_common(1)[0][0].split()) if found else name
+
+    @cache
+    def spelled_in(passage: int) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for triple in index.extractions.records[passage].triples:
+            for end in (triple[0], triple[-1]):
+                found.setdefault(rule(end), []).append(end)
+        return found
+
+    stated = index.graph.context[:, phrases].tocsc()
+    labels = []
+    for name, begin, end in zip((index.facts.phrases[row] for row in phrases), stated.indptr, stated.indptr[1:]):
+        first = sorted(stated.indices[begin:end].tolist())[:passages]
+        found = Counter(one for passage in first for one in spelled_in(passage).get(name, ()))
+        labels.append(" ".join(found.most_common(1)[0][0].split()) if found else name)
+    return labels

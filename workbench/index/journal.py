@@ -212,7 +212,7 @@ def signed_by(made_by: str) -> tuple[str, str] | None:
 
 
 def by_rules(made_by: str) -> bool:
-    return made_by.startswith(f"{RulesEngine.name} (")
+    return made_by.partition(" ")[0] == RulesEngine.name
 
 
 def is_rules(engine: Engine | None) -> bool:

@@ -75,8 +75,9 @@ class Settings:
     (`open`; Youtu-GraphRAG, arXiv 2508.19855, appendix A.6).
 
     `compress` is a compressor or its SPEC. `extraction` says how an answer is read off a reply and what counts as
-    abstaining: `strict`, or `thesis` as the paper's code does. `temperature` is that of the prompts; the router's is 0.
-    `check` has the answer checked against the facts of the evidence, for which the reader needs an index."""
+    abstaining: `strict`, `thesis` as the paper's code does, or `hipporag2`, the first "Answer:" of `thought`.
+    `temperature` is that of the prompts; the router's is 0. `check` has the answer checked against the facts of the
+    evidence, for which the reader needs an index."""
 
     prompt: Prompt = "thought"
     compress: Any = None
@@ -204,7 +205,8 @@ class ContextReader(Record):
 
     def _ask(self, prompt: str, given: Input, trace: Trace) -> Extracted:
         chosen = PROMPTS[prompt]
-        step = replace(step_of(prompt, self.settings.mode), temperature=self.settings.temperature)
+        step = step_of(prompt, self.settings.mode, self.settings.extraction)
+        step = replace(step, temperature=self.settings.temperature)
         (result,) = self.engine.run(step, [chosen.input_of(given)], trace=trace)
         if result.failure:
             return Extracted(failure=result.failure, reply=result.text)
