@@ -103,6 +103,7 @@ def test_the_notebook_shows_it(lab, page, notebook):
         notebook.screenshot(f"07_notebook_{theme}")
     widget = notebook.panel.locator(".hopscope-verdicts").first
     widget.locator(".hopscope-grid").get_by_role("button", name="Original, popqa, em").click()
+    tab(widget, "conditions")
     expect(widget.get_by_text("popqa/hipporag-1000").first).to_be_visible()
 
 
