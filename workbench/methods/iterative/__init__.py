@@ -47,9 +47,9 @@ class Settings:
     """`backbone` is a method or its SPEC; `iterations` counts the rounds after the first retrieval; each query fetches
     `depth` passages, and a thought reads the first `shown` of the pool. `scale` is applied to scores before they are
     merged in the pool (`workbench.methods.iterative.pool`). A query is the whole thought, or its first `query_tokens`;
-    an encoder reads no more of it than its own `max_tokens`. With `grounds`, the reader gets all passages that a thought
-    was shown which found them sufficient; without it, as in the papers, only as many as it reads by itself, and what
-    the thought rested on may be beyond them."""
+    an encoder reads no more of it than its own `max_tokens`. With `grounds`, the reader gets all passages that a
+    thought was shown which found them sufficient; without it, as in the papers, only as many as it reads by itself,
+    and what the thought rested on may be beyond them."""
 
     backbone: Any = "hipporag2"
     iterations: Natural = 2
