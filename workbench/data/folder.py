@@ -24,6 +24,8 @@ from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
 from workbench.text import storable
 
+OWN = "own"  # the id of a question that is in no list
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extraction(Record):
@@ -75,6 +77,11 @@ class Dataset(Record):
             if passage.id == passage_id:
                 return passage
         raise DataError(f"{self.name!r} has no passage {passage_id!r}; its `passages` list the ids")
+
+    def question(self, asked: str) -> Question:
+        """The question of this id or text; any other text as a question without gold, with the id `own`."""
+        listed = (question for question in self.questions if asked in (question.id, question.question))
+        return next(listed, Question(OWN, asked))
 
 
 def fingerprint(passages: tuple[Passage, ...]) -> str:
