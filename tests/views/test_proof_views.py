@@ -141,7 +141,7 @@ def test_as_far_as_it_goes():
 def test_only_a_match_that_verifies_the_answer_is_green(mark):
     assert {style for *_, style in edges(proof_drawing(replace(WHOLE, mark=mark)))} == {UNPROVEN}
     assert {style for *_, style in edges(proof_drawing(WHOLE))} == {MATCHED}
-    assert MATCHED.colour != UNPROVEN.colour and "verifies no answer" in UNPROVEN.name
+    assert MATCHED.colour != UNPROVEN.colour and "not verified" in UNPROVEN.name
 
 
 def test_the_match_of_the_answer_is_drawn_and_not_a_better_one():

@@ -78,8 +78,11 @@ class Dataset(Record):
                 return passage
         raise DataError(f"{self.name!r} has no passage {passage_id!r}; its `passages` list the ids")
 
-    def question(self, asked: str) -> Question:
-        """The question of this id or text; any other text as a question without gold, with the id `own`."""
+    def question(self, asked: str | None = None) -> Question:
+        """The question of this id or text; any other text as a question without gold, with the id `own`. By default the
+        first, or one about the first passage where there are none."""
+        if asked is None:
+            return next(iter(self.questions), Question(OWN, f"What is {self.passages[0].title or 'the first text'}?"))
         listed = (question for question in self.questions if asked in (question.id, question.question))
         return next(listed, Question(OWN, asked))
 

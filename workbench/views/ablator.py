@@ -5,6 +5,7 @@ ablator.ask("Who built the bridge?", prompt="cot")    # what the controls do, as
 ablator.ask(compress="graph-walk", budget=2000)       # the same question with another setting
 ablator.compressed(budget=1000)                       # full and compressed context side by side
 ablator.prove()                                       # the query behind the answer, its bindings hop by hop
+ablator.tried()                                       # all settings tried on this question, with their outcome
 ablate(grid, data.questions)                          # a whole grid, or a run: see workbench.views.failures
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import ipywidgets as widgets
+import pandas as pd
 
 from workbench.data.folder import OWN
 from workbench.index import Index
@@ -37,6 +39,7 @@ from workbench.views.widget import Widget, offer, question_box, row, texts
 K = 20  # passages ranked, as in a run
 COMPRESSORS = ("graph-walk", "similarity")
 BUDGETS = (250, 500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000)  # cl100k tokens
+TRIED = ("retrieval", "prompt", "compressed by", "answer", "outcome", "tokens")
 TABS = ("context", "query", "trace", "tried so far")
 _LONG = 20_000  # characters of a text that is unfolded by hand
 
@@ -102,6 +105,11 @@ class Ablator(Widget):
         self._draw_proof()
         self._tabs.selected_index = 1
         return self.proof
+
+    def tried(self) -> pd.DataFrame:
+        """Every setting tried on the current question: retrieval, prompt, compressor, answer, its outcome where there
+        is gold, and the tokens that were read."""
+        return pd.DataFrame(map(_tried_row, self._attempts.of(self._question)), columns=TRIED)
 
     @property
     def answer(self) -> Answer:
@@ -241,8 +249,8 @@ class Ablator(Widget):
 
     def _tried_part(self) -> str:
         """Every setting tried on this question."""
-        headers = ["retrieval", "prompt", "compressed by", "answer", "", "tokens"]
-        return table(headers, map(_tried_row, self._attempts.of(self._question)))
+        rows = map(_tried_row, self._attempts.of(self._question))
+        return table(TRIED, ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in rows))
 
 
 def _tried_row(attempt: Attempt) -> tuple:
@@ -251,7 +259,7 @@ def _tried_row(attempt: Attempt) -> tuple:
     routed = f", routed as {reading.kind}" if reading.kind else ""
     prompt = f"{reading.prompt}{routed}{', again' * reading.retried}"
     cells = (clean(one, NAME) for one in (attempt.setting.method, prompt, reading.compressor, shown))
-    return *cells, Markup(_judged(attempt.verdict)), attempt.shown.tokens
+    return *cells, attempt.verdict, attempt.shown.tokens
 
 
 def _judged(verdict: str) -> str:

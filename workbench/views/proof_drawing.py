@@ -23,8 +23,8 @@ _APART, _NEAR = 3.4, 1.5  # rows from one part of the query to the next, with an
 NAMED = NodeStyle("named in the query", VERMILION, "square")
 BOUND = NodeStyle("bound to a variable", ORANGE)
 UNMATCHED = NodeStyle("not matched", GREY)
-MATCHED = THICK._replace(name="matched; verifies the answer")
-UNPROVEN = THICK._replace(name="matched; verifies no answer", colour=BLUE)
+MATCHED = THICK._replace(name="matched, verified")
+UNPROVEN = THICK._replace(name="matched, not verified", colour=BLUE)
 PARTIAL = DASHED._replace(name="matched before the break", width=4)
 OTHER = DOTTED._replace(name="other fact")
 
