@@ -211,9 +211,8 @@ class Ablator(Widget):
             shown = f"<span class='bad'>{esc(answer.failure, 400)}</span>"
         elif answer.abstained:
             shown = "<i>abstained</i>"
-        checked = (
-            f" &nbsp; <span class='q'>{esc(self.proof.mark, NAME)}</span>" if self.proof and self.proof.mark else ""
-        )
+        mark = self.proof.mark if self.proof else ""
+        checked = f" &nbsp; <span class='q'>query: {esc(mark, NAME)}</span>" if mark else ""
         gold = f" &nbsp; gold: {esc(' · '.join(self._gold), NAME)}" if self._gold else ""
         unread = unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
