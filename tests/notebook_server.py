@@ -106,7 +106,7 @@ class Server:
             shutil.rmtree(self.root / project, ignore_errors=True)
             path = self.project(project) / "lab" / name
             if index:
-                shutil.copytree(index.folder, self.root / project / "indexes" / index.folder.name)
+                shutil.copytree(index.folder, self.root / project / "indexes" / _expected(index))
             notebooks.working_copies(ROOT / "notebooks", path.parent)
             if parameters:
                 nbformat.write(_with(path, parameters), path)
@@ -241,6 +241,11 @@ async def _execute(connection: Path, node: NotebookNode) -> None:
             await client.async_execute_cell(cell, position)
     finally:
         kernel.stop_channels()
+
+
+def _expected(index: Index) -> str:
+    """The name of the folder in which a build looks for an index, by its data and where its facts come from."""
+    return "-".join(filter(None, (index.name, index.extraction)))
 
 
 def _with(notebook: Path, parameters: dict[str, Any]) -> NotebookNode:

@@ -1,8 +1,9 @@
 """The drawing of a query on its matched facts, among other facts about the same entities.
 
 Matched facts form a row from left to right, one row for each connected part of the query, with other facts about their
-ends above and below. Matched facts are thick and green; if the chain breaks, the facts matched before are blue and
-dashed; other facts are dotted."""
+ends above and below. Matched facts are thick: green where they verify the answer, blue where the query was matched but
+the answer is another one, uncertain or missing. If the chain breaks, the facts matched before are blue and dashed;
+other facts are dotted."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from workbench.records import Match, Pattern, Proof, Triple
+from workbench.sparql import supporting
 from workbench.views.base import NAME, clean, short, text
 from workbench.views.drawing import DASHED, DOTTED, LABEL, THICK, Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle
-from workbench.views.palette import GREY, ORANGE, VERMILION
+from workbench.views.palette import BLUE, GREY, ORANGE, VERMILION
 
 HEIGHT = 360  # pixels
 AROUND = 6  # other facts that are drawn at one end of a matched one
@@ -21,7 +23,8 @@ _APART, _NEAR = 3.4, 1.5  # rows from one part of the query to the next, with an
 NAMED = NodeStyle("named in the query", VERMILION, "square")
 BOUND = NodeStyle("bound to a variable", ORANGE)
 UNMATCHED = NodeStyle("not matched", GREY)
-MATCHED = THICK._replace(name="matched")
+MATCHED = THICK._replace(name="matched, verified")
+UNPROVEN = THICK._replace(name="matched, not verified", colour=BLUE)
 PARTIAL = DASHED._replace(name="matched before the break", width=4)
 OTHER = DOTTED._replace(name="other fact")
 
@@ -36,16 +39,17 @@ class _End(NamedTuple):
     y: float = 0.0
 
 
-def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), binding: int = 0) -> Drawing:
-    """The match of a binding, by its position (the best by default), or the partial match if none is complete;
-    `facts` are those among which it was found."""
+def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), binding: int | None = None) -> Drawing:
+    """The match of a binding, by its position (by default that of the answer, else the best), or the partial match if
+    none is complete; `facts` are those among which it was found."""
     complete = bool(proof.bindings)
-    matches = proof.bindings[binding].matches if complete else proof.partial
+    chosen = supporting(proof) if binding is None else binding
+    matches = proof.bindings[chosen].matches if complete else proof.partial
     ends = _in_rows(matches, _APART if facts else _NEAR)
     around, beside, left_out = _around(ends, list(_unmatched(matches, facts, {_key(end.name) for end in ends})))
     ends += beside
     at = {_key(end.name): position for position, end in enumerate(ends)}
-    style = MATCHED if complete else PARTIAL
+    style = PARTIAL if not complete else MATCHED if proof.mark == "verified" else UNPROVEN
     edges = {_pair(match.fact, at): _edge(match.fact, at, style, text(match)) for match in matches}
     for fact in around:
         edges.setdefault(_pair(fact, at), _edge(fact, at, OTHER, text(fact)))
@@ -54,7 +58,7 @@ def proof_drawing(proof: Proof, facts: Sequence[Triple] = (), binding: int = 0) 
         tuple(_node(position, end) for position, end in enumerate(ends)),
         tuple(edges.values()),
         (NAMED, BOUND, UNMATCHED),
-        (MATCHED, PARTIAL, OTHER),
+        (MATCHED, UNPROVEN, PARTIAL, OTHER),
         left_out=left_out,
         height=HEIGHT,
         inches=(8.8, 1.8 + 0.8 * (max((end.y for end in ends), default=0) - min((end.y for end in ends), default=0))),

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from workbench.data.folder import OWN
 from workbench.errors import DataError, SettingError
 from workbench.experiments import Run
 from workbench.index import Index
@@ -24,7 +25,6 @@ Result = TypeVar("Result")
 Source = Index | Run | str | Path | Trace | Evidence | Mapping[str, Trace | Evidence]
 Methods = Mapping[str, "str | Method"]  # the name in a list → a SPEC or a method
 LABEL = 300  # characters of a question in a list
-OWN = "own"  # the id of a question that is in no list
 
 
 class Retrieval(NamedTuple):
