@@ -80,8 +80,8 @@ def seen(
     failing: Question | None = None,
     failed: Tracer | None = None,
 ) -> str:
-    """What the search for the question `asked`, and for the `failing` one, came to, and whether DotRAG did better than
-    the first method of a run."""
+    """What the search for the question `asked`, and for the `failing` one, came to, and whether the last method of a
+    run, DotRAG, did better than its first."""
     looked = f"Seen: {_told(asked, tracer)}"
     if failing and failed:
         looked += f" {_told(failing, failed)}"
