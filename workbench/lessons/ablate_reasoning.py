@@ -12,6 +12,7 @@ from workbench.experiments.verdict import Verdict
 from workbench.index import Index
 from workbench.sparql import facts_of
 from workbench.spec import parse_spec
+from workbench.text import wrapped
 from workbench.views.ablator import Ablator
 
 
@@ -44,7 +45,8 @@ def verdict(
     wrong, read, cut = _lost(grid)
     verdict.state(**{"wrong answers": wrong, "that stood in what was read": read, "that were cut by compression": cut})
     for number, one in enumerate(shown, 1):
-        verdict.state(**{f"question {number}": one.answer.question, f"tried {number}": one.tried().to_dict("records")})
+        tried = [_outcome(row) for row in one.tried().to_dict("records")]
+        verdict.state(**{f"question {number}": one.answer.question, f"question {number} ends": tried})
     return verdict
 
 
@@ -55,18 +57,18 @@ def seen(grid: Grid, chain: Ablator, cut: Ablator) -> str:
     answered = means["accuracy"].dropna()
     looked = f"Seen: {_told(chain)} {_told(cut)}"
     if answered.empty:
-        return f"{looked}\nDid it help? These data have no gold answers, so nothing says which answers are right."
+        return wrapped(looked, "Did it help? There are no gold answers, so nothing says which answers are right.")
     first, best = answered.index[0], answered.idxmax()
     wrong, read, cut = _lost(grid)
     many = sum(1 for row in grid.runs[first[0]].rows if row["method"] == first[1])
     reader = grid.runs[first[0]].config["reading"]["engine"]
     caution = " Rules do not tell prompts apart as a model does: set `engine`." if reader == "rules" else ""
-    return (
-        f"{looked}\nDid it help? Over {many:,} questions answered by {reader}, the best of {len(answered)} "
-        f"configurations, {' / '.join(best)}, is right on {answered[best]:.0%}, and {' / '.join(first)} on "
-        f"{answered[first]:.0%}; of {wrong:,} wrong answers {read:,} stood in what was read, and {cut:,} were cut by "
-        f"compression.{caution}"
+    helped = (
+        f"Did it help? Over {many:,} questions answered by {reader}, the best of {len(answered)} configurations, "
+        f"{' / '.join(best)}, is right on {answered[best]:.0%}, and {' / '.join(first)} on {answered[first]:.0%}; of "
+        f"{wrong:,} wrong answers {read:,} stood in what was read, and {cut:,} were cut by compression.{caution}"
     )
+    return wrapped(looked, helped)
 
 
 # -- the parts of the verdict ------------------------------------------------------------------------------------------
@@ -118,13 +120,13 @@ def _unknown(one: Ablator, index: Index) -> int:
 def _told(one: Ablator) -> str:
     """What each setting made of a question."""
     tried = one.tried().drop_duplicates(["prompt", "compressed by"])
-    return f"{one.answer.question!r} " + "; ".join(map(_outcome, tried.to_dict("records"))) + "."
+    return f"{one.answer.question!r} ends " + "; ".join(map(_outcome, tried.to_dict("records"))) + "."
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
     compressed = f", compressed by {row['compressed by']}" if row["compressed by"] else ""
     outcome = f" ({row['outcome']})" if row["outcome"] else ""
-    return f"ends with {row['prompt']} over {row['tokens']:,} tokens{compressed} in {row['answer']}{outcome}"
+    return f"with {row['prompt']} over {row['tokens']:,} tokens{compressed} in {row['answer']}{outcome}"
 
 
 def _lost(grid: Grid) -> tuple[int, int, int]:

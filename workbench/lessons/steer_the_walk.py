@@ -17,6 +17,7 @@ from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.stages import Stage, StagedWalk, staged
 from workbench.reading import Reader
 from workbench.records import Question
+from workbench.text import wrapped
 from workbench.views.steering_widget import Steer
 
 NEUTRAL = "catrag[epsilon=0,beta=0,dynamic_weights=false]"  # CatRAG without anything that steers
@@ -80,10 +81,11 @@ def seen(walks: Sequence[StagedWalk], read: Sequence[pd.DataFrame], run: Run | N
     """What was seen of the questions shown (their walks and `answers`), and whether steering helped over a run."""
     looked = f"Seen: {' '.join(map(_told, walks, read))}"
     if run is None:
-        return f"{looked}\nDid it help? No question has gold, so nothing says which ranking is better."
+        return wrapped(looked, "Did it help? There are no questions with gold, which alone could say.")
     found = run.compare(run.methods[0]).to_dict("records")
     helped = "; ".join(map(_difference, found)) or "nothing was measured"
-    return f"{looked}\nDid it help? Over {len(run.questions):,} questions, {run.made_by(run.methods[-1])}: {helped}."
+    made_by = run.made_by(run.methods[-1])
+    return wrapped(looked, f"Did it help? Over {len(run.questions):,} questions, {made_by}: {helped}.")
 
 
 # -- the parts of the verdict ------------------------------------------------------------------------------------------

@@ -215,6 +215,13 @@ class Drafting(WorkedEngine):
             self.stale.append((found.stamp, now))
 
 
+def reasons(engine: object, question: str) -> str:
+    """Why configurations fail on a question whose worked replies let them fail on purpose, a line each; empty for other
+    engines and questions."""
+    asks = (ask for one in getattr(engine, "examples", ()) if one.question == question for ask in one.asks)
+    return "\n".join(f"{ask.method}, {ask.reader}: {ask.fails}" for ask in asks if ask.fails)
+
+
 def worked_engine(folder: str = "") -> WorkedEngine:
     """The replies in a folder, or in the folder `worked` of a data set by name or path; by default of `meridian`."""
     place = worked_folder(folder or "meridian")

@@ -30,7 +30,7 @@ from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
 from workbench.views.drawing import drawing_frame, drawing_legend
 from workbench.views.failures import Failures
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
-from workbench.views.proofs import mark_part, proof_part
+from workbench.views.proofs import proof_part
 from workbench.views.records import REPLY, reading_text, unread_reply
 from workbench.views.session import Live, question_label
 from workbench.views.trace import tree
@@ -158,7 +158,7 @@ class Ablator(Widget):
     def _lay_out(self) -> None:
         self._head, self._context, self._proof, self._legend, self._trace, self._tried = texts(6)
         self._picture = Canvas(self.theme, HEIGHT)
-        query = widgets.VBox([self._prove, self._proof, self._picture, self._legend])
+        query = widgets.VBox([self._prove, self._picture, self._legend, self._proof])
         self._tabs = widgets.Tab([self._context, query, self._trace, self._tried], titles=TABS)
         self._stack(
             self._asked,
@@ -211,15 +211,17 @@ class Ablator(Widget):
             shown = f"<span class='bad'>{esc(answer.failure, 400)}</span>"
         elif answer.abstained:
             shown = "<i>abstained</i>"
+        checked = (
+            f" &nbsp; <span class='q'>{esc(self.proof.mark, NAME)}</span>" if self.proof and self.proof.mark else ""
+        )
         gold = f" &nbsp; gold: {esc(' · '.join(self._gold), NAME)}" if self._gold else ""
         unread = unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
         by += f"by {label}, no language model" if (label := no_model(answer.engine)) else f"by {answer.engine}"
         return "".join(
             (
-                f"<p>{shown}{f' &nbsp; {_judged(verdict)}' if verdict else ''}{gold}</p>",
+                f"<p>{shown}{f' &nbsp; {_judged(verdict)}' if verdict else ''}{gold}{checked}</p>",
                 f"<p class='q'>the model replied: {esc(unread, REPLY)}</p>" if unread else "",
-                mark_part(self.proof) if self.proof else "",
                 f"<p class='q'>{esc(by, 600)}; {self._covered()}</p>",
             )
         )

@@ -16,8 +16,8 @@ from workbench.views.base import NAME, clean, short, text
 from workbench.views.drawing import DASHED, DOTTED, LABEL, THICK, Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle
 from workbench.views.palette import BLUE, GREY, ORANGE, VERMILION
 
-HEIGHT = 360  # pixels
-AROUND = 6  # other facts that are drawn at one end of a matched one
+HEIGHT = 280  # pixels
+AROUND = 2  # other facts that are drawn at one end of a matched one
 COLUMN, ROW = 120, 95  # pixels; the page makes columns up to twice as wide
 _APART, _NEAR = 3.4, 1.5  # rows from one part of the query to the next, with and without other facts between them
 NAMED = NodeStyle("named in the query", VERMILION, "square")
