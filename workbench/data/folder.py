@@ -80,9 +80,10 @@ class Dataset(Record):
 
     def question(self, asked: str | None = None) -> Question:
         """The question of this id or text; any other text as a question without gold, with the id `own`. By default the
-        first, or one about the first passage where there are none."""
+        first, or one about the first passage, or triple, where there are none."""
         if asked is None:
-            return next(iter(self.questions), Question(OWN, f"What is {self.passages[0].title or 'the first text'}?"))
+            first = self.passages[0].title if self.passages else self.triples[0].subject
+            return next(iter(self.questions), Question(OWN, f"What is {first or 'the first text'}?"))
         listed = (question for question in self.questions if asked in (question.id, question.question))
         return next(listed, Question(OWN, asked))
 

@@ -130,6 +130,11 @@ class WorkedEngine(ChatEngine):
         name = f"{KIND}:{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
         super().__init__(name, lambda request: Reply(request.text), concurrency=1)
 
+    def written(self, question: str, method: str) -> Ask | None:
+        """The first configuration with this method (a SPEC) that has replies to the question; None without any."""
+        asks = (ask for example in self.examples if example.question == question for ask in example.asks)
+        return next((ask for ask in asks if ask.method == method), None)
+
     def request(self, step: Step, value: Any) -> Answered:
         request = super().request(step, value)
         return Answered(**vars(request), text=self._text(step, value, request.messages))
