@@ -161,8 +161,8 @@ def notebook(server, request) -> Callable[..., Ran]:
 
     def notebook(number: str, live: bool = False) -> Ran:
         (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
-        index = request.getfixturevalue("meridian_profiles" if number in ("03", "05") else "meridian_index")
-        return server.run(path.name, index, live=live)
+        found = ["meridian_profiles" if number in ("03", "05") else "meridian_index", "meridian_curated"]
+        return server.run(path.name, *map(request.getfixturevalue, found), live=live)
 
     return notebook
 

@@ -32,6 +32,14 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
+def test_a_question_is_found_by_id_or_text_and_any_other_is_ones_own(folder):
+    data = load(folder)
+    assert data.question("q1") is data.questions[0] is data.question("Where?")
+    assert data.question("Who?") == Question("own", "Who?")
+    assert data.question() is data.questions[0]
+    assert replace(data, questions=()).question() == Question("own", "What is Orsby?")
+
+
 def test_a_good_folder_is_read_as_it_stands(folder):
     data = load(folder)
     assert data.name == folder.name and data.folder == folder
