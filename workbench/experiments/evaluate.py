@@ -96,10 +96,7 @@ def evaluate(
     2 more. They are one run, which can be stopped in any of them and grow from few to many; `run.scores` gives the mean
     of the repeats of each question. A method that asks no model, with a reader and a judge that do not, is asked once:
     its repeats cannot differ."""
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
-        raise SettingError(
-            f"repeats={repeats!r}; it should be a whole number from 1 on: how often each question is asked"
-        )
+    check_repeats(repeats)
     questions, methods = asked_for(questions, methods, limit, by="evaluate")
     if measures is None:
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
@@ -141,6 +138,13 @@ def _kept(folder: Path) -> int:
     """The number of repeats that a run has begun; they are measured, and put aside, with the first."""
     begun = [int(one.parent.name) for one in (folder / REPEATS).glob("*/run.json") if one.parent.name.isdigit()]
     return max(begun, default=0) + 1
+
+
+def check_repeats(repeats: int) -> None:
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
+        raise SettingError(
+            f"repeats={repeats!r}; it should be a whole number from 1 on: how often each question is asked"
+        )
 
 
 def asked_for(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,13 +12,21 @@ from workbench import measures as measures_
 from workbench import tokens
 from workbench.encoding.endpoint import EndpointEncoder
 from workbench.errors import SettingError
-from workbench.experiments.book import Standing
+from workbench.experiments.book import Cell, Standing
 from workbench.experiments.estimate.encoding import of_questions, unknown_of
 from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, stratified
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, sample_note
-from workbench.experiments.estimate.unasked import REHEARSED, Unasked, assumed, assumptions, rehearsing
-from workbench.experiments.evaluate import Measures, Plan, in_order
+from workbench.experiments.estimate.unasked import (
+    MOST_REHEARSED,
+    REHEARSED,
+    Unasked,
+    assumed,
+    assumptions,
+    rehearsing,
+)
+from workbench.experiments.evaluate import Measures, Plan, asked_for, check_repeats, in_order
 from workbench.experiments.fitting import fits
+from workbench.experiments.run import repeat_folder
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import collect
 from workbench.llm.step import Usage
@@ -29,11 +36,16 @@ from workbench.records import Question
 from workbench.steps import judge as judge_step
 
 
+FEWEST, MOST = 4, 16  # questions of a sample whose size is not given
+WITHIN = 1.5  # factor within which the tokens of every method should be known by then
+TOKENS = ("prompt_tokens", "completion_tokens")
+
+
 def estimate_run(
     questions: Iterable[Question],
     methods: Mapping[str, Method] | Sequence[Method],
     reader: Reader | None = None,
-    sample: int = 4,
+    sample: int | None = None,
     judge: Engine | str | None = None,
     *,
     out: str | Path | None = None,
@@ -43,45 +55,55 @@ def estimate_run(
     trace: str = "full",
     workers: int | None = None,
     limit: int | None = None,
+    repeats: int = 1,
     seed: int = 0,
 ) -> Estimate:
     """The estimated cost of `evaluate` with the same arguments.
 
-    Every method actually runs over `sample` questions, spread over hops, types and lengths, `workers` at a time.
+    Every method actually runs over `sample` questions, spread over hops, types and lengths, `workers` at a time. By
+    default there are `FEWEST`, then twice as many, until the prompt and completion tokens of every method are known
+    within a factor of `WITHIN` (the 95 % interval), or `MOST` were asked. Of `repeats`, the sample asks the first one
+    that is missing, and the others are expected to be like it.
+
     Methods, reader and judge with an `Unasked` engine are estimated without a model, from the prompts for `sample`
-    (with 0: `REHEARSED`) questions; the estimate states what is measured and what is assumed. Existing rows in the
-    folder `out` do not count. Like `evaluate`, it raises :class:`SettingError` for a folder with another run."""
-    questions = list(islice(questions, limit))
-    methods = dict(methods) if isinstance(methods, Mapping) else {method.label: method for method in methods}
-    if not questions or not methods:
-        raise SettingError("estimate_run needs at least one question and one method")
+    questions (`REHEARSED` by default, or with 0, then more in the same way); the estimate states what is measured and
+    what is assumed. Existing rows in the folder `out` do not count. Like `evaluate`, it raises :class:`SettingError`
+    for a folder with another run."""
+    questions, methods = asked_for(questions, methods, limit, by="estimate_run")
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
     unasked = [engine for engine in plan.engines if isinstance(engine, Unasked)]
-    check_sample(sample=sample, least=0 if unasked else 1)
+    if sample is not None:
+        check_sample(sample=sample, least=0 if unasked else 1)
+    check_repeats(repeats)
     if unasked and (asked := [engine.name for engine in plan.engines if not isinstance(engine, Unasked | RulesEngine)]):
         raise SettingError(f"{asked[0]} can be asked and {unasked[0].name} cannot; estimate with one kind of both")
-    sample, shortened = sample or REHEARSED, fits(plan.methods, plan.reader, plan.judge)
-    workers = workers or plan.workers
-    jobs = [(question, name) for question in questions for name in methods]
-    if out is not None:
-        jobs = Standing.of(Path(out), plan.config(questions), plan.parts, questions).missing(questions, methods)
-    left = Counter(name for _, name in jobs)
-    waiting = list({id(question): question for question, _ in jobs}.values())
-    each = Counter(question.id for question, _ in jobs)
-    whole = [question for question in waiting if each[question.id] == len(methods)]  # a stopped run may have begun one
-    pool = waiting if sample >= len(waiting) else whole or waiting
-    chosen = stratified(pool, sample, lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
-    ids = {question.id for question in chosen}
-    sampled = [(question, name) for question, name in jobs if question.id in ids]
+    shortened, workers = fits(plan.methods, plan.reader, plan.judge), workers or plan.workers
+    plans = [plan.repeated(number) for number in range(repeats)]
+    missing = [
+        (question, name, part.repeat) for part in plans for question, name in _missing(part, questions, out, repeats)
+    ]
+    left = Counter(name for _, name, _ in missing)
+    jobs: dict[Cell, Job] = {}  # the first repeat of each that is missing
+    for job in missing:
+        jobs.setdefault((job[0].id, job[1]), job)
     _warm(methods.values(), plan)
     before = {encoder: encoder.meter.total for encoder in _behind_endpoints(methods.values())}
+    few, most = (REHEARSED, MOST_REHEARSED) if unasked else (FEWEST, MOST)
+    asked: dict[Cell, _Measured] = {}
+    chosen: list[Question] = []
     with rehearsing(unasked):
-        asked = dict(zip(sampled, in_order(lambda job: _measure(plan, *job), sampled, workers, plan.close)))
+        for more in _batches(list(jobs.values()), methods, *((sample, sample) if sample else (few, most)), seed):
+            ids = {question.id for question in more}
+            now = {cell: job for cell, job in jobs.items() if cell[0] in ids}
+            asked |= zip(now, in_order(lambda job: _measure(plans[job[2]], *job[:2]), list(now.values()), workers, plan.close))
+            chosen += more
+            if all(_known(_of(asked, name), left[name], seed) for name in left):
+                break
+    waiting = {question.id for question, _, _ in jobs.values()}
     limits = {step: limit for engine in unasked for step, limit in engine.limits.items()}
     costs, failed = [], sum(measured.failed for measured in asked.values())
     for name in left:
-        mine = [measured for (_, method), measured in asked.items() if method == name]
-        costs += _costs_of(name, mine, left[name], plan, workers, seed, limits)
+        costs += _costs_of(name, _of(asked, name), left[name], plan, workers, seed, limits)
     for encoder, was in before.items() if chosen else ():
         costs.append(of_questions(encoder, _since(was, encoder.meter.total), len(chosen), len(waiting)))
     measured = assumptions(unasked, len(chosen), len(waiting), seed) if unasked else []
@@ -89,10 +111,14 @@ def estimate_run(
         measured = [sample_note(len(chosen), len(waiting), "questions", "hops, types and lengths", seed)]
     measured += [f"{workers} questions are asked side by side, as in the sample"] if workers > 1 else []
     measured += [f"{failed} of {len(asked)} sampled questions failed"] if failed else []
-    standing = len(questions) * len(methods) - len(jobs)
+    if repeats > 1:
+        measured.append(f"each of {repeats} repeats is expected to ask as much as the sampled one")
+        fixed = [name for name in methods if name not in plan.varying]
+        measured += [f"{', '.join(fixed)} asks no model, so its first repeat stands for all"] if fixed else []
+    standing = sum(len(questions) * len(part.methods) for part in plans) - len(missing)
     what = f"a run of {len(questions):,} questions and {len(methods)} methods" + (
-        f", of which {standing:,} rows are done" if standing else ""
-    )
+        f", each asked {repeats} times" if repeats > 1 else ""
+    ) + (f", of which {standing:,} rows are done" if standing else "")  # fmt: skip
     usages = (
         []
         if unasked
@@ -102,7 +128,7 @@ def estimate_run(
     unknown = ["not in it: loading the models", *["not known: how long an answer takes"] * bool(unasked)]
     unknown += [note for encoder in before for note in unknown_of(encoder)]
     for name in left:
-        seen = {step for (_, method), one in asked.items() if method == name for step in one.steps}
+        seen = {step for one in _of(asked, name) for step in one.steps}
         steps = {*methods[name].steps, *(plan.reader.steps if plan.reader else ())}
         steps |= {judge_step.STEP.name} if plan.judge else set()
         unknown += [
@@ -110,6 +136,56 @@ def estimate_run(
             for step in sorted(steps - seen)
         ]
     return estimate_of(what, plan.engines, costs, measured, unknown, usages)
+
+
+Job = tuple[Question, str, int]  # with the method, and the number of the repeat
+
+
+def _missing(
+    plan: Plan, questions: Sequence[Question], out: str | Path | None, repeats: int
+) -> Iterable[tuple[Question, str]]:
+    """What a repeat of the run has no row for."""
+    if out is None:
+        return [(question, name) for question in questions for name in plan.methods]
+    if not plan.methods:
+        return []
+    config = plan.config(questions) if plan.repeat else plan.config(questions, repeats)
+    return Standing.of(repeat_folder(Path(out), plan.repeat), config, plan.parts, questions).missing(
+        questions, plan.methods
+    )
+
+
+def _batches(
+    jobs: Iterable[Job], methods: Mapping[str, Method], few: int, most: int, seed: int
+) -> Iterator[list[Question]]:
+    """Questions to ask: `few`, then each time as many again as there were, up to `most`; every batch is spread. Those
+    with a row of some method come last: a stopped run has begun one."""
+    each = Counter(question.id for question, _, _ in jobs)
+    waiting = {question.id: question for question, _, _ in jobs}
+    while waiting and most > 0:
+        whole = [question for name, question in waiting.items() if each[name] == len(methods)]
+        pool = list(waiting.values()) if few >= len(waiting) or not whole else whole
+        chosen = stratified(pool, min(few, most), lambda q: (q.hops or 0, q.type or "", len(q.question), q.id), seed)
+        yield chosen
+        few, most = len(each) - len(waiting) + len(chosen), most - len(chosen)
+        for question in chosen:
+            del waiting[question.id]
+
+
+def _of(asked: Mapping[Cell, _Measured], name: str) -> list[_Measured]:
+    return [measured for (_, method), measured in asked.items() if method == name]
+
+
+def _known(mine: Sequence[_Measured], left: int, seed: int) -> bool:
+    """Whether the tokens of a method, in all its rows that are left, are known within a factor of `WITHIN`."""
+    for what in TOKENS:
+        values = [
+            sum(getattr(used, what) for step, used in one.steps.items() if not one.by_rules[step]) for one in mine
+        ]
+        value, low, high = extrapolated(values, [1] * len(mine), left - len(mine), seed)
+        if value and (not low or high is None or max(value / low, high / value) > WITHIN):
+            return False
+    return True
 
 
 class _Measured(NamedTuple):

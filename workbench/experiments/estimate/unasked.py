@@ -18,7 +18,7 @@ from workbench.llm.engine import EngineBase, by_rule, nominal, note
 from workbench.llm.step import Result, Step, Usage
 from workbench.trace import Trace
 
-REHEARSED = 8  # questions, unless another sample is asked for
+REHEARSED, MOST_REHEARSED = 8, 32  # questions, unless another sample is asked for: they cost no money
 SHORTER = 0.5  # of the rules' answer: the low end of what is assumed
 
 
