@@ -69,9 +69,7 @@ def _thought(name: str) -> Callable[[Any], str]:
 
 def _profile(output: entity_relations.Output) -> str:
     rows = [("entity", one.name, one.type, one.description) for one in output.entities]
-    rows += [
-        ("relation", one.source, one.target, ", ".join(one.keywords), one.description) for one in output.relations
-    ]
+    rows += [("relation", one.source, one.target, ", ".join(one.keywords), one.description) for one in output.relations]
     return _lines(rows, entity_relations.FIELD, entity_relations.END)
 
 

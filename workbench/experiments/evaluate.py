@@ -304,7 +304,8 @@ class Plan:
         own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
         methods = {name: identity.of_method(method, asking) for name, method in own.items()}
         measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
-        return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
+        room = getattr(self.reader, "room", lambda question: None)
+        return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured, room)
 
     def close(self) -> None:
         """Cancel the pending requests of all engines, and of encoders behind an endpoint."""
@@ -368,6 +369,7 @@ class Plan:
             "context_tokens": retrieved.tokens if retrieved else None,
             "read": len(shown.passages) if shown else None,
             "read_tokens": shown.tokens if shown else None,
+            **({"cut_to": shown.cut_to} if shown and shown.cut_to is not None else {}),
             "answer": answer.text if answer else None,
             **({"short": answer.short} if getattr(answer, "short", None) is not None else {}),
             "abstained": answer.abstained if answer else None,

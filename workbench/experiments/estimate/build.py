@@ -66,8 +66,11 @@ def estimate_build(
     known = _known(data, left, records)
     vectors, timed = encoding(data, encoder, index, known, sampled)
     forecasts = _forecasts(kinds, data, sampled.facts(known))
-    if forecasts and sample and not isinstance(engine, Unasked | RulesEngine) and not isinstance(
-        encoder, EndpointEncoder
+    if (
+        forecasts
+        and sample
+        and not isinstance(engine, Unasked | RulesEngine)
+        and not isinstance(encoder, EndpointEncoder)
     ):
         asked = rehearse(
             forecasts, data, {record.passage_id: record for record in records}, sampled.facts(known), encoder, engine,

@@ -66,6 +66,18 @@ def proportion(values: Sequence[float], sizes: Sequence[float], seed: int) -> Ra
     return Range(ratio, max(0.0, ratio - wider * (ratio - float(low))), ratio + wider * (float(high) - ratio))
 
 
+def share_of(n: int, of: int) -> Range:
+    """The share of what is so in `n` of `of`, with Wilson's 95 % interval, which says something of none and of all.
+
+    >>> share_of(0, 4).value, round(share_of(0, 4).high, 2), round(share_of(2, 4).low, 2)
+    (0.0, 0.49, 0.15)
+    """
+    z, share = float(stdtrit(np.inf, 0.975)), n / of
+    middle, half = share + z * z / (2 * of), z * (share * (1 - share) / of + z * z / (4 * of * of)) ** 0.5
+    low, high = ((middle + sign * half) / (1 + z * z / of) for sign in (-1, 1))
+    return Range(share, max(0.0, low) if n else 0.0, min(1.0, high) if n < of else 1.0)
+
+
 def latency_of(usages: Sequence[Usage], seed: int) -> Range | None:
     """Seconds per actual call, without those answered from a recording."""
     live = [(usage.seconds, usage.calls - usage.recorded) for usage in usages if usage.calls > usage.recorded]

@@ -75,7 +75,9 @@ class _Rehearsing(EngineBase):
                 results[at] = result if result.value is not None else results[at]
         return results
 
-    def _asked(self, step: Step, inputs: Sequence[Any], rows: list[int], known: _Inputs) -> Iterable[tuple[int, Result]]:
+    def _asked(
+        self, step: Step, inputs: Sequence[Any], rows: list[int], known: _Inputs
+    ) -> Iterable[tuple[int, Result]]:
         asked, first = worded(step, self.prompts), len(known.sizes)
         known.prompts += [prompt_tokens(asked, inputs[at]) for at in rows]
         known.sizes += [tokens.count(asked.prompt(inputs[at])[-1]["content"]) for at in rows]
@@ -109,7 +111,9 @@ def rehearse(
 ) -> Rehearsal:
     """What the layers `kinds` of all of `data` will take. `records`: passage → its extraction, where there is one;
     `facts`: how many the whole graph is expected to have."""
-    chosen = {passage.id for passage in stratified(data.passages, SLICE, lambda p: (tokens.count(p.content), p.id), seed)}
+    chosen = {
+        passage.id for passage in stratified(data.passages, SLICE, lambda p: (tokens.count(p.content), p.id), seed)
+    }
     passages = tuple(passage for passage in data.passages if passage.id in chosen)
     known = tuple(records[passage.id] for passage in passages if passage.id in records)
     small = replace(data, passages=passages, questions=(), extractions=known, graph=None)

@@ -8,17 +8,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from workbench import measures as measures_
 from workbench import tokens
 from workbench.encoding.endpoint import EndpointEncoder
 from workbench.errors import SettingError
 from workbench.experiments.book import Cell, Standing
 from workbench.experiments.estimate.encoding import of_questions, unknown_of
-from workbench.experiments.estimate.ranges import Range, check_sample, extrapolated, latency_of, priced, stratified
+from workbench.experiments.estimate.loops import DECIDING
+from workbench.experiments.estimate.ranges import (
+    Range,
+    check_sample,
+    exactly,
+    extrapolated,
+    latency_of,
+    priced,
+    share_of,
+    stratified,
+)
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of, sample_note
 from workbench.experiments.estimate.unasked import (
     MOST_REHEARSED,
     REHEARSED,
+    SHORTER,
     Unasked,
     assumed,
     assumptions,
@@ -27,6 +40,7 @@ from workbench.experiments.estimate.unasked import (
 from workbench.experiments.evaluate import Measures, Plan, asked_for, check_repeats, in_order
 from workbench.experiments.fitting import fits
 from workbench.experiments.run import repeat_folder
+from workbench.index.forecast import prompt_tokens
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.meter import collect
 from workbench.llm.step import Usage
@@ -35,10 +49,11 @@ from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.steps import judge as judge_step
 
-
 FEWEST, MOST = 4, 16  # questions of a sample whose size is not given
 WITHIN = 1.5  # factor within which the tokens of every method should be known by then
 TOKENS = ("prompt_tokens", "completion_tokens")
+JUDGE = judge_step.STEP.name
+TYPICAL = tokens.count(judge_step.STEP.prompt(judge_step.Input("", (), ""))[2]["content"])  # of its example's reply
 
 
 def estimate_run(
@@ -95,15 +110,18 @@ def estimate_run(
         for more in _batches(list(jobs.values()), methods, *((sample, sample) if sample else (few, most)), seed):
             ids = {question.id for question in more}
             now = {cell: job for cell, job in jobs.items() if cell[0] in ids}
-            asked |= zip(now, in_order(lambda job: _measure(plans[job[2]], *job[:2]), list(now.values()), workers, plan.close))
+            asked |= zip(
+                now, in_order(lambda job: _measure(plans[job[2]], *job[:2]), list(now.values()), workers, plan.close)
+            )
             chosen += more
             if all(_known(_of(asked, name), left[name], seed) for name in left):
                 break
+    swings = _swings(plans, jobs, asked, unasked, workers) if unasked else {}
     waiting = {question.id for question, _, _ in jobs.values()}
     limits = {step: limit for engine in unasked for step, limit in engine.limits.items()}
     costs, failed = [], sum(measured.failed for measured in asked.values())
     for name in left:
-        costs += _costs_of(name, _of(asked, name), left[name], plan, workers, seed, limits)
+        costs += _costs_of(name, _of(asked, name), left[name], plan, workers, seed, limits, swings.get(name, {}))
     for encoder, was in before.items() if chosen else ():
         costs.append(of_questions(encoder, _since(was, encoder.meter.total), len(chosen), len(waiting)))
     measured = assumptions(unasked, len(chosen), len(waiting), seed) if unasked else []
@@ -130,7 +148,6 @@ def estimate_run(
     for name in left:
         seen = {step for one in _of(asked, name) for step in one.steps}
         steps = {*methods[name].steps, *(plan.reader.steps if plan.reader else ())}
-        steps |= {judge_step.STEP.name} if plan.judge else set()
         unknown += [
             f"not known: how often {step} is asked for {name}, which the sample did not show"
             for step in sorted(steps - seen)
@@ -172,6 +189,34 @@ def _batches(
             del waiting[question.id]
 
 
+def _swings(
+    plans: Sequence[Plan], jobs: Mapping[Cell, Job], asked: Mapping[Cell, _Measured], unasked: Sequence[Unasked],
+    workers: int,
+) -> dict[str, dict[tuple[str, str], tuple[float, float]]]:  # fmt: skip
+    """Method → (Step, quantity) → the share of what the rules took that a model would take which ends every loop at
+    once, and one which never does, over the first questions of the sample; of methods with such a loop."""
+    ids = list(dict.fromkeys(question for question, _ in asked))[:FEWEST]
+    now = [cell for cell in asked if cell[0] in ids and DECIDING.keys() & set(plans[0].methods[cell[1]].steps)]
+    found: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for end in ("soonest", "latest"):
+        with rehearsing(unasked, end):
+            ended = dict(
+                zip(now, in_order(lambda c: _measure(plans[jobs[c][2]], *jobs[c][:2]), now, workers, plans[0].close))
+            )
+        for name in {name for _, name in now}:
+            pairs = [(asked[cell], ended[cell]) for cell in now if cell[1] == name]
+            for step in {step for one, _ in pairs for step in one.steps}:
+                for what in ("calls", *TOKENS):
+                    was, would = (
+                        sum(getattr(pair[side].steps.get(step, Usage()), what) for pair in pairs) for side in (0, 1)
+                    )
+                    found.setdefault(name, {}).setdefault((step, what), []).append(would / was if was else 1.0)
+    return {
+        name: {of: (min(1.0, *both), max(1.0, *both)) for of, both in of_name.items()}
+        for name, of_name in found.items()
+    }
+
+
 def _of(asked: Mapping[Cell, _Measured], name: str) -> list[_Measured]:
     return [measured for (_, method), measured in asked.items() if method == name]
 
@@ -189,12 +234,14 @@ def _known(mine: Sequence[_Measured], left: int, seed: int) -> bool:
 
 
 class _Measured(NamedTuple):
-    """One question and method: usage per Step, the Steps that the rules ran, total seconds, and whether it failed."""
+    """One question and method: usage per Step, the Steps that the rules ran, total seconds, whether it failed, and the
+    tokens of a prompt for the judge with a gold answer."""
 
     steps: dict[str, Usage]
     by_rules: dict[str, bool]
     seconds: float
     failed: bool
+    judged: int
 
 
 def _measure(plan: Plan, question: Question, name: str) -> _Measured:
@@ -202,21 +249,24 @@ def _measure(plan: Plan, question: Question, name: str) -> _Measured:
     with collect() as usage:
         outcome = plan.ask(question, name)
     seconds = time.perf_counter() - started
+    gold = judge_step.Input(question.question, question.answers, next(iter(question.answers), ""))
+    judged = prompt_tokens(judge_step.STEP, gold) if plan.judge else 0
     by_rules = {step: _engine_of(step, plan, name) == "rules" for step in usage.steps}
-    return _Measured(dict(usage.steps), by_rules, seconds, outcome.row["failure"] is not None)
+    return _Measured(dict(usage.steps), by_rules, seconds, outcome.row["failure"] is not None, judged)
 
 
 def _engine_of(step: str, plan: Plan, method: str) -> str:
     if step in plan.methods[method].steps or plan.reader is None:
         return plan.methods[method].engine.name
-    return plan.judge.name if plan.judge and step == judge_step.STEP.name else plan.reader.engine.name
+    return plan.judge.name if plan.judge and step == JUDGE else plan.reader.engine.name
 
 
 def _costs_of(
-    name: str, mine: list[_Measured], left: int, plan: Plan, workers: int, seed: int, limits: Mapping[str, int]
-) -> list[Cost]:
+    name: str, mine: list[_Measured], left: int, plan: Plan, workers: int, seed: int, limits: Mapping[str, int],
+    swing: Mapping[tuple[str, str], tuple[float, float]],
+) -> list[Cost]:  # fmt: skip
     """A row per Step, and one for all other work: the method's own, the reader's, the measures'. `limits`: Step →
-    maximum tokens of an answer, if its length is assumed."""
+    maximum tokens of an answer, if its length is assumed; `swing`: what the ends of loops may make of a number."""
     costs, ones = [], [1] * len(mine)
 
     def whole(values: list[float]) -> Range:
@@ -227,22 +277,57 @@ def _costs_of(
         usages = [measured.steps.get(step, Usage()) for measured in mine]
         own = [seconds - usage.seconds for seconds, usage in zip(own, usages)]
         engine = _engine_of(step, plan, name)
+        if step == JUDGE and plan.judge and engine != "rules":
+            continue
         if engine == "rules":
             seconds = whole([usage.seconds for usage in usages])
             costs.append(Cost(name, step, seconds=seconds.times(1 / workers)))
             continue
-        calls = whole([usage.calls for usage in usages])
+        counts = {
+            what: _swung(whole([getattr(usage, what) for usage in usages]), swing.get((step, what)))
+            for what in ("calls", *TOKENS)
+        }
+        calls = counts["calls"]
         counted = any(usage.prompt_tokens for usage in usages)
-        prompt, completion = (
-            whole([getattr(usage, what) for usage in usages]) if counted else None
-            for what in ("prompt_tokens", "completion_tokens")
-        )
+        prompt, completion = (counts[what] if counted else None for what in TOKENS)
         if completion is not None and step in limits:
             completion = assumed(completion, calls, limits[step])
         latency = latency_of(usages, seed)
         seconds = latency and latency.times(calls).times(1 / workers)
         costs.append(Cost(name, step, calls, prompt, completion, priced(engine, prompt, completion), seconds))
+    if plan.judge and plan.judge.name != "rules" and mine:
+        costs += _judged(name, mine, left, plan.judge, workers, seed)
     return [*costs, Cost(name, "all else", seconds=whole([max(0.0, one) for one in own]).times(1 / workers))]
+
+
+def _judged(name: str, mine: list[_Measured], left: int, judge: Engine, workers: int, seed: int) -> list[Cost]:
+    """The row of the judge, who is asked about the answers that a heuristic leaves open: maybe none of a sample, and
+    some of the run. One that is not asked would read a model's answers instead of the rules', which often abstain: it
+    may be asked about any number of them. Without a request in the sample, its prompts are counted with a gold answer
+    in place of the prediction, and its replies are assumed to be as long as that of the prompt's example."""
+    usages = [measured.steps.get(JUDGE, Usage()) for measured in mine]
+    known, unasked = sum(usages, Usage()), isinstance(judge, Unasked)
+    if not (known.calls or unasked or left > len(mine)):
+        return []
+    open_ = share_of(sum(usage.calls > 0 for usage in usages), len(usages)).times(left - len(mine))
+    calls = exactly(known.calls) + open_
+    calls = Range(calls.value, 0, left) if unasked else calls
+    if known.calls and not known.prompt_tokens:
+        return [Cost(name, JUDGE, calls, None, None, None, None)]
+    measured = known.calls and not unasked
+    prompt = calls.times(known.prompt_tokens / known.calls if known.calls else float(np.mean([m.judged for m in mine])))
+    each = known.completion_tokens / known.calls if known.calls else TYPICAL
+    completion = calls.times(exactly(each) if measured else Range(each, each * SHORTER, judge_step.STEP.max_tokens))
+    latency = latency_of(usages, seed)
+    seconds = latency and latency.times(calls).times(1 / workers)
+    return [Cost(name, JUDGE, calls, prompt, completion, priced(judge.name, prompt, completion), seconds)]
+
+
+def _swung(of: Range, swing: tuple[float, float] | None) -> Range:
+    """The range, as much wider at either end."""
+    if swing is None:
+        return of
+    return Range(of.value, *(end and end * share for end, share in zip(of[1:], swing)))
 
 
 def _behind_endpoints(methods: Iterable[Method]) -> list[EndpointEncoder]:
