@@ -33,7 +33,7 @@ from workbench.registry import KINDS
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
 # The indexes that notebooks find built, where it is not the plain one.
-INDEXES = {"03": "meridian_profiles", "05": "meridian_curated", "06": "meridian_curated"}
+INDEXES = dict.fromkeys(("03", "04", "05", "06"), "meridian_curated")
 # Groups of tests that take minutes; all others follow in the order of their folders.
 FIRST = (
     *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 07"),
@@ -174,6 +174,7 @@ def notebook_on_films(server, tmp_path_factory) -> Callable[..., Ran]:
     """Notebook 03 on a graph of triples; it is asked for the films of a director."""
     parameters = {
         "data": str(film_folder(tmp_path_factory.mktemp("data") / "films")),
+        "engine": "rules",
         "question": "what movies did [Ilse Varn] direct?",
         "beside": ["lightrag"],
     }
