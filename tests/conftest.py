@@ -32,8 +32,6 @@ from workbench.registry import KINDS
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 NOTEBOOK = re.compile(r"test_notebook_(\d\d)|test_notebooks\.py::.*\[(\d\d)\]$|test_opened_copies")
-# The indexes that notebooks find built, where it is not the plain one.
-INDEXES = dict.fromkeys(("03", "04", "05", "06"), "meridian_curated")
 # Groups of tests that take minutes; all others follow in the order of their folders.
 FIRST = (
     *("notebook 05", "test_index_resume", "test_contract", "notebook 04", "notebook 06", "notebook 02", "notebook 07"),
@@ -163,8 +161,7 @@ def notebook(server, request) -> Callable[..., Ran]:
 
     def notebook(number: str, live: bool = False) -> Ran:
         (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
-        index = request.getfixturevalue(INDEXES.get(number, "meridian_index"))
-        return server.run(path.name, index, live=live)
+        return server.run(path.name, *map(request.getfixturevalue, ("meridian_index", "meridian_curated")), live=live)
 
     return notebook
 

@@ -83,7 +83,8 @@ def test_each_check_can_fail(looked):
         "ask": replace(looked["ask"], answer="1939"),
     }  # fmt: skip
     assert failing(other) == [
-        "the edited thought was searched for", "what was found before it is untouched", "the failure ends as was written"
+        "the edited thought was searched for", "what was found before it is untouched",
+        "the failure ends as was written",
     ]  # fmt: skip
     shown = looked["widget"].left
     fallen = replace(shown.rounds[-1], pool=tuple((name, score - 1) for name, score in shown.rounds[-2].pool),

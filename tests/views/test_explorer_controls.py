@@ -131,7 +131,7 @@ def test_large_pictures_are_webgl_and_small_ones_a_frame_again(star):
     small = explorer._picture.children
     assert small == (explorer._picture.frame,)
     explorer.look(limit=500)
-    (large,) = explorer._picture.children
+    large, _ = explorer._picture.children
     assert isinstance(large, WebGL) and len(large.graph) == len(explorer.subgraph) == 252
     large.selected_node = str(star.facts.phrase_row["spoke7 tip7"])
     assert explorer.details.name == "spoke7 tip7"

@@ -18,6 +18,7 @@ import ipywidgets as widgets
 import pandas as pd
 
 from workbench.data.folder import OWN
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm import engine as engine_named
 from workbench.llm.engine import Engine, no_model
@@ -25,9 +26,8 @@ from workbench.methods import Method
 from workbench.records import Answer, Compressed, Proof, Question, Reading
 from workbench.views.ablation import Attempt, Attempts, Setting, methods_over, prompts
 from workbench.views.base import NAME, Markup, clean, details, esc, page, short, table, text
-from workbench.views.canvas import Canvas
 from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
-from workbench.views.drawing import drawing_frame, drawing_legend
+from workbench.views.drawing import drawing_frame
 from workbench.views.failures import Failures
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import proof_part
@@ -117,7 +117,7 @@ class Ablator(Widget):
 
     def static_html(self) -> str:
         proof = proof_part(self.proof) if self.proof else ""
-        picture = drawing_frame(self.drawing, theme=self.theme) + drawing_legend(self.drawing) if self.drawing else ""
+        picture = drawing_frame(self.drawing, theme=self.theme) if self.drawing else ""
         return page(STYLE, self._heading(), self._context_part(), proof) + picture
 
     def __repr__(self) -> str:
@@ -156,9 +156,9 @@ class Ablator(Widget):
         }
 
     def _lay_out(self) -> None:
-        self._head, self._context, self._proof, self._legend, self._trace, self._tried = texts(6)
-        self._picture = Canvas(self.theme, HEIGHT)
-        query = widgets.VBox([self._prove, self._picture, self._legend, self._proof])
+        self._head, self._context, self._proof, self._drawn, self._trace, self._tried = texts(6)
+        self._picture = self._picture_of(HEIGHT)
+        query = widgets.VBox([self._prove, self._picture, self._drawn, self._proof])
         self._tabs = widgets.Tab([self._context, query, self._trace, self._tried], titles=TABS)
         self._stack(
             self._asked,
@@ -191,11 +191,12 @@ class Ablator(Widget):
 
     def _draw_proof(self) -> None:
         """The bindings as a table and as a picture, or a button to execute the query."""
-        self.drawing = proof_drawing(self.proof or Proof(), self._attempts.facts(self.attempt) if self.proof else ())
+        facts = self._attempts.facts(self.attempt) if self.proof else ()
+        self.drawing = proof_drawing(self.proof or Proof(), facts, types=types_of(self._session.index))
         self._proof.value = page(proof_part(self.proof)) if self.proof else ""
         self._prove.layout.display = "none" if self.proof or self.setting.check else None
         self._picture.draw(self.drawing)
-        self._legend.value = self._note(text(self.drawing)) + drawing_legend(self.drawing) if self.drawing else ""
+        self._drawn.value = self._note(text(self.drawing)) if self.drawing else ""
 
     # -- display ------------------------------------------------------------------------------------------------------
 
@@ -211,9 +212,8 @@ class Ablator(Widget):
             shown = f"<span class='bad'>{esc(answer.failure, 400)}</span>"
         elif answer.abstained:
             shown = "<i>abstained</i>"
-        checked = (
-            f" &nbsp; <span class='q'>{esc(self.proof.mark, NAME)}</span>" if self.proof and self.proof.mark else ""
-        )
+        mark = self.proof.mark if self.proof else ""
+        checked = f" &nbsp; <span class='q'>query: {esc(mark, NAME)}</span>" if mark else ""
         gold = f" &nbsp; gold: {esc(' · '.join(self._gold), NAME)}" if self._gold else ""
         unread = unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""

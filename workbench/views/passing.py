@@ -6,12 +6,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from workbench.graph.types import Types
 from workbench.index.relations import INVERSE
 from workbench.methods.gfm_rag.passing import Passing
 from workbench.records import Path, Scored
 from workbench.text import counted
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
-from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle
+from workbench.views.drawing import (
+    Drawing,
+    DrawnEdge,
+    DrawnNode,
+    EdgeStyle,
+    NodeStyle,
+    in_type,
+    type_styles,
+    types_shown,
+)
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
@@ -110,9 +120,9 @@ def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> st
     return f"<p><b>paths to {esc(entity, 80)}</b></p>" + table(["mean gradient", "path", "stated in"], rows)
 
 
-def passing_drawing(shown: Passing, stage: int) -> Drawing:
+def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> Drawing:
     """The picture of a stage; columns and places are the same in all of them. A click reports the position of an entity
-    in `places(shown)`, or a number behind them for a document."""
+    in `places(shown)`, or a number behind them for a document. `types` are those of the index."""
     named, columns = places(shown), _columns(shown)
     at = {name: number for number, name in enumerate(named)}
     last = stage >= len(shown.layers)
@@ -120,18 +130,21 @@ def passing_drawing(shown: Passing, stage: int) -> Drawing:
     norms = dict(now.entities) if now else {}
     most = max(norms.values(), default=1.0) or 1.0
     starts, first = {name for name, _ in shown.linked.starts}, shown.first_lit()
-    nodes = []
+    nodes, known = [], types or Types()
+    styles = type_styles(known.order)
     for name in named:
         x, y = columns[name]
         lit = last or first[name] <= stage
         style = START if name in starts else LIT if lit else DARK
         size = 8 + 16 * norms.get(name, 0.0) / most if lit else 6
         told = f"\nchange {norms[name]:.4g}" if name in norms else ""
-        called = shown.called(name)
-        tooltip = f"{clean(called, 300)}\n{style.name}{told}"
+        kind, called = known.type_of(name), shown.called(name)
+        tooltip = f"{clean(called, 300)}\n{style.name}{f', {clean(kind, 80)}' if kind else ''}{told}"
+        coloured = style if style is DARK else in_type(style, kind, styles)
         nodes.append(
-            DrawnNode(at[name], name, style, x, y, short(called, 26), tooltip, size=size, points=size / 2 + 2, font=17)
-        )
+            DrawnNode(at[name], name, coloured, x, y, short(called, 26), tooltip, size=size, points=size / 2 + 2,
+                      font=17, type=kind)
+        )  # fmt: skip
     edges = list(_messages(shown, stage, at))
     documents = [name for name, _ in shown.ranking[:DOCUMENTS]] if last else []
     right = max((x for x, _ in columns.values()), default=0) + _APART
@@ -144,14 +157,16 @@ def passing_drawing(shown: Passing, stage: int) -> Drawing:
             if entity in at:
                 told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"
                 edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
-    used = {node.style for node in nodes}
-    kinds = tuple(style for style in (START, LIT, DARK, DOCUMENT, GOLD) if style in used)
+    used = {node.style.name for node in nodes}
+    roles = (*(in_type(style, "", styles) for style in (START, LIT)), DARK, DOCUMENT, GOLD)
+    kinds = tuple(style for style in roles if style.name in used)
     drawn = {edge.style for edge in edges}
     lines = tuple(style for style in (NOW, BEFORE, GIVES) if style in drawn)
     title = f"{stages(shown)[min(stage, len(shown.layers))] if shown.layers else 'nothing passed'}: {shown.question}"
     hidden = now.reached - len(norms) if now else 0
     return Drawing(title, tuple(nodes), tuple(edges), kinds, lines, left_out=hidden, inches=(10.4, 6.4),
-                   empty="no message passed: the ranking is the dense one")  # fmt: skip
+                   empty="no message passed: the ranking is the dense one",
+                   types=types_shown(nodes, styles, "dot"))  # fmt: skip
 
 
 def places(shown: Passing) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods import method as method_named
@@ -31,8 +32,7 @@ from workbench.records import Question
 from workbench.spec import parse_spec
 from workbench.views.base import clean, details, esc, page, short, text
 from workbench.views.bump import bump_svg
-from workbench.views.canvas import Canvas
-from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
+from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import VERMILION
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.steering import (
@@ -177,8 +177,7 @@ class Steer(Widget):
         pictures = [self.left] if self.left else []
         pictures += [self.drawing] if self.drawing else []
         drawn = "".join(self._caption(one) + drawing_frame(one, theme=self.theme) for one in pictures)
-        legend = drawing_legend(self.drawing) if self.drawing else ""
-        return "".join([self._head_part(), drawn, legend, *self._body_parts(), self._seed_part()])
+        return "".join([self._head_part(), drawn, *self._body_parts(), self._seed_part()])
 
     def __repr__(self) -> str:
         seed = f", seed {self.chosen!r}" if self.chosen else ""
@@ -231,11 +230,9 @@ class Steer(Widget):
         self._press(self._reset, self.reset)
 
     def _lay_out(self) -> None:
-        self._head, self._ratings, self._legend, self._table, self._ranks, self._flow, self._rest, left, right = texts(
-            9
-        )
+        self._head, self._ratings, self._table, self._ranks, self._flow, self._rest, left, right = texts(8)
         self._captions = left, right
-        self._canvases = Canvas(self.theme, HEIGHT), Canvas(self.theme, HEIGHT)
+        self._canvases = self._picture_of(HEIGHT), self._picture_of(HEIGHT)
         self._sides = [
             widgets.VBox([caption, canvas], layout={"flex": "2 1 400px", "min_width": "0"})
             for caption, canvas in zip(self._captions, self._canvases)
@@ -251,7 +248,6 @@ class Steer(Widget):
             self._head,
             row(self._stage, self._play, self._pair, self._more),
             beside(*self._sides, side(self._seed, self._edit, self._ratings, height=HEIGHT + 30)),
-            self._legend,
             self._table,
             beside(self._ranks, self._flow),
             self._rest,
@@ -349,11 +345,13 @@ class Steer(Widget):
         self._head.value, self._ratings.value = self._head_part(), self._seed_part()
         for place, part in zip((self._table, self._ranks, self._flow, self._rest), self._body_parts()):
             place.value = part
-        self._legend.value = drawing_legend(self.drawing) if self.drawing else ""
 
     def _drawing(self, stage: int) -> Drawing | None:
         if self.walk is None:
-            return traced_drawing(self.shown, self._session.passages, self.chosen) if self.shown.edges else None
+            if not self.shown.edges:
+                return None
+            types = types_of(self._session.index)
+            return traced_drawing(self.shown, self._session.passages, self.chosen, types=types)
         return steered_drawing(self.walk, stage, self._places, self.chosen) if self._places else None
 
     def _caption(self, picture: Drawing) -> str:

@@ -95,6 +95,11 @@ class GraphCoT(Method):
             return self.settings.prompt_tokens
         return min(self.settings.prompt_tokens, held(STEP, window))
 
+    @property
+    def limits(self) -> dict[str, int]:
+        """Settings that the window of the engine makes smaller."""
+        return {"prompt_tokens": self.longest} if self.longest < self.settings.prompt_tokens else {}
+
     def walk(self, question: str, trace: Trace) -> tuple[list[Turn], str]:
         """The turns, and why they ended. Two unreadable replies in a row also end the walk."""
         turns: list[Turn] = []

@@ -88,6 +88,11 @@ class Iterative(Method):
         return (*super().engines, *self.backbone.engines)
 
     @property
+    def limits(self) -> dict[str, int]:
+        """Settings of the backbone that the window of its engine makes smaller."""
+        return getattr(self.backbone, "limits", {})
+
+    @property
     def reads(self) -> tuple[str, ...]:
         return self.backbone.reads
 
