@@ -25,6 +25,7 @@ class Passing(Record):
                is the dense one, which `fallback` says
     ranking    the passages as they are handed on
     gold       ids of passages to mark, given by the caller; the method does not see them
+    engines    answered the Steps
     """
 
     question: str
@@ -37,6 +38,7 @@ class Passing(Record):
     gold: tuple[str, ...] = ()
     fallback: str | None = None
     failure: str | None = None
+    engines: tuple[str, ...] = ()
 
     def given(self, document: str) -> list[tuple[str, float]]:
         """(entity, share of the sum) of a document, largest first."""
@@ -73,4 +75,5 @@ def passing(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Passing:
             tuple(gold),
             root.outputs.get("fallback"),
             root.failure,
+            trace.engines,
         )
