@@ -1,4 +1,5 @@
-"""The error of an estimate, seconds included, from a small sample against a build and a run (`estimates.py`: every method).
+"""The error of an estimate, seconds included, from a small sample against a build and a run (`estimates.py`: all
+methods).
 
     python benchmarks/estimate_seconds.py [--data meridian] [--sample 8] [--questions 20]
 
