@@ -171,6 +171,7 @@ def notebook_on_films(server, tmp_path_factory) -> Callable[..., Ran]:
     """Notebook 03 on a graph of triples; it is asked for the films of a director."""
     parameters = {
         "data": str(film_folder(tmp_path_factory.mktemp("data") / "films")),
+        "engine": "rules",
         "question": "what movies did [Ilse Varn] direct?",
         "beside": ["lightrag"],
     }

@@ -1,12 +1,14 @@
 """A chat model that says what the rules would: real prompts, replies as a model writes them, tokens counted as cl100k.
 
 `Imitated` is for figures of what is asked and metered, never for results: what it answers is the rules'. A `wordy` one
-thinks aloud before each answer for which the Step leaves room, so that its replies are several times as long.
+thinks aloud before each answer for which the Step leaves room, so that its replies are several times as long. A
+`sparing` one leaves out about a third of every list, so that methods and layers go other ways than with the rules.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,21 +29,38 @@ CUED = ("answer", "verify_claim")  # prose that ends in a line with a cue, so a 
 
 
 class Imitated(ChatEngine):
-    def __init__(self, name: str = "openai:gpt-4o-mini", *, wordy: bool = False, concurrency: int = 1, **options: Any):
+    def __init__(
+        self,
+        name: str = "openai:gpt-4o-mini",
+        *,
+        wordy: bool = False,
+        sparing: bool = False,
+        concurrency: int = 1,
+        **options: Any,
+    ):
         super().__init__(name, self._reply, concurrency=concurrency, **options)
-        self.wordy, self._asked = wordy, dict[str, tuple[Step, Any]]()
+        self.wordy, self.sparing, self._asked = wordy, sparing, dict[str, tuple[Step, Any]]()
 
     def request(self, step: Step, value: Any) -> Request:
         made = super().request(step, value)
-        self._asked[made.key] = (step, value)
+        self._asked[made.key] = self._asked[made.messages[-1]["content"]] = (step, value)
         return made
 
+    def asked(self, request: Request) -> tuple[Step, Any]:
+        """The Step of a request, and its input. A second request after a copy has a line below the same text."""
+        return self._asked.get(request.key) or self._asked[request.messages[-1]["content"].rpartition("\n\n")[0]]
+
     def _reply(self, request: Request) -> Reply:
-        step, value = self._asked[request.key]
+        step, value = self.asked(request)
         (result,) = by_rule(step, [value])
         if result.failure:
             raise AssertionError(f"the rules give {step.name} nothing to say: {result.failure}")
-        text = said(step.name, result.value)
+        return self.reply(request, _spared(result.value) if self.sparing else result.value)
+
+    def reply(self, request: Request, output: BaseModel) -> Reply:
+        """The output as a model would write it, in answer to a request."""
+        step, _ = self.asked(request)
+        text = said(step.name, output)
         if self.wordy and (step.read is None or step.name in CUED):
             aloud = f"{ALOUD}\n{text}"
             text = aloud if tokens.count(aloud) <= request.max_tokens else text
@@ -50,6 +69,12 @@ class Imitated(ChatEngine):
         if written <= limit:
             return Reply(text, "stop", prompt, written)
         return Reply(tokens.cut(text, limit), "length", prompt, limit)
+
+
+def _spared(output: BaseModel) -> BaseModel:
+    lists = {name: value for name, value in output if isinstance(value, list) and len(value) > 1}
+    kept = {name: [one for one in value if zlib.crc32(repr(one).encode()) % 3] for name, value in lists.items()}
+    return output.model_copy(update={name: value or lists[name][:1] for name, value in kept.items()})
 
 
 def said(step: str, output: BaseModel) -> str:

@@ -559,6 +559,7 @@ def estimate(
     extraction: opt.Extraction = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: opt.Judge = None,
+    repeats: opt.Repeats = 1,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
     read: opt.Read = None,
     strict: opt.Strict = False,
@@ -591,7 +592,9 @@ def estimate(
         opened = _index(Path(data), opt.Model(engine, record), encoder)
         asked, chosen = _questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
         read_by, judging = _reader(reader, runner, opened, _OF_READER), model(judge) if judge else None
-        found = wb.estimate_run(asked, chosen, read_by, judge=judging, out=folder, limit=limit, **sampled)
+        found = wb.estimate_run(
+            asked, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
+        )
     whole = {**asdict(found), "total": asdict(found.total), "skipped": _skipped(loaded)}
     return Said(whole, [found], _skipped_lines(loaded))
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lab import LABELS, Notebook
+from lab import LABELS, Notebook, becomes
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
@@ -38,8 +38,9 @@ def test_it_opens_on_a_success(lab, page, notebook):
     expect(right.locator(".tag")).to_have_text("right")
     by = widget.get_by_text("by replies written by hand, no language model")
     picture = widget.locator("iframe")
-    assert 8 < picture.frame_locator(":scope").locator("body").evaluate(LABELS) < 20
     opened.first_screens("05", right, by, picture)
+    picture.scroll_into_view_if_needed()  # labels are placed when they are seen
+    becomes(picture, lambda shown: shown.content_frame.locator("body").evaluate(LABELS), lambda count: 8 < count < 20)
     tried = opened.outputs("Ansgard Polytechnic").filter(has_text="reasoning failure: the answer is in the context")
     expect(tried.first).to_be_visible()
     expect(opened.outputs("the chain is broken at its last hop").first).to_be_visible()

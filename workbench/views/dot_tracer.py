@@ -57,6 +57,7 @@ OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
 LARGEST = 5_000  # nodes of a region that are drawn
 MOST = (12, 24, 40, 80, 200)  # nodes of a picture of paths, the best first
+PICTURE = 440  # pixels of its height
 ALL_PATHS = "– all paths –"
 _SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
 _RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
@@ -223,7 +224,7 @@ class Tracer(Widget):
 
     def _lay_out(self) -> None:
         self._head, self._details, self._hint, self._body, self._end, self._comparison = texts(6)
-        self._picture = self._picture_of(flex="1 1 62%", min_width="420px")
+        self._picture = self._picture_of(PICTURE, flex="1 1 62%", min_width="420px")
         self._on_click(self._picture, self._click)
         self._stack(
             self._asked,
@@ -231,7 +232,7 @@ class Tracer(Widget):
             self._message,
             self._head,
             row(self._dot, self._stage, self._most),
-            beside(self._picture, side(self._paths, self._details, height=560)),
+            beside(self._picture, side(self._paths, self._details, height=PICTURE)),
             self._hint,
             self._body,
             self._end,
@@ -268,7 +269,9 @@ class Tracer(Widget):
         changed = self._retrieve(question, name, {})[1].diff(shown) if moved else None
         self._question, self._method_name, self._moved, self.changed = question, name, dict(moved), changed
         self._retrieval, self.shown = retrieval, shown
-        self._head.value = page(heading(shown), self._answer_part(), selection_part(shown))
+        self._head.value = page(
+            heading(shown), self._answer_part(), details("concepts and anchors", selection_part(shown))
+        )
         read = f"what the reader was given: {len(shown.final):,} paths, {len(shown.chunks):,} passages"
         given = details(read, end_part(shown, self._session.passages))
         self._end.value = page("" if changed is None else diff_part(changed), given)

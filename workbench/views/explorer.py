@@ -20,6 +20,7 @@ from workbench.views.base import html, text
 from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.drawing import HEIGHT
 from workbench.views.graph import EDGES, SMALL, graph_drawing
+from workbench.views.index import facts_by
 from workbench.views.widget import Widget, beside, offer, row, side, texts
 
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
@@ -79,10 +80,11 @@ class Explorer(Widget):
         return complete(self.index, text, k)
 
     def static_html(self) -> str:
-        return html(self.subgraph) + html(self.details)
+        return self._note(facts_by(self.index.facts_by)) + html(self.subgraph) + html(self.details)
 
     def __repr__(self) -> str:
-        return f"Explorer of {self.index.name!r}: {self.subgraph!r}"
+        by = f"; {said}" if (said := facts_by(self.index.facts_by)) else ""
+        return f"Explorer of {self.index.name!r}: {self.subgraph!r}{by}"
 
     def _make_controls(self, threshold: float) -> None:
         self._search = widgets.Combobox(
@@ -117,6 +119,7 @@ class Explorer(Widget):
             row(*self._settings.values()),
             self._message,
             self._summary,
+            widgets.HTML(self._note(facts_by(self.index.facts_by))),
             beside(self._picture, side(self._walk, self._details, height=HEIGHT)),
             widgets.HTML(WEBGL_STYLE),
         )

@@ -23,6 +23,7 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
+from workbench.views.records import said_by
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
 LIT = NodeStyle("changed in this layer", SKY)
@@ -41,6 +42,7 @@ LAST = "documents"
 @text.register
 def _(shown: Passing) -> str:
     lines = [f"Passing of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
+    lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
     lines += [f"  ! {clean(note, 300)}" for note in _notes(shown)]
     for layer in shown.layers:
         lit = ", ".join(clean(shown.called(name), 40) for name, _ in layer.entities[:5])
@@ -67,12 +69,13 @@ def stages(shown: Passing) -> list[str]:
 
 def heading(shown: Passing) -> str:
     notes = "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in _notes(shown))
+    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(shown.engines)) else ""
     links = ", ".join(
         f"{clean(name, 60)} → {clean(shown.called(phrase), 60)} ({cosine:.2f})"
         for name, phrase, cosine in shown.linked.linked
     )
     return (
-        f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{notes}"
+        f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{by}{notes}"
         f"<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
     )
 

@@ -366,7 +366,7 @@ class Steer(Widget):
         caveats = [*notes(shown), *([] if self.walk else [_NEEDS_INDEX])]
         kept = f"{len(shown.facts)} of {len(shown.linked)} facts kept"
         label = self.walk.method if self.walk else shown.method
-        return page(heading(shown.question, label, caveats), details(kept, facts_part(shown)))
+        return page(heading(shown.question, label, caveats, shown.engines), details(kept, facts_part(shown)))
 
     def _seed_part(self) -> str:
         if not self.chosen:

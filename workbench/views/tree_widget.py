@@ -55,6 +55,7 @@ from workbench.records import Question
 from workbench.spec import parse_spec
 from workbench.views.base import details, esc, page, text
 from workbench.views.canvas import MapFrame
+from workbench.views.index import facts_by
 from workbench.views.map_page import Map, map_frame
 from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
 from workbench.views.session import Live, Session, Source, open_session, question_label
@@ -429,8 +430,11 @@ class Tree(Widget):
         if self.tree is None:
             return page(f"<p class='q'>{esc(_NEEDS_INDEX)}</p>")
         path = " › ".join(esc(name, 80) for name in self._path())
+        layers = self.built.index.manifest["layers"]
+        parts = (("graph", "schema_graph"), ("names of communities", "tree"))
+        by = "; ".join(filter(None, (facts_by(layers[kind].get("made_by", ()), what) for what, kind in parts)))
         words = f"<p><b>{path}</b> <span class='q'>{esc(self.picture.left_out if self.picture else '')}</span></p>"
-        return page(words, self._changed_part() if self._weights else "")
+        return page(words, f"<p class='q'>{esc(by)}</p>" if by else "", self._changed_part() if self._weights else "")
 
     def _changed_part(self) -> str:
         """What the weights changed."""

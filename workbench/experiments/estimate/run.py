@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -310,7 +311,7 @@ def _judged(name: str, mine: list[_Measured], left: int, judge: Engine, workers:
     if not (known.calls or unasked or left > len(mine)):
         return []
     open_ = share_of(sum(usage.calls > 0 for usage in usages), len(usages)).times(left - len(mine))
-    calls = exactly(known.calls) + open_
+    calls = exactly(known.calls) + Range(open_.value, math.floor(open_.low), math.ceil(open_.high))
     calls = Range(calls.value, 0, left) if unasked else calls
     if known.calls and not known.prompt_tokens:
         return [Cost(name, JUDGE, calls, None, None, None, None)]

@@ -28,6 +28,7 @@ class Passing(Record):
                is the dense one, which `fallback` says
     ranking    the passages as they are handed on
     gold       ids of passages to mark, given by the caller; the method does not see them
+    engines    answered the Steps
     spelled    entity → how the passages spell it, where an index is at hand
     """
 
@@ -41,6 +42,7 @@ class Passing(Record):
     gold: tuple[str, ...] = ()
     fallback: str | None = None
     failure: str | None = None
+    engines: tuple[str, ...] = ()
     spelled: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def called(self, entity: str) -> str:
@@ -83,6 +85,7 @@ def passing(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | No
             tuple(gold),
             root.outputs.get("fallback"),
             root.failure,
+            trace.engines,
         )
     return shown if index is None else replace(shown, spelled=_spelled(shown, index))
 
