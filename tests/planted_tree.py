@@ -89,11 +89,17 @@ def planted_tree(entities: int = 60, communities: int = 4, dimension: int = 16, 
     tree = _tree(groups, vectors, graph)
     titles = [f"passage {at}" for at in range(entities // 4 + 1)]
     passages = [Passage(f"p{at}", title, f"Text of {title}.") for at, title in enumerate(titles)]
-    index = SimpleNamespace(
-        name="planted", schema_graph=graph, tree=tree, encoder=TinyEncoder(),
+    index = Planted(
+        name="planted", manifest={"layers": {"schema_graph": {}}}, schema_graph=graph, tree=tree, encoder=TinyEncoder(),
         passages=SimpleNamespace(passages=passages, row={one.id: at for at, one in enumerate(passages)}),
     )  # fmt: skip
     return KnowledgeTree(index)
+
+
+class Planted(SimpleNamespace):
+    """What a tree asks of an index; as an index, it is equal to itself alone."""
+
+    __hash__, __eq__ = object.__hash__, object.__eq__
 
 
 def _graph(n: int, groups: np.ndarray, draw: np.random.Generator, name: str) -> SimpleNamespace:

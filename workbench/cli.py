@@ -119,6 +119,7 @@ def index(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="leave the layers that stand, whoever made them")] = False,
     read: opt.Read = None,
     strict: opt.Strict = False,
     offline: opt.Offline = False,
@@ -139,7 +140,7 @@ def index(
     place = folder or place_of(loaded)
     runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
     making = _encoder_to_build(encoder, model, place, offline)
-    built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen)
+    built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen, keep=keep)
     lines, failed, rows = [], [], []
     for kind, layer in built.manifest["layers"].items():
         told = {name: value for name, value in layer.items() if name not in ("settings", "content")}

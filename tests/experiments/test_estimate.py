@@ -215,7 +215,7 @@ def test_a_tree_is_estimated_level_by_level():
     estimate, costs = build_costs(chat(), 0, data=Dataset("many", passages), layers=["summaries"])
     cost, own = costs["summarise"], sum(tokens.count(passage.content) for passage in passages)
     assert cost.calls == Range(19, 8, 42) and set(costs) == {"summarise", "passages", "phrases and facts"}
-    asked = sum(tokens.count(m["content"]) for m in summarise.STEP.prompt(summarise.Input((), 100)))
+    asked = sum(tokens.count(m["content"]) for m in summarise.STEP.messages(summarise.Input((), 100)))
     assert cost.prompt_tokens.value == own + 16 * 100 + 19 * asked and cost.prompt_tokens.low == own + 8 * asked
     assert cost.completion_tokens == Range(1900, 400, 4200) and estimate.spent.calls == 0
     assert cost.money.low < cost.money.value < cost.money.high and cost.seconds is None
@@ -246,7 +246,7 @@ def test_reports_are_estimated_by_the_facts_that_there_will_be(meridian_index):
 
 def test_profiles_are_asked_for_once_and_for_what_was_missed():
     estimate, costs = build_costs(chat(), 0, layers=["typed"])
-    prompts = [entity_relations.STEP.prompt(entity_relations.Input(p.title, p.text)) for p in DATA.passages]
+    prompts = [entity_relations.STEP.messages(entity_relations.Input(p.title, p.text)) for p in DATA.passages]
     cost = costs["entity_relations"]
     assert cost.calls == exactly(2 * len(DATA.passages))
     assert cost.prompt_tokens == exactly(2 * sum(tokens.count(m["content"]) for p in prompts for m in p))
@@ -262,7 +262,7 @@ def test_a_skeleton_costs_two_calls_for_each_chunk_of_its_pieces(meridian_profil
     cost = costs["graph_records"]
     built = meridian_profiles.skeleton
     assert cost.calls.low <= 2 * len(built.chunks) <= cost.calls.high
-    empty = graph_records.STEP.prompt(graph_records.Input("", ""))
+    empty = graph_records.STEP.messages(graph_records.Input("", ""))
     own = sum(tokens.count(m["content"]) for m in empty)
     shown = 2 * sum(own + tokens.count(chunk.text) for chunk in built.chunks)
     assert cost.prompt_tokens.low < shown < cost.prompt_tokens.high

@@ -46,7 +46,7 @@ def test_neighbours_by_hop_the_strongest_ties_first(tiny_index):
 
 def test_hop_zero_is_the_start_alone(tiny_index):
     (node,) = wb.neighbourhood(tiny_index, "orsby", hops=0).nodes
-    assert node == (3, "phrase", "orsby", "Orsby", 0, 7, None)
+    assert node == (3, "phrase", "orsby", "Orsby", 0, 7, None, "")
 
 
 @pytest.mark.parametrize(

@@ -19,16 +19,17 @@ from workbench import methods
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
+from workbench.graph.types import Types
 from workbench.index import Index
 from workbench.methods.base import Method
 from workbench.methods.dotrag.dots import Comparison, Dots, MethodResult, dots, whole_region
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
 from workbench.trace import Trace
-from workbench.views.dot_drawing import COLUMN, dot_drawing, path_drawing, type_styles
-from workbench.views.dot_tracer import RegionGL
-from workbench.views.drawing import Drawing, drawing_data, drawing_legend, drawing_page
+from workbench.views.canvas import WebGL
+from workbench.views.dot_drawing import COLUMN, dot_drawing, path_drawing
+from workbench.views.drawing import Drawing, drawing_data, drawing_entries, drawing_page, type_styles
 from workbench.views.figures import drawing_figure
-from workbench.views.palette import theme_named
+from workbench.views.palette import GREEN, theme_named
 
 CONTROL = "\x1b[2J\x00\x07\r\x9b31m\u202e\u2028\ud800"
 FILMS = {"Glass Harbour": "movie", "Salt Line": "movie", "Ilse Varn": "person", "Pia Norr": "person",
@@ -270,13 +271,13 @@ def test_one_path_alone():
 
 
 def test_each_type_has_its_own_mark():
-    names = [f"t{at}" for at in range(35)]
-    assert len({(style.colour, style.shape) for style in type_styles(names).values()}) == 35
-    assert type_styles(names[:3]) == dict(list(type_styles(names).items())[:3])
-    drawn, before = (dot_drawing(dots(dot_trace()), types=types) for types in ({"Nowhere": "place"}, None))
-    assert drawn.node_styles[-2:] != before.node_styles[-2:]  # `place` has taken the style of what comes after it
-    assert "place" not in drawing_legend(drawn) and "genre" in drawing_legend(drawn)
-    untyped = drawing_data(dot_drawing(dots(dot_trace(t_max=1)), types={"Pia Norr": ""}))["nodes"]
+    index = Types.of([("Nowhere", "place"), ("Salt Line", "reel"), ("Oskar Lind", "hand"), ("Lind II", "hand")])
+    drawn, before = (dot_drawing(dots(dot_trace()), types=types) for types in (index, None))
+    assert {node.name: node.type for node in drawn.nodes}["Salt Line"] == "reel", "the index knows better"
+    legend = [entry["name"] for entry in drawing_entries(drawn)]
+    assert "place" not in legend and legend[:2] == ["hand", "reel"] and "genre" in legend
+    assert {style.name for style in before.types}.isdisjoint({"hand", "reel"})
+    untyped = drawing_data(dot_drawing(many(3)))["nodes"]
     assert untyped[2]["color"]["background"] == "#777777" and "type not in the trace" in untyped[2]["tooltip"]
 
 
@@ -385,7 +386,10 @@ def tracer(films, monkeypatch):
 def test_it_begins_at_the_end_of_the_first_dot(tracer):
     assert (tracer.dot, tracer.iteration, tracer.path, tracer.answer) == (0, 2, None, "Oskar & Pia")
     assert tracer.shown.gold == ("Glass Harbour", "Oskar Lind", "Pia Norr")
-    assert "Oskar &amp; Pia" in tracer._end.value and "Glass Harbour" in tracer._head.value
+    said = tracer._head.value
+    assert "<b>answer: Oskar &amp; Pia</b>" in said and "gold: Oskar Lind / Pia Norr" in said
+    assert tracer.trace is tracer._retrieval.trace and "Glass Harbour" in tracer._head.value
+    assert tracer._body.value.count("<details>") >= 1 <= tracer._end.value.count("<details>")  # folded, for it is above
     assert [label for label, _ in tracer._stage.options] == ["rules", "iteration 1", "iteration 2"]
     assert [value for _, value in tracer._paths.options] == ["", "0.2.2", "0.1.1", "0.1.2", "0.2.1", "0.1.3"]
     assert tracer._paths.options[1][0].startswith("✓ 0.2.2 complete 0.92: Glass Harbour —directed_by→ Ilse Varn")
@@ -484,11 +488,11 @@ def test_the_whole_region(tracer, films):
         "Glass Harbour": 0, "Ilse Varn": 1, "Pia Norr": 1, "Salt Line": 2, "Oskar Lind": 3,
     }  # fmt: skip
     assert len(part.edges) == 5 and {films.typed.names[node.row] for node in part.nodes} == {n.name for n in part.nodes}
-    (drawn,) = tracer._picture.children
+    drawn, _ = tracer._picture.children
     colours = {node["attributes"]["label"]: node["attributes"]["color"] for node in drawn.data["nodes"]}
     assert colours["Glass Harbour"] == "#D55E00" and colours["Ilse Varn"] == colours["Pia Norr"] != colours["Salt Line"]
     green = [edge for edge in drawn.data["edges"] if edge["attributes"]["color"] == "#009E73"]
-    assert len(green) == 3  # the hops of the kept path
+    assert len(green) == 3, "the hops of the kept path"
     tracer.step(0, 1)
     assert tracer._picture.children == (tracer._picture.frame,)
     tracer.step(0, 2)
@@ -511,8 +515,12 @@ def test_a_region_of_five_thousand_nodes_is_drawn(films):
     part = whole_region(films, dots(dot_trace()).dots[0])
     nodes = tuple(part.nodes[0]._replace(row=at, name=f"n{at}", label=f"n{at}", hop=min(at, 3)) for at in rows)
     edges = tuple(part.edges[0]._replace(source=at // 2, target=at) for at in rows[1:])
-    drawn = RegionGL(replace(part, nodes=nodes, edges=edges), ["#0072B2"] * 5_000, ())
-    assert len(drawn.data["nodes"]) == 5_000 and drawn.data["nodes"][9]["attributes"]["color"] == "#0072B2"
+    drawn = WebGL(replace(part, nodes=nodes, edges=edges), strong={frozenset(("n4", "n9"))}, meaning="kept paths")
+    colour = type_styles(part.types)[nodes[9].type].colour
+    assert len(drawn.data["nodes"]) == 5_000 and drawn.data["nodes"][9]["attributes"]["color"] == colour
+    strong = [edge for edge in drawn.data["edges"] if edge["attributes"]["color"] == GREEN]
+    assert [(edge["source"], edge["target"]) for edge in strong] == [("4", "9")]
+    assert drawn.entries[-1]["name"] == "kept paths"
 
 
 def test_other_methods_beside(tracer):

@@ -42,7 +42,7 @@ def test_it_starts_at_the_strongest_hub(tiny_index):
     explorer = wb.explore(tiny_index)
     assert explorer.subgraph == wb.neighbourhood(tiny_index, "orsby", similarity=0.8)
     assert explorer.details == wb.node_details(tiny_index, "orsby")
-    assert repr(explorer) == f"Explorer of 'tiny': {explorer.subgraph!r}"
+    assert repr(explorer) == f"Explorer of 'tiny': {explorer.subgraph!r}; facts: by hand"
 
 
 def test_look_moves_the_controls_and_leaves_the_others(explorer, tiny_index):
@@ -131,7 +131,7 @@ def test_large_pictures_are_webgl_and_small_ones_a_frame_again(star):
     small = explorer._picture.children
     assert small == (explorer._picture.frame,)
     explorer.look(limit=500)
-    (large,) = explorer._picture.children
+    large, _ = explorer._picture.children
     assert isinstance(large, WebGL) and len(large.graph) == len(explorer.subgraph) == 252
     large.selected_node = str(star.facts.phrase_row["spoke7 tip7"])
     assert explorer.details.name == "spoke7 tip7"
@@ -176,3 +176,40 @@ def test_a_notebook_gets_a_widget_and_a_page_without_a_kernel_gets_html(explorer
     bundle = explorer._repr_mimebundle_()
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.widget.model_id
     assert "<iframe" in bundle["text/html"] and "orsby" in bundle["text/html"]
+
+
+def test_it_says_who_made_the_facts(explorer):
+    assert explorer.index.facts_by and "facts: " in repr(explorer)
+    for shown in (explorer.static_html(), *(part.value for part in explorer.widget.children if hasattr(part, "value"))):
+        if "facts: " in shown:
+            break
+    else:
+        raise AssertionError("no note names the facts' maker")
+
+
+def test_what_the_legend_names_is_hidden_and_shown(star):
+    explorer = wb.explore(star, "hub")
+    frame = explorer._picture.frame
+    assert explorer.legend[:3] == ("phrase", "phrase and its passage", "passage") and frame.hidden == []
+    explorer.hide("passage", "synonyms")
+    assert frame.hidden == ["passage", "synonyms"]
+    with pytest.raises(SettingError, match="the legend has no entry 'ships'; there are phrase, phrase and"):
+        explorer.hide("ships")
+    assert frame.hidden == ["passage", "synonyms"]
+
+    # Above two hundred nodes the same, and what was hidden before stays so.
+    explorer.look(limit=500)
+    large, legend = explorer._picture.children
+    kinds = {node.row: node.kind for node in explorer.subgraph.nodes}
+    phrases = [row for row, kind in kinds.items() if kind == "phrase"]
+    assert len(large.graph) == len(phrases) < len(kinds) and legend.hidden == ["passage", "synonyms"]
+    assert {entry["name"] for entry in legend.entries if entry["of"]} == set(explorer.legend)
+    explorer.hide()
+    large, legend = explorer._picture.children
+    assert len(large.graph) == len(kinds) and legend.hidden == []
+    places = {node["key"]: node["attributes"]["x"] for node in large.data["nodes"]}
+    legend.hidden = ["phrase"]  # what a click sets
+    large, _ = explorer._picture.children
+    assert len(large.graph) == len(kinds) - len(phrases) and frame.hidden == ["phrase"]
+    assert all(places[node["key"]] == node["attributes"]["x"] for node in large.data["nodes"])
+    assert not [edge for edge in large.data["edges"] if edge["source"] not in large.graph]

@@ -15,7 +15,7 @@ from test_views import HOSTILE, UNSHOWABLE, hostile
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Edge, Node, Subgraph
-from workbench.views import html
+from workbench.views import html, legend
 from workbench.views.base import clean, short
 from workbench.views.canvas import WebGL
 from workbench.views.drawing import drawing_frame, drawing_page
@@ -110,7 +110,7 @@ def test_its_styles_load_nothing():
 @pytest.mark.parametrize("theme", THEMES)
 def test_a_page_of_each_theme(tiny_index, theme):
     found = wb.neighbourhood(tiny_index, "orsby")
-    page = Page(graph_page(found, theme=theme, height=300))
+    page = Page(graph_page(found, theme=theme))
     nodes, edges = page.data("nodes"), page.data("edges")
     phrases = {node.label.casefold() for node in found.nodes if node.kind == "phrase"}
     own = {node.row for node in found.nodes if node.kind == "passage" and node.label.casefold() in phrases}
@@ -159,7 +159,7 @@ def test_the_frame_is_sandboxed_and_holds_the_page():
     attributes = dict(tag[1:])
     assert tag[0] == "iframe"
     assert attributes["sandbox"] == "allow-scripts"  # so that its scripts see nothing of the notebook
-    assert attributes["srcdoc"] == graph_page(subgraph, height=300)
+    assert attributes["srcdoc"] == graph_page(subgraph) and attributes["height"] == str(300 + legend.HEIGHT)
     assert unescape(frame).count("</iframe>") >= 1
 
 

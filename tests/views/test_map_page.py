@@ -12,7 +12,7 @@ from test_views import HOSTILE, Checked
 from workbench.errors import SettingError
 from workbench.views import html, text
 from workbench.views.canvas import Canvas, MapFrame
-from workbench.views.drawing import EdgeStyle, NodeStyle, drawing_legend
+from workbench.views.drawing import EdgeStyle, NodeStyle
 from workbench.views.figures import map_figure
 from workbench.views.map_page import LABEL, Map, map_data, map_frame, map_page
 from workbench.views.palette import BLUE, GREY
@@ -45,7 +45,7 @@ def test_the_page_holds_what_the_map_says():
 
 def test_a_map_of_many_points_is_small():
     """Names cost most: points without any cost some twenty bytes each."""
-    assert len(map_page(small(n=6_000))) < 160_000 < 6_000 * 30
+    assert len(map_page(small(n=6_000))) < 165_000 < 6_000 * 30
 
 
 @pytest.mark.parametrize("attack", HOSTILE)
@@ -54,7 +54,7 @@ def test_nothing_in_a_map_is_acted_upon(attack):
     page = map_page(shown)
     assert page.count("<script>") == page.count("</script>") == 1
     assert "default-src 'none'" in page and len(sent(page)["nodes"]["label"][0]) <= LABEL
-    Checked(html(shown).replace(map_frame(shown), "").replace(drawing_legend(shown), ""))
+    Checked(html(shown).replace(map_frame(shown), ""))
     assert map_frame(shown).count("<iframe") == 1 and 'sandbox="allow-scripts"' in map_frame(shown)
     assert "\n" not in text(shown)[:40]
     assert map_figure(shown)._repr_png_()

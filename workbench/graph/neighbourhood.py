@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import SettingError
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.records import Record
 from workbench.text import PHRASE_RULES
@@ -22,7 +23,7 @@ class Node(NamedTuple):
     """`row` in the index's graph (phrases first, then passages); `kind`: `phrase` or `passage`; `name`: a phrase or a
     passage's id; `label`: the displayed text (a phrase as the passages spell it, a passage's title); `hop`: distance
     from the start; `degree`: in the whole graph, over all kinds of edges; `value`: a number for its size in a view (a
-    walk's probability), or None."""
+    walk's probability), or None; `type`: of an entity whose type is known."""
 
     row: int
     kind: str
@@ -31,6 +32,7 @@ class Node(NamedTuple):
     hop: int
     degree: int
     value: float | None = None
+    type: str = ""
 
 
 class Edge(NamedTuple):
@@ -48,12 +50,13 @@ class Edge(NamedTuple):
 @dataclass(frozen=True, slots=True, repr=False)
 class Subgraph(Record):
     """Nodes and the edges among them. `left_out` counts the nodes that the limit cut off; nodes behind these are not
-    counted."""
+    counted. `types` are those of the whole index, the most frequent first."""
 
     name: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     left_out: int = 0
+    types: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -185,20 +188,21 @@ def _subgraph(
             facts = index.facts.between(rows[source], rows[target]) if kind == "relation" else ()
             says = " · ".join(dict.fromkeys(index.facts.facts[fact][1] for fact in facts))
             edges.append(Edge(int(source), int(target), kind, float(weight), says, tuple(facts)))
-    return Subgraph(name, tuple(_nodes(index, hop_of, values)), tuple(edges), left_out)
+    return Subgraph(name, tuple(_nodes(index, hop_of, values)), tuple(edges), left_out, types_of(index).order)
 
 
 def _nodes(index: Index, hop_of: Mapping[int, int], values: Sequence[float] = ()) -> Iterator[Node]:
     n, degrees = index.graph.phrases, index.graph.degrees
     phrases = [row for row in hop_of if row < n]
-    spelled = dict(zip(phrases, spellings(index, phrases)))
+    spelled, types = dict(zip(phrases, spellings(index, phrases))), types_of(index)
     for row, hop in hop_of.items():
         if row < n:
             kind, name, label = "phrase", index.facts.phrases[row], spelled[row]
+            entity = types.by_phrase.get(name, "")
         else:
             passage = index.passages.passages[row - n]
-            kind, name, label = "passage", passage.id, passage.title or passage.text[:60]
-        yield Node(row, kind, name, label, hop, int(degrees[row]), float(values[row]) if len(values) else None)
+            kind, name, label, entity = "passage", passage.id, passage.title or passage.text[:60], ""
+        yield Node(row, kind, name, label, hop, int(degrees[row]), float(values[row]) if len(values) else None, entity)
 
 
 def spellings(index: Index, phrases: Sequence[int], passages: int = 8) -> list[str]:

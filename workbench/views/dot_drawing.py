@@ -6,10 +6,10 @@ and shape; kept paths are thick, partial ones dashed, the others dotted."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import cycle
 from math import ceil
 from typing import NamedTuple
 
+from workbench.graph.types import Types
 from workbench.methods.dotrag.dots import Dot, Dots, Iteration
 from workbench.methods.dotrag.events import Hop, JudgedPath
 from workbench.views.base import clean, short
@@ -18,16 +18,17 @@ from workbench.views.drawing import (
     DASHED,
     DOTTED,
     LABEL,
-    SHAPES,
     THICK,
     Drawing,
     DrawnEdge,
     DrawnNode,
     EdgeStyle,
     NodeStyle,
+    type_styles,
+    types_shown,
 )
 from workbench.views.graph import SMALL
-from workbench.views.palette import BLUE, GREY, ORANGE, PURPLE, SKY, YELLOW
+from workbench.views.palette import GREY
 
 LAST = 10**9  # an iteration after all others
 COLUMN, ROW, TALL = 150, 38, 440  # pixels between neighbours; the height that few rows may fill
@@ -56,18 +57,12 @@ class _Seat(NamedTuple):
     y: float
 
 
-def type_styles(types: Iterable[str]) -> dict[str, NodeStyle]:
-    """A style for each type, in this order; up to 35 differ."""
-    names = dict.fromkeys(name for name in types if name)
-    looks = zip(names, cycle((BLUE, ORANGE, PURPLE, SKY, YELLOW)), cycle(SHAPES))
-    return {name: NodeStyle(name, colour, shape) for name, colour, shape in looks}
-
-
 def dot_drawing(
-    dots: Dots, number: int = 0, iteration: int = LAST, *, types: Mapping[str, str] | None = None, limit: int = SMALL
+    dots: Dots, number: int = 0, iteration: int = LAST, *, types: Types | None = None, limit: int = SMALL
 ) -> Drawing:
     """A DOT after an iteration; 0 is before the first. Anchors come first, then the nodes of kept paths, of the others,
-    and candidates without a path; at most `limit` of them. `types` adds types (name → type) to those of the trace."""
+    and candidates without a path; at most `limit` of them. `types` are those of the index, which come before those of
+    the trace."""
     dot = dots.dot(number)
     done = [one for one in dot.iterations if one.number <= iteration]
     kept = set(done[-1].kept) if done else set()
@@ -88,7 +83,7 @@ def dot_drawing(
     )
 
 
-def path_drawing(dots: Dots, path: JudgedPath, *, types: Mapping[str, str] | None = None) -> Drawing:
+def path_drawing(dots: Dots, path: JudgedPath, *, types: Types | None = None) -> Drawing:
     """One path, from its anchor to its end, labelled with its relations."""
     middle, style = (len(path.nodes) - 1) / 2, _style(path.label if path.kept else "")
     seats = [
@@ -102,20 +97,20 @@ def path_drawing(dots: Dots, path: JudgedPath, *, types: Mapping[str, str] | Non
 
 
 def _drawing(
-    name: str, dots: Dots, types: Mapping[str, str] | None, seats: Sequence[_Seat], edges: Iterable[DrawnEdge],
+    name: str, dots: Dots, types: Types | None, seats: Sequence[_Seat], edges: Iterable[DrawnEdge],
     zoom: float = 1.0, **rest,
 ) -> Drawing:  # fmt: skip
-    known = {**dots.types, **(types or {})}
-    styles = type_styles(sorted(set(known.values())))
-    roles = list(_ROLES)
+    traced = Types.of(dots.types.items())
+    known = types or Types()
+    styles = type_styles((*known.order, *traced.order))
+    roles, kinds = list(_ROLES), [known.type_of(seat.name) or traced.type_of(seat.name) for seat in seats]
     labelled = sorted(range(len(seats)), key=lambda at: roles.index(seats[at].role))[:LABELLED]
     nodes = tuple(
-        _node(at, seat, known.get(seat.name, ""), styles, " (gold)" * (seat.name in dots.gold), at in labelled, zoom)
+        _node(at, seat, kinds[at], styles, " (gold)" * (seat.name in dots.gold), at in labelled, zoom)
         for at, seat in enumerate(seats)
     )
-    present = {node.style for node in nodes}
-    legend = tuple(style for style in styles.values() if style in present)
-    return Drawing(name, nodes, tuple(edges), legend, PATHS, "anchor", zoom=zoom, **rest)
+    shown = types_shown(nodes, styles)
+    return Drawing(name, nodes, tuple(edges), (), PATHS, "anchor", zoom=zoom, types=shown, **rest)
 
 
 def _node(
@@ -128,7 +123,7 @@ def _node(
     label = short(name, 28) + gold if labelled else ""
     outline = 3 * zoom if role == "anchor" else 0
     return DrawnNode(
-        at, name, styles.get(kind, UNTYPED), x, y, label, tooltip, role, size * zoom, points, font * zoom, outline
+        at, name, styles.get(kind, UNTYPED), x, y, label, tooltip, role, size * zoom, points, font * zoom, outline, kind
     )
 
 
@@ -222,7 +217,8 @@ def _edges(paths: Sequence[JudgedPath], kept: set[str], at: Mapping[str, int]) -
     for (source, target), hops in found.items():
         style = min((_style(path.label if path.id in kept else "") for path, _ in hops), key=PATHS.index)
         tooltip = _edge_tooltip(source, target, hops[0][1], style, [path.id for path, _ in hops])
-        yield DrawnEdge(at[source], at[target], style, tooltip)
+        label = "" if style is NOT_KEPT else _relations(hops[0][1])  # kept paths can be read in the picture
+        yield DrawnEdge(at[source], at[target], style, tooltip, label)
 
 
 def _style(label: str) -> EdgeStyle:

@@ -7,7 +7,7 @@ tracer.ask("Who starred in …?")                  # what the controls do, as fu
 tracer.step(0, 2)                                # the second iteration of the first DOT
 tracer.zoom("0.2.1")                             # one path, its sentences and its verdict
 tracer.set(tau=0.7, h_max=2)                     # asked again with these, and what that changes
-tracer.most(80)                                  # the picture with up to so many nodes, by default 24
+tracer.most(80)                                  # the picture with up to so many nodes, by default 12
 tracer.region()                                  # the whole region around the anchors, thousands of nodes
 tracer.beside()                                  # other methods on the same question
 """
@@ -15,13 +15,13 @@ tracer.beside()                                  # other methods on the same que
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Subgraph
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Iteration, MethodResult, dots, whole_region
@@ -29,9 +29,10 @@ from workbench.methods.dotrag.events import JudgedPath
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spec import parse_spec
-from workbench.views.base import esc, page, short, text
-from workbench.views.canvas import WEBGL_STYLE, Canvas, WebGL
-from workbench.views.dot_drawing import UNTYPED, dot_drawing, path_drawing, type_styles
+from workbench.trace import Trace
+from workbench.views.base import details, page, short, text
+from workbench.views.canvas import WEBGL_STYLE, WebGL
+from workbench.views.dot_drawing import dot_drawing, path_drawing
 from workbench.views.dots import (
     chain,
     comparison_part,
@@ -44,8 +45,8 @@ from workbench.views.dots import (
     selection_part,
     setting_part,
 )
-from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
-from workbench.views.palette import GREEN, VERMILION
+from workbench.views.drawing import Drawing, drawing_frame
+from workbench.views.records import answer_line
 from workbench.views.session import Live, Retrieval, Source, open_session, question_label
 from workbench.views.stepped import stepped_dots
 from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
@@ -55,27 +56,11 @@ SETTINGS = ("tau", "h_max", "t_max")
 OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
 LARGEST = 5_000  # nodes of a region that are drawn
-MOST = (24, 40, 80, 200)  # nodes of a picture of paths, the best first
+MOST = (12, 24, 40, 80, 200)  # nodes of a picture of paths, the best first
+PICTURE = 440  # pixels of its height
 ALL_PATHS = "– all paths –"
 _SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
 _RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
-
-
-class RegionGL(WebGL):
-    """A whole region by WebGL: colours show the types, as in a drawing; nodes on a kept path are green."""
-
-    def __init__(self, part: Subgraph, colours: Sequence[str], kept: Sequence[JudgedPath], theme: str = "light"):
-        """`colours` are those of the nodes, in their order."""
-        super().__init__(part, theme=theme)
-        names = [node.name for node in part.nodes]
-        hops = {frozenset(hop) for path in kept for hop in zip(path.nodes, path.nodes[1:])}
-        data = deepcopy(self.data)  # the page has been sent this one and hears only of another
-        for node, shown, colour in zip(part.nodes, data["nodes"], colours):
-            shown["attributes"]["color"] = VERMILION if node.hop == 0 else colour
-        for edge, shown in zip(part.edges, data["edges"]):
-            if frozenset((names[edge.source], names[edge.target])) in hops:
-                shown["attributes"] |= {"color": GREEN, "size": 3.0}
-        self.data = data
 
 
 class Tracer(Widget):
@@ -105,7 +90,7 @@ class Tracer(Widget):
             source, questions, methods={method: method}, engine=engine, reader=reader, index=index, k=k,
             kind=METHOD, suits=lambda config: parse_spec(config["label"])[0] == METHOD,
         )  # fmt: skip
-        self._others, self._types, self._defaults = tuple(beside), _types_of(self._session.index), self._own_settings()
+        self._others, self._types, self._defaults = tuple(beside), types_of(self._session.index), self._own_settings()
         self.path: JudgedPath | None = None
         self.limit = MOST[0]
         self.drawing: Drawing | None = None
@@ -169,10 +154,9 @@ class Tracer(Widget):
         at = self.shown.dot(self.dot if dot is None else dot)
         part = whole_region(self._session.index, at, LARGEST)
         self.step(at.number, self.iteration if at.number == self.dot else None)
-        styles = type_styles(sorted({**self.shown.types, **self._types}.values()))
-        colours = [styles.get(self._types[node.name], UNTYPED).colour for node in part.nodes]
-        self._picture.replace(RegionGL(part, colours, at.kept, self.theme))
-        self._legend.value = self._note(f"{text(part)}; vermilion: anchors, green: kept paths")
+        kept = {frozenset(hop) for path in at.kept for hop in zip(path.nodes, path.nodes[1:])}
+        self._picture.replace(WebGL(part, theme=self.theme, strong=kept, meaning="kept paths"))
+        self._hint.value = self._note(text(part))
         return part
 
     def beside(self) -> Comparison:
@@ -188,10 +172,18 @@ class Tracer(Widget):
         """The reader's answer; empty without a reader."""
         return self._retrieval.answer
 
+    @property
+    def trace(self) -> Trace:
+        """What `shown` was read from."""
+        return self._retrieval.trace
+
     def static_html(self) -> str:
-        picture = drawing_frame(self.drawing, theme=self.theme) + drawing_legend(self.drawing) if self.drawing else ""
+        picture = drawing_frame(self.drawing, theme=self.theme) if self.drawing else ""
         return picture + page(
-            heading(self.shown), stepped_dots(self.shown, self._session.passages), self._answer_part()
+            heading(self.shown),
+            self._answer_part(),
+            stepped_dots(self.shown, self._session.passages),
+            end_part(self.shown, self._session.passages),
         )
 
     def __repr__(self) -> str:
@@ -231,8 +223,8 @@ class Tracer(Widget):
         self._press(self._compare, self.beside)
 
     def _lay_out(self) -> None:
-        self._head, self._details, self._legend, self._body, self._end, self._comparison = texts(6)
-        self._picture = Canvas(self.theme, flex="1 1 62%", min_width="420px")
+        self._head, self._details, self._hint, self._body, self._end, self._comparison = texts(6)
+        self._picture = self._picture_of(PICTURE, flex="1 1 62%", min_width="420px")
         self._on_click(self._picture, self._click)
         self._stack(
             self._asked,
@@ -240,8 +232,8 @@ class Tracer(Widget):
             self._message,
             self._head,
             row(self._dot, self._stage, self._most),
-            beside(self._picture, side(self._paths, self._details, height=560)),
-            self._legend,
+            beside(self._picture, side(self._paths, self._details, height=PICTURE)),
+            self._hint,
             self._body,
             self._end,
             row(self._whole, self._compare),
@@ -277,8 +269,12 @@ class Tracer(Widget):
         changed = self._retrieve(question, name, {})[1].diff(shown) if moved else None
         self._question, self._method_name, self._moved, self.changed = question, name, dict(moved), changed
         self._retrieval, self.shown = retrieval, shown
-        self._head.value = page(heading(shown), selection_part(shown))
-        self._end.value = page("" if changed is None else diff_part(changed), self._answer_part())
+        self._head.value = page(
+            heading(shown), self._answer_part(), details("concepts and anchors", selection_part(shown))
+        )
+        read = f"what the reader was given: {len(shown.final):,} paths, {len(shown.chunks):,} passages"
+        given = details(read, end_part(shown, self._session.passages))
+        self._end.value = page("" if changed is None else diff_part(changed), given)
         self._comparison.value = ""
         if shown.dots:
             self.step(shown.dots[0].number)
@@ -298,13 +294,20 @@ class Tracer(Widget):
         self._picture.draw(self.drawing)
         self._details.value = page(path_part(self.path, self.shown.gold)) if self.path else ""
         if dot is None:
-            self._body.value = self._legend.value = ""
+            self._body.value = self._hint.value = ""
             return
         left_out = f"{text(self.drawing)}; " if self.drawing.left_out else ""
         hint = "a click on any node shows all paths again" if self.path else "a click on a node shows a path to it"
-        self._legend.value = drawing_legend(self.drawing) + self._note(left_out + hint)
-        searched = iteration_part(self._iteration, self.shown.gold) if self._iteration else ""
-        self._body.value = page(f"<p>{dot_heading(dot)}</p>", setting_part(dot), searched)
+        self._hint.value = self._note(left_out + hint)
+        self._body.value = page(f"<p>{dot_heading(dot)}</p>", setting_part(dot), self._searched())
+
+    def _searched(self) -> str:
+        """The iteration, folded: its paths stand in the list already."""
+        one = self._iteration
+        if one is None:
+            return ""
+        found = f"iteration {one.number}: {len(one.candidates):,} candidates, {len(one.paths):,} paths judged"
+        return details(found, iteration_part(one, self.shown.gold))
 
     def _drawing(self) -> Drawing:
         if self.path:
@@ -327,8 +330,7 @@ class Tracer(Widget):
         return sorted(paths, key=lambda path: (path.id not in kept, -path.confidence))
 
     def _answer_part(self) -> str:
-        answer = f"<p><b>answer</b> {esc(self.answer)}</p>" if self.answer else ""
-        return end_part(self.shown, self._session.passages) + answer
+        return answer_line(self.answer, self._question.answers)
 
     def _own_settings(self) -> dict[str, Any]:
         """The adjustable settings with the method's own values; empty unless the method runs live."""
@@ -336,13 +338,6 @@ class Tracer(Widget):
             return {}
         own = self._session.method(self._session.methods[0]).settings
         return {name: getattr(own, name) for name in SETTINGS if hasattr(own, name)}
-
-
-def _types_of(index: Index | None) -> dict[str, str]:
-    """Name → type, of the nodes of the index's typed graph, where it has one."""
-    if index is None or "typed" not in index.manifest["layers"]:
-        return {}
-    return dict(zip(index.typed.names, index.typed.types))
 
 
 def _gold(question: Question) -> tuple[str, ...]:

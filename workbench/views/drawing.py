@@ -1,24 +1,28 @@
 """A drawing: nodes at given positions, edges and a legend, and the HTML page that shows it with vis-network.
 
 Every picture of a graph is a function from its record to a `Drawing`; `figures.drawing_figure` renders the same drawing
-for print. Nothing moves by itself and the page fetches nothing. Colour never carries meaning alone: shapes, dashes and
-widths repeat it."""
+for print. Nothing moves by itself and the page fetches nothing. Shapes tell roles and colours tell types, the same in
+all pictures of an index; tooltips and the legend, which filters, repeat them."""
 
 from __future__ import annotations
 
 import html as _stdlib_html
 import json
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from workbench.records import Record
-from workbench.views.base import NAME, clean, esc, html, page, text
-from workbench.views.palette import BLUE, GREEN, GREY, VERMILION, Theme, theme_named
+from workbench.views import legend
+from workbench.views.base import NAME, clean, esc, html, page, short, text
+from workbench.views.palette import BLUE, GREEN, GREY, VERMILION, Theme, theme_named, type_marks
 
 HEIGHT = 520  # pixels of a page
 LABEL = 40  # characters of a label
+ENTRY = 40  # characters of an entry of a legend
+RIM = "#888888"  # around every mark, so that pale ones stand out from white and dark ones from black
 SHAPES = {  # vis-network's name: matplotlib's marker, letter in a legend
     "dot": ("o", "●"),
     "square": ("s", "■"),
@@ -60,7 +64,7 @@ DOTTED = EdgeStyle("", GREY, "┈┈", 1, (3, 5), 0.7, (0, (1.5, 2.5)), 0.6)
 class DrawnNode(NamedTuple):
     """A node: `id` is what a click reports, `name` its full name, `role` what it is in this drawing. x points right and
     y down, in pixels of a page; `size` and `font` are pixels, `points` is the diameter in a figure. `outline` is the
-    width of a vermilion border, 0 for none."""
+    width of a vermilion border, 0 for none. `type` is that of an entity, and its name in `Drawing.types`."""
 
     id: int
     name: str
@@ -74,6 +78,7 @@ class DrawnNode(NamedTuple):
     points: float = 7
     font: float = 14
     outline: float = 0
+    type: str = ""
 
 
 class DrawnEdge(NamedTuple):
@@ -92,7 +97,7 @@ class DrawnEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Drawing(Record):
-    """What a picture shows, and its legend: the styles in order, and what an outline means (`outlined`).
+    """What a picture shows, and its legend: the styles in order, the types, and what an outline means (`outlined`).
 
     `left_out` counts the nodes or edges that had no room. `zoom` scales fonts and outlines: a page shrinks until all
     nodes fit, so large drawings need larger marks. `height` is in pixels, `inches` the size of a figure; `empty` is the
@@ -109,6 +114,7 @@ class Drawing(Record):
     height: int = HEIGHT
     inches: tuple[float, float] = (8.8, 5.2)
     empty: str = "there is nothing to draw"
+    types: tuple[NodeStyle, ...] = ()
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -124,16 +130,47 @@ def _(drawing: Drawing) -> str:
 def _(drawing: Drawing) -> str:
     if not drawing.nodes:
         return page(f"<p class='q'>{esc(drawing.empty)}</p>")
-    return page(f"<p class='q'>{esc(text(drawing))}</p>") + drawing_frame(drawing) + drawing_legend(drawing)
+    return page(f"<p class='q'>{esc(text(drawing))}</p>") + drawing_frame(drawing)
 
 
-def drawing_legend(drawing: Drawing) -> str:
-    """The meaning of the marks, as HTML."""
-    marks = [(style.colour, SHAPES[style.shape][1], style.name) for style in drawing.node_styles]
-    marks += [(VERMILION, "◯", drawing.outlined)] if drawing.outlined else []
-    marks += [(style.colour, style.letters, style.name) for style in drawing.edge_styles]
-    parts = (f"<span style='color:{colour}'>{letter}</span> {esc(name, 40)}" for colour, letter, name in marks)
-    return page(f"<p class='q'>{' &nbsp; '.join(parts)}</p>")
+def legend_entries(
+    nodes: Iterable[NodeStyle], edges: Iterable[EdgeStyle] = (), outlined: str = ""
+) -> list[dict[str, Any]]:
+    """The meaning of the marks, for the legend of a page."""
+    entries = [legend.entry(entry_name(one.name), one.colour, SHAPES[one.shape][1]) for one in nodes]
+    entries += [legend.entry(entry_name(outlined), VERMILION, "◯", "")] if outlined else []
+    return entries + [legend.entry(entry_name(one.name), one.colour, one.letters, "edge") for one in edges]
+
+
+def drawing_entries(drawing: Drawing) -> list[dict[str, Any]]:
+    """The legend of a drawing."""
+    return legend_entries((*drawing.node_styles, *drawing.types), drawing.edge_styles, drawing.outlined)
+
+
+def entry_name(name: str) -> str:
+    """By this name an entry of a legend is hidden and shown."""
+    return short(name, ENTRY)
+
+
+def type_styles(order: Sequence[str]) -> dict[str, NodeStyle]:
+    """The style of each type, given all types of an index, the most frequent first."""
+    return {name: NodeStyle(name, *mark) for name, mark in type_marks(order).items()}
+
+
+def in_type(role: NodeStyle, kind: str, styles: Mapping[str, NodeStyle]) -> NodeStyle:
+    """The mark of a role in the colour of a type; grey where the type is not known, and the role's own where none
+    is."""
+    if not styles:
+        return role
+    return role._replace(colour=styles[kind].colour if kind in styles else GREY)
+
+
+def types_shown(nodes: Iterable[DrawnNode], styles: Mapping[str, NodeStyle], shape: str = "") -> tuple[NodeStyle, ...]:
+    """The types of a drawing's nodes, as entries of its legend, all of one `shape` or each of its own."""
+    present = {node.type for node in nodes}
+    return tuple(
+        style._replace(shape=shape or style.shape) for name, style in styles.items() if name in present
+    )
 
 
 def drawing_data(drawing: Drawing, theme: str = "light") -> dict[str, list[dict]]:
@@ -141,6 +178,7 @@ def drawing_data(drawing: Drawing, theme: str = "light") -> dict[str, list[dict]
     colours = theme_named(theme)
     return {
         "zoom": drawing.zoom,
+        "legend": drawing_entries(drawing),
         "nodes": [_vis_node(node, colours) for node in drawing.nodes],
         "edges": [_vis_edge(edge, drawing, colours) for edge in drawing.edges],
     }
@@ -156,7 +194,8 @@ def _vis_node(node: DrawnNode, colours: Theme) -> dict:
         "x": node.x,
         "y": node.y,
         "borderWidth": node.outline or 1,
-        "color": {"background": node.style.colour, "border": VERMILION if node.outline else colours.paper},
+        "color": {"background": node.style.colour, "border": VERMILION if node.outline else RIM},
+        "in": [entry_name(name) for name in (node.style.name, node.type) if name],
         "font": _font(node.font, colours),
     }
 
@@ -169,6 +208,7 @@ def _vis_edge(edge: DrawnEdge, drawing: Drawing, colours: Theme) -> dict:
         "width": edge.style.width if edge.width is None else edge.width,
         "dashes": list(edge.style.dashes) if edge.style.dashes else False,
         "color": {"color": edge.style.colour, "opacity": edge.style.opacity},
+        "in": entry_name(edge.style.name),
         **({"arrows": edge.arrows} if edge.arrows else {}),
         **({"smooth": {"enabled": True, "type": "curvedCW", "roundness": edge.curve}} if edge.curve else {}),
         **({"label": edge.label, "font": _font(11, colours)} if edge.label else {}),
@@ -187,9 +227,11 @@ POLICY = (
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
 )
 _CSS = (
-    "body{{margin:0;background:{0}}} .card,#mynetwork{{border:0!important}} h1{{display:none}} "
+    "body{{margin:0;background:{0};color:{1};height:100vh;display:flex;flex-direction:column;overflow:hidden}} "
+    ".card{{flex:1 1 0;min-height:0;background:none!important}} #mynetwork{{height:100%!important}} "
+    ".card,#mynetwork{{border:0!important}} h1,center{{display:none}} #legend{{flex:none;z-index:1}} "
     ".vis-tooltip{{font-family:sans-serif!important}} "
-    "#hint{{position:fixed;right:8px;bottom:6px;color:#888;font:12px sans-serif;pointer-events:none}}"
+    "#hint{{position:fixed;right:8px;top:6px;color:#888;font:12px sans-serif;pointer-events:none}}"
 )
 _OPTIONS = (
     '{"physics": {"enabled": false}, "interaction": {"hover": true, "tooltipDelay": 80, "multiselect": false},'
@@ -199,12 +241,25 @@ _OPTIONS = (
 # their node and the mouse. A frame may load before it has a size; the drawing is fitted when it has one, and again when
 # its shape changes. Labels keep their size at every zoom, and are written only where they have room: first those under
 # the mouse, signs, outlined, large and early nodes, then relations. `labels` are the boxes of those that stand there.
-_SCRIPT = """<script>
+_SCRIPT = f"""<script>{legend.LEGEND_SCRIPT}""" + """
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
 const place = document.getElementById("mynetwork");
 const hint = document.body.appendChild(Object.assign(document.createElement("div"), {id: "hint"}));
 const OVER = 16;  // labels that may cover marks
 let shown, wide, order = [], labels = [], hovered = null, placed = false;
+const gone = new Set();  // ids of hidden nodes
+const sift = () => {
+  gone.clear();
+  for (const node of shown.nodes) if (node.in.some(entries.has)) gone.add(node.id);
+  nodes.update(shown.nodes.map(({id}) => ({id, hidden: gone.has(id)})));
+  edges.update(shown.edges.map((edge, id) => ({id, hidden: lost(edge)})));
+  network.redraw();
+};
+const lost = (edge) => entries.has(edge.in) || gone.has(edge.from) || gone.has(edge.to);
+const entries = legend(
+  document.body.appendChild(Object.assign(document.createElement("div"), {id: "legend", className: "legend"})),
+  (hidden) => { sift(); parent.postMessage({hidden}, "*"); },
+);
 const ratio = () => {
   const room = place.getBoundingClientRect();
   placed = room.width > 0 && room.height > 0;
@@ -217,12 +272,14 @@ const show = (drawn) => {
   wide = ratio();
   nodes.clear();
   edges.clear();
-  nodes.add(drawn.nodes.map(({label, ...node}) => ({...node, x: node.x * wide, title: tip(node.tooltip)})));
-  edges.add(drawn.edges.map(({label, ...edge}, at) => ({...edge, id: at, title: tip(edge.tooltip)})));
+  nodes.add(drawn.nodes.map(({label, in: _, ...node}) => ({...node, x: node.x * wide, title: tip(node.tooltip)})));
+  edges.add(drawn.edges.map(({label, in: _, ...edge}, at) => ({...edge, id: at, title: tip(edge.tooltip)})));
   const weight = ({borderWidth, font, size}) => [borderWidth, font.size, size];
   const before = (a, b) => { for (let i = 0; i < 3; i++) if (a[i] !== b[i]) return b[i] - a[i]; return 0; };
   order = drawn.nodes.filter((node) => node.label).sort((a, b) => before(weight(a), weight(b)));
   shown = drawn;
+  entries.show(drawn.legend);
+  sift();
   if (!placed) return;
   network.fit();
   network.moveTo({scale: 0.86 * network.getScale()});
@@ -231,7 +288,7 @@ const meets = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h &&
 network.on("afterDrawing", (ctx) => {
   if (!shown || !placed) return;
   const scale = network.getScale(), room = place.getBoundingClientRect(), dots = ctx.canvas.width / room.width;
-  const marks = new Map(shown.nodes.map((node) => {
+  const marks = new Map(shown.nodes.filter(({id}) => !gone.has(id)).map((node) => {
     const {x, y} = network.canvasToDOM(network.getPosition(node.id)), r = node.size * scale + 1;
     return [node.id, {x: x - r, y: y - r, w: 2 * r, h: 2 * r}];
   }));
@@ -269,17 +326,22 @@ network.on("afterDrawing", (ctx) => {
     const box = {id: null, x: x - w / 2, y: y - h / 2, w, h};
     if (sign || (long > w && free(box))) write(box, edge.label, edge.font);
   };
-  const ties = shown.edges.map((edge, at) => [edge, at, edge.label && !/\\p{L}/u.test(edge.label)]);
-  const under = order.find(({id}) => id === hovered);
+  const ties = shown.edges.map((edge, at) => [edge, at, edge.label && !/\\p{L}/u.test(edge.label)])
+    .filter(([edge]) => !lost(edge));
+  const under = order.find(({id}) => id === hovered && !gone.has(id));
   if (under) put(under, true, true);
   for (const one of ties) if (one[2]) tie(...one);
-  order.forEach((node, rank) => { if (node !== under) put(node, rank < OVER); });
+  order.filter(({id}) => !gone.has(id)).forEach((node, rank) => { if (node !== under) put(node, rank < OVER); });
   for (const one of ties) if (one[0].label && !one[2]) tie(...one);
   ctx.restore();
 });
 new ResizeObserver(() => { if (shown && (!placed || ratio() !== wide)) show(shown); }).observe(place);
 place.addEventListener("mouseleave", hide);
-addEventListener("message", ({source, data}) => { if (source === parent && data && data.nodes) show(data); });
+addEventListener("message", ({source, data}) => {
+  if (source !== parent || !data) return;
+  if (Array.isArray(data.hide)) { entries.set(data.hide); if (shown) sift(); }
+  if (data.nodes) show(data);
+});
 network.on("hoverNode", ({node}) => { hovered = node; network.redraw(); });
 network.on("blurNode", () => { hovered = null; network.redraw(); });
 network.on("click", ({nodes: [id], pointer: {DOM: {x, y}}}) => {
@@ -298,30 +360,37 @@ place.addEventListener("mouseleave", () => { hint.textContent = ""; });
 </script>"""
 
 
-def drawing_page(drawing: Drawing, *, height: int | None = None, theme: str = "light") -> str:
-    """A self-contained HTML page: it zooms, pans and shows tooltips."""
+def drawing_page(drawing: Drawing, *, theme: str = "light") -> str:
+    """A self-contained HTML page, as high as its window: it zooms, pans, shows tooltips, and its legend filters."""
     data = json.dumps(drawing_data(drawing, theme)).replace("<", "\\u003c")  # no text can end the script
-    before, after = _empty_page(height or drawing.height, theme)
+    before, after = _empty_page(theme)
     return f"{before}<script>show({data});</script></body>{after}"
 
 
 def drawing_frame(drawing: Drawing, *, height: int | None = None, theme: str = "light") -> str:
-    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it."""
-    height = height or drawing.height
-    made = _stdlib_html.escape(drawing_page(drawing, height=height, theme=theme))
-    return f'<iframe srcdoc="{made}" width="100%" height="{height}" frameborder="0" sandbox="allow-scripts"></iframe>'
+    """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it. `height` is that
+    of the picture, without its legend."""
+    return framed(drawing_page(drawing, theme=theme), height or drawing.height)
 
 
-@lru_cache(maxsize=4)
-def _empty_page(height: int, theme: str) -> tuple[str, str]:
+def framed(made: str, height: int) -> str:
+    """A page with a picture of this height and a legend, as a sandboxed frame."""
+    return (
+        f'<iframe srcdoc="{_stdlib_html.escape(made)}" width="100%" height="{height + legend.HEIGHT}" frameborder="0" '
+        'sandbox="allow-scripts"></iframe>'
+    )
+
+
+@lru_cache(maxsize=2)
+def _empty_page(theme: str) -> tuple[str, str]:
     """A page with vis-network and nothing to show, before and after the end of its body."""
     from pyvis.network import Network
 
-    paper = theme_named(theme).paper
-    network = Network(notebook=False, cdn_resources="in_line", height=f"{height - 4}px", bgcolor=paper)
+    colours = theme_named(theme)
+    network = Network(notebook=False, cdn_resources="in_line", bgcolor=colours.paper)
     network.set_options(_OPTIONS)
     made = network.generate_html(notebook=False)
     made = re.sub(r'<(script|link)\b[^>]*(?:src|href)="https?://[^>]*>(?:\s*</script>)?', "", made)
-    made = made.replace("<head>", f"<head>{POLICY}<style>{_CSS.format(paper)}</style>", 1)
+    made = made.replace("<head>", f"<head>{POLICY}<style>{_CSS.format(*colours)}{legend.LEGEND_CSS}</style>", 1)
     before, _, after = made.rpartition("</body>")
     return before + _SCRIPT, after

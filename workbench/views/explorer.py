@@ -17,9 +17,10 @@ from workbench.graph.neighbourhood import Subgraph, complete, matching, neighbou
 from workbench.graph.node_details import NodeDetails, node_details
 from workbench.index import Index
 from workbench.views.base import html, text
-from workbench.views.canvas import WEBGL_STYLE, Canvas, WebGL, webgl_legend
-from workbench.views.drawing import HEIGHT, drawing_legend
+from workbench.views.canvas import WEBGL_STYLE, WebGL
+from workbench.views.drawing import HEIGHT
 from workbench.views.graph import EDGES, SMALL, graph_drawing
+from workbench.views.index import facts_by
 from workbench.views.widget import Widget, beside, offer, row, side, texts
 
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
@@ -79,10 +80,11 @@ class Explorer(Widget):
         return complete(self.index, text, k)
 
     def static_html(self) -> str:
-        return html(self.subgraph) + html(self.details)
+        return self._note(facts_by(self.index.facts_by)) + html(self.subgraph) + html(self.details)
 
     def __repr__(self) -> str:
-        return f"Explorer of {self.index.name!r}: {self.subgraph!r}"
+        by = f"; {said}" if (said := facts_by(self.index.facts_by)) else ""
+        return f"Explorer of {self.index.name!r}: {self.subgraph!r}{by}"
 
     def _make_controls(self, threshold: float) -> None:
         self._search = widgets.Combobox(
@@ -109,16 +111,17 @@ class Explorer(Widget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        self._summary, self._details, self._legend = texts(3)
-        self._picture = Canvas(self.theme, flex="1 1 62%", min_width="420px")
+        self._summary, self._details = texts(2)
+        self._picture = self._picture_of(flex="1 1 62%", min_width="420px")
         self._on_click(self._picture, self.pick)
         self._stack(
             row(self._search, *self._edges.values()),
             row(*self._settings.values()),
             self._message,
             self._summary,
+            widgets.HTML(self._note(facts_by(self.index.facts_by))),
             beside(self._picture, side(self._walk, self._details, height=HEIGHT)),
-            self._legend,
+            widgets.HTML(WEBGL_STYLE),
         )
 
     def _values(self) -> dict[str, Any]:
@@ -164,12 +167,9 @@ class Explorer(Widget):
     def _draw(self) -> None:
         self._summary.value = self._note(text(self.subgraph))
         if len(self.subgraph) <= SMALL:
-            drawing = graph_drawing(self.subgraph)
-            self._picture.draw(drawing)
-            self._legend.value = drawing_legend(drawing)
+            self._picture.draw(graph_drawing(self.subgraph))
         else:
             self._picture.replace(WebGL(self.subgraph, theme=self.theme))
-            self._legend.value = WEBGL_STYLE + webgl_legend()
 
 
 def _first(index: Index) -> int:

@@ -18,14 +18,13 @@ from workbench.errors import SettingError
 from workbench.experiments import Run
 from workbench.experiments.analyses.base import of_runs, runs_of
 from workbench.experiments.diagnose import Case, Diagnosis, diagnose
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.records import Question
 from workbench.trace import Trace
 from workbench.views.base import html, page, short
-from workbench.views.canvas import Canvas
 from workbench.views.contexts import STYLE, Marks, texts_part
 from workbench.views.diagnosis import case_part
-from workbench.views.drawing import drawing_legend
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import proof_from_trace, proof_part
 from workbench.views.session import Cache, position
@@ -116,9 +115,9 @@ class Failures(Widget):
         self._on(self._of, lambda name: self.choose(*self._configurations[name]))
         self._on(self._why, lambda cause: self.choose(cause=cause))
         self._on(self._wrong, lambda name: name and self.pick(name))
-        self._head, self._contexts, self._proof, self._legend, self._trace, self._all = texts(6)
-        self._picture = Canvas(self.theme, HEIGHT)
-        query = widgets.VBox([self._proof, self._picture, self._legend])
+        self._head, self._contexts, self._proof, self._trace, self._all = texts(5)
+        self._picture = self._picture_of(HEIGHT)
+        query = widgets.VBox([self._proof, self._picture])
         self._tabs = widgets.Tab([self._contexts, query, self._trace, self._all], titles=TABS)
         self._stack(self._of, row(self._why), self._wrong, self._message, self._head, self._tabs)
 
@@ -140,7 +139,7 @@ class Failures(Widget):
         self._message.value = ""
         if self.case is None:
             self._head.value = page("<p>every answer is right</p>")
-            self._contexts.value = self._trace.value = self._proof.value = self._legend.value = ""
+            self._contexts.value = self._trace.value = self._proof.value = ""
             self._picture.draw(None)
             return
         trace = self.trace
@@ -151,10 +150,9 @@ class Failures(Widget):
 
     def _draw_proof(self, trace: Trace | None) -> None:
         proof = proof_from_trace(trace) if trace else None
-        drawing = proof_drawing(proof) if proof else None
+        drawing = proof_drawing(proof, types=types_of(self._index)) if proof else None
         self._proof.value = page(proof_part(proof)) if proof else self._note("no query was executed")
         self._picture.draw(drawing)
-        self._legend.value = drawing_legend(drawing) if drawing else ""
 
     def _contexts_part(self, trace: Trace | None) -> str:
         """The retrieved context next to the context that was read."""

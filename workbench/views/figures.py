@@ -25,7 +25,7 @@ from workbench.index.graph import Graph
 from workbench.ranking.similarity import top
 from workbench.records import Evidence
 from workbench.views.base import short
-from workbench.views.drawing import SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
+from workbench.views.drawing import RIM, SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
 from workbench.views.graph import graph_drawing
 from workbench.views.map_page import Map
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
@@ -245,7 +245,7 @@ def _draw_nodes(axes: Axes, style: NodeStyle, nodes: Sequence[tuple[DrawnNode, n
     axes.scatter(
         [x for _, (x, _) in nodes], [y for _, (_, y) in nodes], s=[node.points**2 for node, _ in nodes],
         c=style.colour, marker=SHAPES[style.shape][0], zorder=2,
-        edgecolors=[VERMILION if node.outline else "white" for node, _ in nodes] or None,
+        edgecolors=[VERMILION if node.outline else RIM for node, _ in nodes] or None,
         linewidths=[2 if node.outline else 0.5 for node, _ in nodes] or None,
     )  # fmt: skip
 
@@ -261,7 +261,7 @@ def _handles(drawing: Drawing | Map) -> list[Line2D]:
     marks = {"linestyle": "", "markersize": 6}
     handles = [
         Line2D([], [], marker=SHAPES[style.shape][0], color=style.colour, label=plain_label(style.name, 30), **marks)
-        for style in drawing.node_styles
+        for style in (*drawing.node_styles, *getattr(drawing, "types", ()))  # a map has its types among its styles
     ]
     if drawing.outlined:
         ring = {"color": "white", "markeredgecolor": VERMILION}

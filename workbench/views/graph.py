@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from workbench.graph.neighbourhood import KINDS, Edge, Node, Subgraph
 from workbench.views.base import clean, esc, html, page, short, table, text
 from workbench.views.drawing import (
@@ -12,7 +14,9 @@ from workbench.views.drawing import (
     EdgeStyle,
     NodeStyle,
     drawing_frame,
-    drawing_legend,
+    in_type,
+    type_styles,
+    types_shown,
 )
 from workbench.views.layout import layout
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PALE
@@ -35,7 +39,7 @@ _UNIT = 260  # pixels from the middle to the border of the layout
 def _(subgraph: Subgraph) -> str:
     if 0 < len(subgraph.nodes) <= SMALL:
         drawing = graph_drawing(subgraph)
-        return page(f"<p class='q'>{esc(text(subgraph))}</p>") + drawing_frame(drawing) + drawing_legend(drawing)
+        return page(f"<p class='q'>{esc(text(subgraph))}</p>") + drawing_frame(drawing)
     counts = [(f"{kind} edges", sum(edge.kind == kind for edge in subgraph.edges)) for kind in KINDS]
     hint = "<p class='q'>views.canvas.WebGL(…) draws it</p>" if subgraph.nodes else ""
     return page(f"<p>{esc(text(subgraph))}</p>", table(["", ""], counts), hint)
@@ -49,9 +53,9 @@ def _(subgraph: Subgraph) -> str:
 
 def graph_drawing(subgraph: Subgraph) -> Drawing:
     """The subgraph as laid out by `layout`; a click reports the row of a node. A phrase and the passage of its title
-    are one mark, with the edges of both."""
+    are one mark, with the edges of both; phrases have the colours of their types."""
     crowded, zoom = len(subgraph) > SMALL, max(1.0, (len(subgraph) / 60) ** 0.5)
-    places, page_of = layout(subgraph).tolist(), _pages(subgraph)
+    places, page_of, types = layout(subgraph).tolist(), _pages(subgraph), type_styles(subgraph.types)
     folded = {passage: phrase for phrase, passage in page_of.items()}
     kept = [at for at in range(len(subgraph)) if at not in folded]
     position = {at: place for place, at in enumerate(kept)}
@@ -66,19 +70,24 @@ def graph_drawing(subgraph: Subgraph) -> Drawing:
         for edge in subgraph.edges
         if position[edge.source] != position[edge.target]
     }
+    nodes = tuple(
+        _drawn_node(subgraph, at, page_of.get(at), places[at], zoom, at in labelled, crowded, types) for at in kept
+    )
+    kinds = (in_type(style, "", types) if kind != "passage" else style for kind, style in NODES.items())
     return Drawing(
         subgraph.name,
-        tuple(_drawn_node(subgraph, at, page_of.get(at), places[at], zoom, at in labelled, crowded) for at in kept),
+        nodes,
         tuple(
             DrawnEdge(position[edge.source], position[edge.target], edge_styles[edge.kind],
                       _edge_tooltip(edge, subgraph), short(edge.says, 24) if edge.kind == "relation" else "",
                       width=edge_width(edge))
             for edge in edges.values()
         ),
-        tuple(NODES.values()),
+        tuple(kinds),
         tuple(edge_styles.values()),
         "start or seed",
         zoom=zoom,
+        types=types_shown(nodes, types, "dot"),
     )  # fmt: skip
 
 
@@ -117,16 +126,19 @@ def edge_width(edge: Edge) -> float:
 
 
 def _drawn_node(
-    subgraph: Subgraph, at: int, page_at: int | None, place: list[float], zoom: float, labelled: bool, crowded: bool
-) -> DrawnNode:
+    subgraph: Subgraph, at: int, page_at: int | None, place: list[float], zoom: float, labelled: bool, crowded: bool,
+    types: Mapping[str, NodeStyle],
+) -> DrawnNode:  # fmt: skip
     node, own = subgraph.nodes[at], None if page_at is None else subgraph.nodes[page_at]
     size, start = max(map(node_size, filter(None, (node, own)))), 0 in (node.hop, own and own.hop)
     x, y = place
+    role = NODES["page" if own else node.kind]
+    style = in_type(role, node.type, types) if node.kind == "phrase" else role
     return DrawnNode(
-        node.row, node.name, NODES["page" if own else node.kind], x * _UNIT * zoom, y * _UNIT * zoom,
+        node.row, node.name, style, x * _UNIT * zoom, y * _UNIT * zoom,
         short(node.label, LABEL) if labelled else "", _node_tooltip(node, own), role="start" if start else "",
         size=size * zoom**0.5 * (1 if node.kind == "phrase" else 0.8), points=1.7 if crowded else 0.6 * size,
-        font=14 * zoom, outline=4 * zoom if start else 0,
+        font=14 * zoom, outline=4 * zoom if start else 0, type=node.type,
     )  # fmt: skip
 
 
@@ -137,7 +149,8 @@ def _node_tooltip(node: Node, own: Node | None) -> str:
 
 def _described(node: Node) -> str:
     value = "" if node.value is None else f"\nprobability {node.value:.4f}"
-    return f"{node.kind}, {node.degree:,} neighbours{value}"
+    kind = f"{node.kind}, {clean(node.type, 80)}" if node.type else node.kind
+    return f"{kind}, {node.degree:,} neighbours{value}"
 
 
 def _edge_tooltip(edge: Edge, subgraph: Subgraph) -> str:

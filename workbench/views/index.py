@@ -102,14 +102,14 @@ def _counts(data: Dataset) -> dict[str, int]:
     return counts
 
 
-def facts_by(makers: Sequence[str]) -> str:
-    """Who extracted the facts of an index, without the Steps.
+def facts_by(makers: Sequence[str], what: str = "facts") -> str:
+    """Who extracted the facts of an index, or made another part of it, without the Steps.
 
     >>> facts_by(["curated, by hand"]), facts_by(["rules (named_entities v2, triples v2)"]), facts_by([])
     ('facts: curated, by hand', 'facts: rules', '')
     """
     by = dict.fromkeys(signed[0] if (signed := signed_by(maker)) else maker for maker in makers)
-    return f"facts: {'; '.join(clean(name, NAME) for name in by)}" if by else ""
+    return f"{what}: {'; '.join(clean(name, NAME) for name in by)}" if by else ""
 
 
 def _left_out(notes: tuple[str, ...]) -> str:

@@ -5,7 +5,6 @@ its window shows, places labels where they have room, and is sent columns of num
 
 from __future__ import annotations
 
-import html as _stdlib_html
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from workbench.records import Record
+from workbench.views import legend
 from workbench.views.base import NAME, clean, esc, html, page, short, text
-from workbench.views.drawing import HEIGHT, POLICY, EdgeStyle, NodeStyle, drawing_legend
+from workbench.views.drawing import HEIGHT, POLICY, EdgeStyle, NodeStyle, entry_name, framed, legend_entries
 from workbench.views.palette import VERMILION, theme_named
 
 LABEL, TIP = 44, 220  # characters
@@ -73,13 +73,19 @@ def _(shown: Map) -> str:
 
 @html.register
 def _(shown: Map) -> str:
-    return page(f"<p class='q'>{esc(text(shown))}</p>") + map_frame(shown) + drawing_legend(shown)
+    return page(f"<p class='q'>{esc(text(shown))}</p>") + map_frame(shown)
+
+
+def map_entries(shown: Map) -> list[dict[str, Any]]:
+    """The legend of a map."""
+    return legend_entries(shown.node_styles, shown.edge_styles, shown.outlined)
 
 
 def map_data(shown: Map) -> dict[str, Any]:
     """What the page is sent: columns, short numbers and no defaults."""
     return {
         "space": shown.space,
+        "legend": map_entries(shown),
         "discs": shown.discs,
         "nodes": {
             "id": np.asarray(shown.ids).tolist(),
@@ -92,27 +98,29 @@ def map_data(shown: Map) -> dict[str, Any]:
         },
         "rings": list(shown.rings),
         "edges": {"ends": np.asarray(shown.edges).ravel().tolist(), "s": np.asarray(shown.edge_style).tolist()},
-        "looks": [[style.colour, style.shape] for style in shown.node_styles],
-        "lines": [[s.colour, s.width, s.opacity, list(s.dashes) if s.dashes else []] for s in shown.edge_styles],
+        "looks": [[style.colour, style.shape, entry_name(style.name)] for style in shown.node_styles],
+        "lines": [
+            [s.colour, s.width, s.opacity, list(s.dashes) if s.dashes else [], entry_name(s.name)]
+            for s in shown.edge_styles
+        ],
     }
 
 
-def map_page(shown: Map, *, height: int = HEIGHT, theme: str = "light") -> str:
-    """A self-contained HTML page."""
+def map_page(shown: Map, *, theme: str = "light") -> str:
+    """A self-contained HTML page, as high as its window."""
     colours = theme_named(theme)
     data = json.dumps(map_data(shown), separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
-    css = _CSS.format(paper=colours.paper, ink=colours.ink, height=height - 2)
+    css = _CSS.format(paper=colours.paper, ink=colours.ink) + legend.LEGEND_CSS
     said = json.dumps([colours.paper, colours.ink, VERMILION])
     return (
         f'<!doctype html><html><head><meta charset="utf-8">{POLICY}<style>{css}</style></head><body>{_BODY}'
-        f"<script>const [PAPER, INK, RING] = {said};{_SCRIPT}show({data});</script></body></html>"
+        f"<script>const [PAPER, INK, RING] = {said};{legend.LEGEND_SCRIPT}{_SCRIPT}show({data});</script></body></html>"
     )
 
 
 def map_frame(shown: Map, *, height: int = HEIGHT, theme: str = "light") -> str:
     """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it."""
-    made = _stdlib_html.escape(map_page(shown, height=height, theme=theme))
-    return f'<iframe srcdoc="{made}" width="100%" height="{height}" frameborder="0" sandbox="allow-scripts"></iframe>'
+    return framed(map_page(shown, theme=theme), height)
 
 
 def _short(values: Sequence[float]) -> list[float]:
@@ -121,7 +129,8 @@ def _short(values: Sequence[float]) -> list[float]:
 
 _CSS = """
 html,body{{margin:0;background:{paper};color:{ink};font:12px system-ui,sans-serif;overflow:hidden}}
-canvas{{display:block;width:100%;height:{height}px;cursor:grab;touch-action:none}}
+body{{height:100vh;display:flex;flex-direction:column}}
+canvas{{display:block;width:100%;flex:1 1 0;min-height:0;cursor:grab;touch-action:none}}
 canvas:active{{cursor:grabbing}}
 #tip{{position:absolute;display:none;max-width:24em;padding:.3em .5em;border:1px solid #8888;border-radius:3px;
 background:{paper};white-space:pre-line;overflow-wrap:anywhere;pointer-events:none}}
@@ -132,7 +141,7 @@ font-size:14px;cursor:pointer}}
 _BODY = (
     '<canvas tabindex="0" role="img" aria-label="map: drag or use the arrow keys to pan, + and - to zoom, 0 to see '
     'all"></canvas><div id="zoom"><button title="zoom in">+</button><button title="zoom out">−</button>'
-    '<button title="see all">⤢</button></div><div id="tip"></div>'
+    '<button title="see all">⤢</button></div><div id="legend" class="legend"></div><div id="tip"></div>'
 )
 # `view` maps a place to pixels: k pixels per unit, x and y the pixels of the origin. A frame may load before it has a
 # size; the map is fitted when it has one. Names reach the page as text of a canvas and of one element, never as HTML.
@@ -142,6 +151,15 @@ const tip = document.getElementById("tip");
 const EASE = 700, DOTS = 9, LABELS = 70, MARGIN = 200;
 let map = null, view = null, X, Y, fromX, fromY, since = 0, asked = false, wide = 0, high = 0, dpr = 1;
 let sprites = new Map(), widths = new Map(), dragged = null, pen = shown, kept = null, before = 0;
+// Rows and lines whose style the legend hides are passed over; a click does not meet them.
+const entries = legend(document.getElementById("legend"), (hidden) => { sift(); parent.postMessage({hidden}, "*"); });
+let out = [];
+const gone = (row) => out[map.nodes.s[row]];
+const sift = () => {
+  if (!map) return;
+  out = map.looks.map(([,, name]) => entries.has(name));
+  kept = null; tip.style.display = "none"; ask();
+};
 const ask = () => { if (!asked) { asked = true; requestAnimationFrame(draw); } };
 
 function show(next) {
@@ -157,7 +175,7 @@ function show(next) {
     }
     since = performance.now();
   } else since = 0;
-  map = next; kept = null; sprites.clear(); widths.clear(); tip.style.display = "none";
+  map = next; entries.show(map.legend); sift(); sprites.clear(); widths.clear(); tip.style.display = "none";
   map.rows = Array.from({length: n - map.discs}, (_, at) => at + map.discs)
     .sort((a, b) => map.nodes.s[a] - map.nodes.s[b] || a - b);
   map.ringed = new Set(map.rings);
@@ -247,9 +265,10 @@ function paint(px, py, w, h) {
 
 function lines(px, py) {
   const {ends, s} = map.edges;
-  map.lines.forEach(([colour, width, opacity, dash], style) => {
+  map.lines.forEach(([colour, width, opacity, dash, name], style) => {
+    if (entries.has(name)) return;
     pen.beginPath();
-    for (let at = 0; at < s.length; at++) if (s[at] === style) {
+    for (let at = 0; at < s.length; at++) if (s[at] === style && !gone(ends[2 * at]) && !gone(ends[2 * at + 1])) {
       pen.moveTo(px(ends[2 * at]), py(ends[2 * at])); pen.lineTo(px(ends[2 * at + 1]), py(ends[2 * at + 1]));
     }
     pen.setLineDash(dash); pen.globalAlpha = opacity; pen.strokeStyle = colour; pen.lineWidth = width; pen.stroke();
@@ -259,6 +278,7 @@ function lines(px, py) {
 
 function discs(px, py, w, h) {
   for (let row = 0; row < map.discs; row++) {
+    if (gone(row)) continue;
     const x = px(row), y = py(row), r = view.k * map.nodes.r[row], [colour, shape] = map.looks[map.nodes.s[row]];
     if (x + r < 0 || y + r < 0 || x - r > w || y - r > h) continue;
     pen.beginPath(); pen.arc(x, y, r, 0, 7);
@@ -270,6 +290,7 @@ function discs(px, py, w, h) {
 function points(px, py, w, h) {
   let style = -1;
   for (const row of map.rows) {
+    if (gone(row)) continue;
     const x = px(row), y = py(row), r = Math.min(DOTS, Math.round(view.k * map.nodes.r[row]));
     if (x < -20 || y < -20 || x > w + 20 || y > h + 20) continue;
     if (r < 1) {
@@ -291,7 +312,7 @@ function labels(px, py) {
   pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineJoin = "round";
   for (let row = 0; row < map.nodes.label.length && taken.length < LABELS; row++) {
     const label = map.nodes.label[row];
-    if (!label) continue;
+    if (!label || gone(row)) continue;
     const disc = row < map.discs, size = disc ? 13 : 12, r = view.k * map.nodes.r[row];
     pen.font = `${disc ? "600 " : ""}${size}px system-ui, sans-serif`;
     if (!widths.has(row)) widths.set(row, pen.measureText(label).width);
@@ -311,13 +332,15 @@ function hit(x, y) {
   const at = {x: (x - view.x) / view.k, y: (y - view.y) / view.k}, {r} = map.nodes;
   let best = -1, least = Infinity;
   for (let row = map.discs; row < map.nodes.tip.length; row++) {
+    if (gone(row)) continue;
     const away = Math.hypot(X[row] - at.x, Y[row] - at.y);
     const reach = Math.max(6, Math.min(DOTS, view.k * r[row])) / view.k;
     if (away < reach && away < least) { least = away; best = row; }
   }
   if (best >= 0) return best;
   for (let row = 0; row < map.discs; row++) {
-    if (Math.hypot(X[row] - at.x, Y[row] - at.y) <= r[row] && r[row] < least) { least = r[row]; best = row; }
+    if (gone(row) || Math.hypot(X[row] - at.x, Y[row] - at.y) > r[row]) continue;
+    if (r[row] < least) { least = r[row]; best = row; }
   }
   return best;
 }
@@ -367,5 +390,9 @@ canvas.addEventListener("keydown", (event) => {
 const [closer, further, all] = document.querySelectorAll("#zoom button");
 closer.onclick = () => zoom(1.4); further.onclick = () => zoom(1 / 1.4); all.onclick = () => fit();
 new ResizeObserver(() => fit(false)).observe(canvas);
-addEventListener("message", ({source, data}) => { if (source === parent && data && data.nodes) show(data); });
+addEventListener("message", ({source, data}) => {
+  if (source !== parent || !data) return;
+  if (Array.isArray(data.hide)) { entries.set(data.hide); sift(); }
+  if (data.nodes) show(data);
+});
 """

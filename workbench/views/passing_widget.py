@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.methods import method as method_named
@@ -22,9 +23,8 @@ from workbench.methods.gfm_rag import GFMRAG
 from workbench.methods.gfm_rag.passing import METHOD, Passing, passing
 from workbench.records import Path, Question, Scored
 from workbench.spec import parse_spec
-from workbench.views.base import clean, esc, page, short
-from workbench.views.canvas import Canvas
-from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
+from workbench.views.base import esc, page
+from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.passing import documents_part, heading, layers_part, passing_drawing, paths_part, places, stages
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.widget import Widget, beside, question_box, row, side, texts
@@ -95,11 +95,10 @@ class Messages(Widget):
     def static_html(self) -> str:
         """Every stage as a picture of its own."""
         pictures = "".join(
-            page(f"<p><b>{esc(name)}</b></p>") + drawing_frame(passing_drawing(self.shown, at), theme=self.theme)
+            page(f"<p><b>{esc(name)}</b></p>") + drawing_frame(self._drawing(at), theme=self.theme)
             for at, name in enumerate(self._stages)
         )
-        legend = drawing_legend(self.drawing) if self._stages else ""
-        return page(heading(self.shown)) + pictures + legend + page(self._paths_part(), documents_part(self.shown))
+        return page(heading(self.shown)) + pictures + page(self._paths_part(), documents_part(self.shown))
 
     def __repr__(self) -> str:
         return f"Messages: {self.shown!r}"
@@ -114,8 +113,8 @@ class Messages(Widget):
             description="stage", options=[("start", 0)], continuous_update=False, layout={"width": "340px"}
         )
         self._play = widgets.Play(interval=1200, min=0, max=0, layout={"width": "auto"})
-        self._head, self._legend, self._documents, self._paths, self._layers = texts(5)
-        self._canvas = Canvas(self.theme, HEIGHT)
+        self._head, self._documents, self._paths, self._layers = texts(4)
+        self._canvas = self._picture_of(HEIGHT)
         self._on(self._asked, self.ask)
         self._on(self._method, lambda name: self.ask(question_label(self._question), name))
         self._on(self._stage, self.stage)
@@ -127,7 +126,6 @@ class Messages(Widget):
             self._message,
             self._head,
             self._canvas,
-            self._legend,
             beside(side(self._documents, height=HEIGHT), side(self._paths, height=HEIGHT)),
             self._layers,
         )
@@ -148,7 +146,8 @@ class Messages(Widget):
 
     def _show(self, question: Question, name: str) -> None:
         """Another question; before it is answered nothing changes, so that an error changes nothing."""
-        shown = passing(self._session.retrieval(question, name).trace, question.support or ())
+        trace = self._session.retrieval(question, name).trace
+        shown = passing(trace, question.support or (), self._session.index)
         self._question, self._method_name, self.shown = question, name, shown
         self._stages = stages(shown)
         last = max(0, len(self._stages) - 1)
@@ -167,15 +166,17 @@ class Messages(Widget):
 
     def _draw(self) -> None:
         self._show_controls()
-        self.drawing = passing_drawing(self.shown, self.at)
+        self.drawing = self._drawing(self.at)
         self._canvas.draw(self.drawing if self._stages else None)
         self._head.value = page(heading(self.shown))
-        self._legend.value = drawing_legend(self.drawing) if self._stages else ""
         self._documents.value = page(documents_part(self.shown))
         self._layers.value = page(layers_part(self.shown))
         self._paths.value = page(self._paths_part())
 
+    def _drawing(self, stage: int) -> Drawing:
+        return passing_drawing(self.shown, stage, types_of(self._session.index))
+
     def _paths_part(self) -> str:
         if self.chosen:
-            return paths_part(short(clean(self.chosen), 80), self.paths)
+            return paths_part(self.shown, self.chosen, self.paths)
         return "<p class='q'>click on an entity to see the paths that carried most of its score</p>"

@@ -10,7 +10,7 @@ from workbench.methods.catrag.stages import Flow, StagedWalk
 from workbench.methods.catrag.steering import SKIP, EditedEdge, RatedSeed, Scores, Seed, Steering
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
-from workbench.views.records import SHOWN, passage_line
+from workbench.views.records import SHOWN, passage_line, said_by
 
 LINE = 300  # characters of a fact or a reason
 MOVED = 6  # phrases that gained most, and as many that lost most
@@ -21,6 +21,7 @@ Passages = Mapping[str, Passage]
 @text.register
 def _(shown: Steering) -> str:
     lines = [f"Steering of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
+    lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
     lines += [f"  ! {clean(note, LINE)}" for note in notes(shown)]
     lines += [f"  seed {clean(seed.phrase, NAME)} {number(seed.weight)}, {clean(_origin(seed), NAME)}"
               for seed in shown.seeds]  # fmt: skip
@@ -41,6 +42,7 @@ def _(shown: Steering) -> str:
 @text.register
 def _(walk: StagedWalk) -> str:
     lines = [f"StagedWalk of {clean(walk.question, 200)!r} by {clean(walk.method, NAME)}"]
+    lines += [f"  {said}"] if (said := said_by(walk.parts[-1].steering.engines)) else []
     lines += [f"  ! {clean(walk.fallback, LINE)}"] if walk.fallback else []
     for at, part in enumerate(walk.parts):
         best = ", ".join(clean(name, 40) for name, _ in walk.ranking(at)[:5])
@@ -55,7 +57,9 @@ def _(walk: StagedWalk) -> str:
     known = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
     last = len(walk.parts) - 1
     return page(
-        heading(walk.question, walk.method, [walk.fallback] if walk.fallback else []),
+        heading(
+            walk.question, walk.method, [walk.fallback] if walk.fallback else [], walk.parts[-1].steering.engines
+        ),
         stages_part(walk, last),
         flow_part(walk, last, 0),
         details("passages", ranking_part(walk.ranking(last)[:SHOWN], walk.gold, known), open=True),
@@ -69,7 +73,7 @@ def _(walk: StagedWalk) -> str:
 def whole(shown: Steering, passages: Passages | None = None) -> str:
     """All that the trace tells."""
     return (
-        heading(shown.question, shown.method, notes(shown))
+        heading(shown.question, shown.method, notes(shown), shown.engines)
         + facts_part(shown)
         + seeds_part(shown)
         + "".join(details(_rated_for(seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)
@@ -79,9 +83,11 @@ def whole(shown: Steering, passages: Passages | None = None) -> str:
     )
 
 
-def heading(question: str, method: str, caveats: Sequence[str]) -> str:
+def heading(question: str, method: str, caveats: Sequence[str], engines: Sequence[str] = ()) -> str:
+    """The question, the method, whose words its Steps are, and the caveats."""
+    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(engines)) else ""
     bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in caveats)
-    return f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>{bad}"
+    return f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>{by}{bad}"
 
 
 def notes(shown: Steering) -> list[str]:

@@ -1,6 +1,7 @@
 """Pictures of a steered walk: seeds, their neighbours and the best passages, with the edges that a question edits.
 
-All stages share one layout; an edge is as wide as its weight, a node as large as its probability."""
+All stages share one layout; an edge is as wide as its weight, a node as large as its probability. Shapes tell roles,
+and colours the types of phrases where the index knows them."""
 
 from __future__ import annotations
 
@@ -10,11 +11,21 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.graph.neighbourhood import Edge, Node, Subgraph, among
+from workbench.graph.types import Types
 from workbench.methods.catrag.stages import StagedWalk
 from workbench.methods.catrag.steering import EditedEdge, Steering
 from workbench.records import Passage
 from workbench.views.base import clean, short
-from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle
+from workbench.views.drawing import (
+    Drawing,
+    DrawnEdge,
+    DrawnNode,
+    EdgeStyle,
+    NodeStyle,
+    in_type,
+    type_styles,
+    types_shown,
+)
 from workbench.views.graph import node_size
 from workbench.views.layout import layout
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
@@ -37,6 +48,7 @@ EDGES = (KEY_FACT, STRONGER, WEAKER, GONE, SKIPPED, SAME, OTHER)
 
 _UNIT, _CURVE, _CROSS = 300, 0.16, "✕"
 _FIXED = {SEED: 16, ANCHOR: 16, PHRASE: 9, PASSAGE: 10, GOLD: 13}  # sizes where no probability is known
+MORE = 28, 7  # phrases and passages of a picture with more than the first dozen
 NEIGHBOURS = 9  # of a seed that a picture without an index shows
 Places = Mapping[int, tuple[float, float]]
 Passages = Mapping[str, Passage]
@@ -71,9 +83,10 @@ class Edits(NamedTuple):
         return WEAKER if edge.after < edge.before else KEY_FACT if edge.kind == "context" else STRONGER
 
 
-def places_of(walk: StagedWalk, known: Places | None = None) -> dict[int, tuple[float, float]]:
-    """Row → position of each node of the picture; those that are `known` already, if they suffice."""
-    rows = walk.shown()
+def places_of(walk: StagedWalk, known: Places | None = None, more: bool = False) -> dict[int, tuple[float, float]]:
+    """Row → position of each node of the picture, about a dozen, or `more`; those that are `known` already, if they
+    suffice."""
+    rows = walk.shown(*MORE) if more else walk.shown()
     if known and set(rows) <= known.keys():
         return {row: known[row] for row in rows}
     subgraph = among(walk.parts[0].walk.index, dict.fromkeys(rows, 1))
@@ -95,35 +108,51 @@ def steered_drawing(walk: StagedWalk, stage: int, places: Places | None = None, 
     subgraph = among(part.walk.index, dict.fromkeys(places, 1), values=() if p is None else p)
     roles, hubs = _roles(part.steering, walk.gold), set(walk.hubs.tolist())
     weights = {seed.phrase: seed.weight for seed in part.steering.seeds}
+    styles = type_styles(subgraph.types)
     nodes = [
-        _node(node, roles.get((node.kind, node.name)), places[node.row], node.row in hubs, weights.get(node.name))
+        _node(node, roles.get((node.kind, node.name)), places[node.row], node.row in hubs,
+              weights.get(node.name), styles)
         for node in subgraph.nodes
-    ]
+    ]  # fmt: skip
     last = Edits.of(walk.parts[-1].steering)
     edges = _edges(subgraph, Edits.of(part.steering), last, chosen)
-    return _drawing(f"{walk.stages[stage]}: {walk.question}", nodes, edges, "hub (strongest 1 %)")
+    return _drawing(f"{walk.stages[stage]}: {walk.question}", nodes, edges, styles, "hub (strongest 1 %)")
 
 
-def traced_drawing(shown: Steering, passages: Passages | None = None, chosen: str = "") -> Drawing:
+def traced_drawing(
+    shown: Steering, passages: Passages | None = None, chosen: str = "", *, types: Types | None = None
+) -> Drawing:
     """What a trace alone tells: the seeds, the best and worst rated neighbours, the edited edges between them. A click
-    reports the position of a node."""
-    subgraph = _traced_subgraph(shown, passages or {})
+    reports the position of a node. `types` are those of the index."""
+    subgraph = _traced_subgraph(shown, passages or {}, types or Types())
+    styles = type_styles(subgraph.types)
     roles, weights = _roles(shown, shown.gold), {seed.phrase: seed.weight for seed in shown.seeds}
     nodes = [
-        _node(node, roles.get((node.kind, node.name)), tuple(place), False, weights.get(node.name))
+        _node(node, roles.get((node.kind, node.name)), tuple(place), False, weights.get(node.name), styles)
         for node, place in zip(subgraph.nodes, _spread(layout(subgraph)).tolist())
     ]
     edits = Edits.of(shown)
-    return _drawing(f"edited edges: {shown.question}", nodes, _edges(subgraph, edits, edits, chosen))
+    return _drawing(f"edited edges: {shown.question}", nodes, _edges(subgraph, edits, edits, chosen), styles)
 
 
-def _drawing(name: str, nodes: Sequence[DrawnNode], edges: Sequence[DrawnEdge], outlined: str = "") -> Drawing:
+def _drawing(
+    name: str, nodes: Sequence[DrawnNode], edges: Sequence[DrawnEdge], types: Mapping[str, NodeStyle],
+    outlined: str = "",
+) -> Drawing:  # fmt: skip
     used = {edge.style for edge in edges}
     styles = tuple(style for style in EDGES if style in used)
     order = {style: at for at, style in enumerate(EDGES)}
     drawn = sorted(edges, key=lambda edge: -order[edge.style])  # what was strengthened lies on top
-    kinds = tuple(style for style in NODES if style in {node.style for node in nodes})
-    return Drawing(name, tuple(nodes), tuple(drawn), kinds, styles, outlined, inches=(9.6, 6.4))
+    present = {node.style.name for node in nodes}
+    kinds = tuple(_coloured(style, "", types) for style in NODES if style.name in present)
+    return Drawing(
+        name, tuple(nodes), tuple(drawn), kinds, styles, outlined, inches=(9.6, 6.4),
+        types=types_shown(nodes, types, "dot"),
+    )  # fmt: skip
+
+
+def _coloured(role: NodeStyle, kind: str, types: Mapping[str, NodeStyle]) -> NodeStyle:
+    return role if role in (PASSAGE, GOLD) else in_type(role, kind, types)
 
 
 def _roles(shown: Steering, gold: Sequence[str]) -> dict[tuple[str, str], NodeStyle]:
@@ -131,17 +160,22 @@ def _roles(shown: Steering, gold: Sequence[str]) -> dict[tuple[str, str], NodeSt
     return roles | {("passage", name): GOLD for name in gold}
 
 
-def _node(node: Node, role: NodeStyle | None, place: tuple[float, float], hub: bool, weight: float | None) -> DrawnNode:
+def _node(
+    node: Node, role: NodeStyle | None, place: tuple[float, float], hub: bool, weight: float | None,
+    types: Mapping[str, NodeStyle],
+) -> DrawnNode:  # fmt: skip
     style = role or (PHRASE if node.kind == "phrase" else PASSAGE)
     size = _FIXED[style] if node.value is None else node_size(node)
     mass = "" if node.value is None else f"\nprobability {node.value:.4f}"
     seed = "" if weight is None else f"\nseed of weight {weight:.4g}"
-    tooltip = f"{clean(node.label, 300)}\n{style.name}{', hub' if hub else ''}{mass}{seed}"
+    kind = f", {clean(node.type, 80)}" if node.type else ""
+    tooltip = f"{clean(node.label, 300)}\n{style.name}{kind}{', hub' if hub else ''}{mass}{seed}"
     important = role or hub or node.kind == "passage" or size > 10
     return DrawnNode(
-        node.row, node.name, style, place[0] * _UNIT, place[1] * _UNIT, short(node.label, 30), tooltip,
+        node.row, node.name, _coloured(style, node.type, types), place[0] * _UNIT, place[1] * _UNIT,
+        short(node.label, 30), tooltip,
         role="hub" if hub else "", size=size, points=0.55 * size + 2, font=16 if important else 13,
-        outline=4 if hub else 0,
+        outline=4 if hub else 0, type=node.type,
     )  # fmt: skip
 
 
@@ -191,7 +225,7 @@ def _tooltip(subgraph: Subgraph, edge: Edge) -> str:
     return f"{ends}\n{clean(edge.says, 300) or ('synonyms' if edge.kind == 'synonym' else 'stated in the passage')}"
 
 
-def _traced_subgraph(shown: Steering, passages: Passages) -> Subgraph:
+def _traced_subgraph(shown: Steering, passages: Passages, types: Types) -> Subgraph:
     """The nodes that the edits of a trace name, as a graph of its own."""
     phrases = [seed.phrase for seed in shown.seeds]
     for seed in shown.rated:
@@ -203,11 +237,12 @@ def _traced_subgraph(shown: Steering, passages: Passages) -> Subgraph:
     nodes = []
     for row, (kind, name) in enumerate(named):
         passage = passages.get(name) if kind == "passage" else None
-        nodes.append(Node(row, kind, name, (passage.title or passage.text[:60]) if passage else name, 1, 0))
+        label = (passage.title or passage.text[:60]) if passage else name
+        nodes.append(Node(row, kind, name, label, 1, 0, type=types.type_of(name) if kind == "phrase" else ""))
     edges = {}
     for edge in shown.edges:
         end = at.get(("passage" if edge.kind == "context" else "phrase", edge.target))
         if end is not None and ("phrase", edge.source) in at:
             pair = tuple(sorted((at["phrase", edge.source], end)))
             edges[pair, edge.kind] = Edge(*pair, edge.kind, edge.before)
-    return Subgraph(shown.question, tuple(nodes), tuple(edges.values()))
+    return Subgraph(shown.question, tuple(nodes), tuple(edges.values()), types=types.order)

@@ -9,6 +9,7 @@ steer.seed("lanthorn bridge")                    # the ratings of its neighbours
 steer.set(beta=1, damping=0.7)                   # the same question with other settings
 steer.rate("lanthorn bridge", "river", 10)       # a rating by hand
 steer.beside()                                   # HippoRAG 2's walk beside it
+steer.more()                                     # three times as many nodes
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.methods import method as method_named
@@ -30,8 +32,7 @@ from workbench.records import Question
 from workbench.spec import parse_spec
 from workbench.views.base import clean, details, esc, page, short, text
 from workbench.views.bump import bump_svg
-from workbench.views.canvas import Canvas
-from workbench.views.drawing import Drawing, drawing_frame, drawing_legend
+from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import VERMILION
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.steering import (
@@ -94,7 +95,7 @@ class Steer(Widget):
             source, questions, methods={method: method}, engine=self._replies, index=index, k=k,
             kind=METHOD, suits=lambda config: parse_spec(config["label"])[0] == METHOD,
         )  # fmt: skip
-        self._k, self._places, self.drawing, self._paired = k, None, None, False
+        self._k, self._places, self.drawing, self._paired, self._wide = k, None, None, False, False
         self.chosen, self.at = "", None
         self._make_controls()
         self._show(self._session.questions[0], self._session.methods[0], {})
@@ -165,12 +166,18 @@ class Steer(Widget):
             self.at = len(self._stages) - 1
         self._draw()
 
+    def more(self, on: bool = True) -> None:
+        """Show three times as many nodes, or only the first dozen."""
+        self._need_index("a picture with more nodes")
+        self._wide = on
+        self._place()
+        self._draw()
+
     def static_html(self) -> str:
         pictures = [self.left] if self.left else []
         pictures += [self.drawing] if self.drawing else []
         drawn = "".join(self._caption(one) + drawing_frame(one, theme=self.theme) for one in pictures)
-        legend = drawing_legend(self.drawing) if self.drawing else ""
-        return "".join([self._head_part(), drawn, legend, *self._body_parts(), self._seed_part()])
+        return "".join([self._head_part(), drawn, *self._body_parts(), self._seed_part()])
 
     def __repr__(self) -> str:
         seed = f", seed {self.chosen!r}" if self.chosen else ""
@@ -194,11 +201,12 @@ class Steer(Widget):
         self._method.layout.display = None if len(session.methods) > 1 else "none"
         self._sliders = {name: _slider(name) for name in SLIDERS}
         self._stage = widgets.SelectionSlider(
-            options=[("", 0)], description="stage", continuous_update=False, layout={"width": "460px"}
+            options=[("", 0)], description="stage", continuous_update=False, layout={"width": "400px"}
         )
         self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
         self._pair = widgets.Checkbox(description="side by side", indent=False, layout={"width": "8em"})
         kept = {"width": "310px", "flex": "0 0 auto"}
+        self._more = widgets.Checkbox(description="more nodes", indent=False, layout={"width": "8em"})
         self._seed = widgets.Dropdown(options=[("", "")], description="seed", layout=kept)
         self._neighbour = widgets.Dropdown(options=[("", "")], description="neighbour", layout=kept)
         self._score = widgets.IntSlider(min=0, max=10, description="score", **_SLIDER)
@@ -215,17 +223,16 @@ class Steer(Widget):
         self._on(self._stage, self.stage)
         self._on(self._play, self.stage)
         self._on(self._pair, self.beside)
+        self._on(self._more, self.more)
         self._on(self._seed, lambda name: name and self.seed(name))
         self._on(self._neighbour, lambda _: self._show_score())
         self._press(self._rate, lambda: self.rate(self.chosen, self._neighbour.value, self._score.value))
         self._press(self._reset, self.reset)
 
     def _lay_out(self) -> None:
-        self._head, self._ratings, self._legend, self._table, self._ranks, self._flow, self._rest, left, right = texts(
-            9
-        )
+        self._head, self._ratings, self._table, self._ranks, self._flow, self._rest, left, right = texts(8)
         self._captions = left, right
-        self._canvases = Canvas(self.theme, HEIGHT), Canvas(self.theme, HEIGHT)
+        self._canvases = self._picture_of(HEIGHT), self._picture_of(HEIGHT)
         self._sides = [
             widgets.VBox([caption, canvas], layout={"flex": "2 1 400px", "min_width": "0"})
             for caption, canvas in zip(self._captions, self._canvases)
@@ -239,9 +246,8 @@ class Steer(Widget):
             row(self._method, *self._sliders.values(), self._reset),
             self._message,
             self._head,
-            row(self._stage, self._play, self._pair),
+            row(self._stage, self._play, self._pair, self._more),
             beside(*self._sides, side(self._seed, self._edit, self._ratings, height=HEIGHT + 30)),
-            self._legend,
             self._table,
             beside(self._ranks, self._flow),
             self._rest,
@@ -258,6 +264,7 @@ class Steer(Widget):
             self._stage.options = [(name, at) for at, name in enumerate(stages)]
             self._stage.value, self._play.max, self._play.value = self.at, len(stages) - 1, self.at
             self._pair.value, self._pair.disabled = self._paired, not walked
+            self._more.value, self._more.disabled = self._wide, not walked
             self._seed.options = [(_listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")]
             self._seed.value = self.chosen
             self._show_neighbours(walked)
@@ -296,11 +303,16 @@ class Steer(Widget):
         last = len(self._stages) - 1
         self.at = last if self.at is None else min(self.at, last)
         self._paired = self._paired and walk is not None
-        self._places = places_of(walk, self._places) if walk and walk.parts[-1].walk.pagerank else None
+        self._place()
         if self.chosen not in [one.phrase for one in shown.rated]:
             self.chosen = shown.rated[0].phrase if shown.rated else ""
         self._draw()
         self._message.value = ""
+
+    def _place(self) -> None:
+        """The nodes of the picture, where they stand already if they do."""
+        drawn = self.walk and self.walk.parts[-1].walk.pagerank
+        self._places = places_of(self.walk, self._places, self._wide) if drawn else None
 
     def _walked(
         self, question: Question, name: str, moved: dict[str, Any]
@@ -333,11 +345,13 @@ class Steer(Widget):
         self._head.value, self._ratings.value = self._head_part(), self._seed_part()
         for place, part in zip((self._table, self._ranks, self._flow, self._rest), self._body_parts()):
             place.value = part
-        self._legend.value = drawing_legend(self.drawing) if self.drawing else ""
 
     def _drawing(self, stage: int) -> Drawing | None:
         if self.walk is None:
-            return traced_drawing(self.shown, self._session.passages, self.chosen) if self.shown.edges else None
+            if not self.shown.edges:
+                return None
+            types = types_of(self._session.index)
+            return traced_drawing(self.shown, self._session.passages, self.chosen, types=types)
         return steered_drawing(self.walk, stage, self._places, self.chosen) if self._places else None
 
     def _caption(self, picture: Drawing) -> str:
@@ -352,7 +366,7 @@ class Steer(Widget):
         caveats = [*notes(shown), *([] if self.walk else [_NEEDS_INDEX])]
         kept = f"{len(shown.facts)} of {len(shown.linked)} facts kept"
         label = self.walk.method if self.walk else shown.method
-        return page(heading(shown.question, label, caveats), details(kept, facts_part(shown)))
+        return page(heading(shown.question, label, caveats, shown.engines), details(kept, facts_part(shown)))
 
     def _seed_part(self) -> str:
         if not self.chosen:

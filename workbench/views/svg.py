@@ -166,7 +166,7 @@ def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, 
 def drawing_legend_svg(drawing: Drawing) -> str:
     """The meaning of the marks, each drawn as in the picture."""
     size, entries = 15, []
-    for style in drawing.node_styles:
+    for style in (*drawing.node_styles, *drawing.types):
         entries.append((_mark(DrawnNode(0, style.name, style, 0, 0, points=6), (size / 2, size / 2)), size, style.name))
     if drawing.outlined:
         ring = f'<circle cx="7.5" cy="7.5" r="5" fill="none" stroke="{VERMILION}" stroke-width="2.5"/>'

@@ -5,7 +5,6 @@ entities; they are computed here, so that the same tree gives the same picture."
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -24,25 +23,22 @@ from workbench.graph.knowledge_tree import (
     principal_plane,
 )
 from workbench.graph.regrouping import Division
+from workbench.graph.types import types_of
 from workbench.views.base import clean, short
 from workbench.views.disc_layout import apart, spread, sunflower
-from workbench.views.drawing import EdgeStyle, NodeStyle
+from workbench.views.drawing import EdgeStyle, NodeStyle, type_styles
 from workbench.views.map_page import Map
-from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION
+from workbench.views.palette import BLUE, GREY, ORANGE
 
 DISCS, POINTS, NAMED = 400, 6_000, 2_500  # communities, entities, and entities that can have names, of the overview
 MEMBERS, LINES, DENSE = 1_500, 2_000, 300  # of a community's map; lines from which on they are faint
 AROUND = 60  # neighbours, attributes and passages of an entity's map, of each kind
 JOINED = 120  # lines between communities
 TINTS = ("#9ecae1", "#6baed6", "#4292c6", "#2171b5", "#084594")  # little to much
-MARKS = (
-    (BLUE, "dot"), (ORANGE, "square"), (GREEN, "triangle"), (PURPLE, "diamond"), (SKY, "triangleDown"),
-    (VERMILION, "star"),
-)  # fmt: skip
-OTHER = NodeStyle("other types", GREY, "hexagon")
+NONE_KNOWN, OTHER = NodeStyle("no type", GREY), NodeStyle("other types", GREY, "hexagon")
 SAME, ELSEWHERE = NodeStyle("with most of its community", BLUE), NodeStyle("elsewhere", ORANGE, "square")
 NOWHERE = NodeStyle("in no group", GREY, "hexagon")
-ATTRIBUTE, PASSAGE = NodeStyle("attribute", GREY, "square"), NodeStyle("passage", ORANGE, "diamond")
+ATTRIBUTE, PASSAGE = NodeStyle("attribute", GREY, "diamond"), NodeStyle("passage", ORANGE, "square")
 FEW = EdgeStyle("few relations", GREY, "──", 0.6, False, 0.5, "solid", 0.35)
 MANY = EdgeStyle("many relations", GREY, "━━", 2.5, False, 2.0, "solid", 0.5)
 INSIDE = EdgeStyle("relation", GREY, "──", 0.8, False, 0.6, "solid", 0.4)
@@ -63,14 +59,15 @@ class Palette(NamedTuple):
 
 def type_palette(tree: KnowledgeTree, division: Division) -> Palette:
     """The most frequent types, the same in all maps of a tree; a community is what most of its members are."""
-    counted = Counter(tree.graph.types)
-    names = sorted(counted, key=lambda name: (-counted[name], name))
-    styles = [NodeStyle(name or "no type", *mark) for name, mark in zip(names, MARKS)]
-    styles += [OTHER] if len(names) > len(MARKS) else []
-    at = {name: min(position, len(styles) - 1) for position, name in enumerate(names)}
+    known = type_styles(types_of(tree.index).order)
+    marks = {name: NONE_KNOWN if name not in known else known[name] if known[name].colour != GREY else OTHER
+             for name in set(tree.graph.types)}  # fmt: skip
+    present = set(marks.values())
+    styles = tuple(style for style in (*known.values(), OTHER, NONE_KNOWN) if style in present)
+    at = {name: styles.index(style) for name, style in marks.items()}
     types = np.array([at[name] for name in tree.graph.types], dtype=np.int32)
     most = [dominant(tree.graph.types[row] for row in rows) for rows in division.rows()]
-    return Palette(tuple(styles), types, np.array([at.get(name, 0) for name in most], dtype=np.int32))
+    return Palette(styles, types, np.array([at.get(name, 0) for name in most], dtype=np.int32))
 
 
 def tint_palette(values: np.ndarray, division: Division, name: str) -> Palette:

@@ -22,6 +22,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
+from workbench.data.folder import OWN
 from workbench.errors import SettingError
 from workbench.graph.groupings import Agreement, Grouping, compare
 from workbench.graph.knowledge_tree import (
@@ -53,11 +54,11 @@ from workbench.methods.youtu.routed import Routes, routed
 from workbench.records import Question
 from workbench.spec import parse_spec
 from workbench.views.base import details, esc, page, text
-from workbench.views.canvas import Canvas, MapFrame
-from workbench.views.drawing import drawing_legend
+from workbench.views.canvas import MapFrame
+from workbench.views.index import facts_by
 from workbench.views.map_page import Map, map_frame
 from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
-from workbench.views.session import OWN, Live, Session, Source, open_session, question_label
+from workbench.views.session import Live, Session, Source, open_session, question_label
 from workbench.views.tree import (
     agreement_part,
     changes_part,
@@ -248,7 +249,7 @@ class Tree(Widget):
         return self._brought()
 
     def static_html(self) -> str:
-        shown = map_frame(self.picture, theme=self.theme) + drawing_legend(self.picture) if self.picture else ""
+        shown = map_frame(self.picture, theme=self.theme) if self.picture else ""
         asked = details("question", self._question_part(), open=True) if self.routes else ""
         return "".join([self._caption(), shown, page(self._place_part()), page(asked) if asked else ""])
 
@@ -301,9 +302,9 @@ class Tree(Widget):
         self._on(self._rounds, self.round)
 
     def _lay_out(self) -> None:
-        self._head, self._legend, self._details, self._lambda, *parts = texts(4 + len(TABS))
+        self._head, self._details, self._lambda, *parts = texts(3 + len(TABS))
         self._parts = dict(zip(TABS, parts))
-        self._canvas = Canvas(self.theme, HEIGHT, MapFrame)
+        self._canvas = self._picture_of(HEIGHT, MapFrame)
         self._on_click(self._canvas, self._clicked)
         self._tabs = widgets.Tab(parts, titles=TABS)
         self._on(self._tabs, lambda _: self._show_tab(), "selected_index")
@@ -313,7 +314,7 @@ class Tree(Widget):
                 row(*self._sliders.values(), self._lambda, self._again, self._own),
             ]
         )
-        picture = widgets.VBox([self._canvas, self._legend], layout={"flex": "2 1 620px", "min_width": "0"})
+        picture = widgets.VBox([self._canvas], layout={"flex": "2 1 620px", "min_width": "0"})
         self._main = beside(picture, side(self._levels, self._list, self._details, height=HEIGHT + 60))
         self._asking = widgets.VBox([self._asked, row(self._route_of, self._rounds)])
         self._stack(self._asking, self._walk, self._message, self._head, self._main, self._tabs)
@@ -404,7 +405,6 @@ class Tree(Widget):
         self.picture = self._map() if self.tree else None
         self._canvas.draw(self.picture)
         self._head.value = self._caption()
-        self._legend.value = drawing_legend(self.picture) if self.picture else ""
         self._details.value = page(self._place_part())
         self._show_tab()
 
@@ -430,8 +430,11 @@ class Tree(Widget):
         if self.tree is None:
             return page(f"<p class='q'>{esc(_NEEDS_INDEX)}</p>")
         path = " › ".join(esc(name, 80) for name in self._path())
+        layers = self.built.index.manifest["layers"]
+        parts = (("graph", "schema_graph"), ("names of communities", "tree"))
+        by = "; ".join(filter(None, (facts_by(layers[kind].get("made_by", ()), what) for what, kind in parts)))
         words = f"<p><b>{path}</b> <span class='q'>{esc(self.picture.left_out if self.picture else '')}</span></p>"
-        return page(words, self._changed_part() if self._weights else "")
+        return page(words, f"<p class='q'>{esc(by)}</p>" if by else "", self._changed_part() if self._weights else "")
 
     def _changed_part(self) -> str:
         """What the weights changed."""

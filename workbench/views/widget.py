@@ -13,8 +13,9 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.errors import SettingError
 from workbench.records import Question, Record
-from workbench.views.base import esc, page
+from workbench.views.base import clean, esc, page
 from workbench.views.canvas import Canvas
 from workbench.views.palette import theme_named
 from workbench.views.session import question_label
@@ -32,6 +33,7 @@ class Widget(Record):
     def __init__(self, theme: str = "light"):
         theme_named(theme)
         self.theme, self._quiet, self._message = theme, False, widgets.HTML()
+        self._pictures: list[Canvas] = []  # that a widget shows, with their legends
 
     def static_html(self) -> str:
         """The HTML of a page without a kernel."""
@@ -43,6 +45,19 @@ class Widget(Record):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"<!doctype html><meta charset='utf-8'>{LIVE}{self.static_html()}", encoding="utf-8")
         return path
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """What of the picture can be hidden, by its names in the legend."""
+        return tuple(dict.fromkeys(name for picture in self._pictures for name in picture.entries))
+
+    def hide(self, *names: str) -> None:
+        """Hide what these entries of the legend stand for, and show everything else, as clicks on them do."""
+        if unknown := [name for name in names if name not in self.legend]:
+            there = ", ".join(self.legend) or "none"
+            raise SettingError(f"the legend has no entry {clean(unknown[0], 80)!r}; there are {there}")
+        for picture in self._pictures:
+            picture.hide(*names)
 
     def _repr_mimebundle_(self, **options: Any) -> dict:
         return self.widget._repr_mimebundle_(**options) | {"text/html": self.static_html()}
@@ -60,6 +75,12 @@ class Widget(Record):
 
     def _press(self, button: widgets.Button, action: Callable[[], Any]) -> None:
         button.on_click(lambda _: self._run(action))
+
+    def _picture_of(self, *settings: Any, **layout: str) -> Canvas:
+        """A place for a picture, whose legend `hide` reaches."""
+        canvas = Canvas(self.theme, *settings, **layout)
+        self._pictures.append(canvas)
+        return canvas
 
     def _on_click(self, canvas: Canvas, action: Callable[[int], Any]) -> None:
         """Run the action with the id of each node of a drawing that a user clicks."""

@@ -75,7 +75,7 @@ class Unasked(EngineBase):
 def _usage(step: Step, value: Any, result: Result) -> Usage:
     """The usage of a request to the model. It counts as recorded, because it has no information on the model's
     latency."""
-    prompt = sum(tokens.count(message["content"]) for message in step.prompt(value))
+    prompt = sum(tokens.count(message["content"]) for message in step.messages(value))
     completion = tokens.count(result.value.model_dump_json()) if result.value is not None else 0
     return Usage(1, prompt, min(completion, step.max_tokens), failed=result.usage.failed, recorded=1)
 

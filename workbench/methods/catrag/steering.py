@@ -86,6 +86,7 @@ class Steering(Record):
     phrases    the ten phrases with the highest probability
     ranking    passages, best first, with their probability; on the dense scale if there was no walk
     gold       ids of passages to mark, given by the caller; the method does not see them
+    engines    answered the Steps
     """
 
     question: str
@@ -102,6 +103,7 @@ class Steering(Record):
     gold: tuple[str, ...] = ()
     fallback: str | None = None
     failure: str | None = None
+    engines: tuple[str, ...] = ()
 
     @property
     def anchors(self) -> tuple[Seed, ...]:
@@ -153,6 +155,7 @@ def _steering(trace: Trace, root: Event, gold: tuple[str, ...]) -> Steering:
         gold,
         root.outputs.get("fallback"),
         root.failure,
+        trace.engines,
     )
 
 

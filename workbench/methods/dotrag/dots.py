@@ -17,6 +17,7 @@ import pandas as pd
 from workbench.errors import SettingError
 from workbench.graph.neighbourhood import Edge, Node, Subgraph
 from workbench.graph.region import region
+from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.methods.dotrag.events import (
     Aggregation,
@@ -299,7 +300,7 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
     part = region(index.typed, anchors, dot.rules.allowed_types, len(dot.region.hops) - 1, None)
     degrees = index.typed.degrees[part.rows]
     included = np.lexsort((part.rows, -degrees, part.hops))[:most]
-    names, inside = index.typed.names, part.graph[included][:, included].tocoo()
+    names, types, inside = index.typed.names, index.typed.types, part.graph[included][:, included].tocoo()
     nodes = (
         Node(
             int(part.rows[at]),
@@ -308,12 +309,13 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
             names[part.rows[at]],
             int(part.hops[at]),
             int(degrees[at]),
+            type=types[part.rows[at]],
         )
         for at in included
     )
     ends = zip(inside.row.tolist(), inside.col.tolist())
     edges = (Edge(source, target, "relation", 1.0) for source, target in ends if source < target)
-    return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(included))
+    return Subgraph(dot.concept, tuple(nodes), tuple(edges), len(part.rows) - len(included), types_of(index).order)
 
 
 def _final(searched: Dots, paths: Sequence[Mapping]) -> Iterator[JudgedPath]:

@@ -105,7 +105,7 @@ class GraphCoT(Method):
         turns: list[Turn] = []
         for number in range(1, self.settings.rounds + 1):
             value = Input(question, tuple(turns))
-            size = sum(tokens.count(message["content"]) for message in STEP.prompt(value))
+            size = sum(tokens.count(message["content"]) for message in STEP.messages(value))
             if size > self.longest:
                 return turns, FULL
             with trace.span("CHAIN", f"round {number}", round=number, prompt_tokens=size) as span:

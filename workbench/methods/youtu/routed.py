@@ -74,6 +74,7 @@ class Routes(Record):
     rounds         of the reflection
     triples, communities, ranking   the evidence of all queries, as it is handed on
     gold           ids of passages to mark, given by the caller; the method does not see them
+    engines        answered the Steps
     """
 
     question: str
@@ -88,6 +89,7 @@ class Routes(Record):
     gold: tuple[str, ...] = ()
     fallback: str | None = None
     failure: str | None = None
+    engines: tuple[str, ...] = ()
 
     @property
     def searches(self) -> tuple[Searched, ...]:
@@ -127,6 +129,7 @@ def _routes(trace: Trace, root: Event, gold: tuple[str, ...]) -> Routes:
         gold,
         root.outputs.get("fallback"),
         root.failure,
+        trace.engines,
     )
 
 

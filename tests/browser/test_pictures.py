@@ -1,0 +1,153 @@
+"""Pictures and tables as pages, without a notebook: legends that filter, wide tables that scroll, both themes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_views import HOSTILE
+
+from workbench.views.base import page as html_page
+from workbench.views.base import table
+from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle, drawing_page
+from workbench.views.map_page import Map, map_page
+from workbench.views.palette import THEMES
+
+pytestmark = pytest.mark.browser
+
+PHRASE, PASSAGE = NodeStyle("phrase", "#777777"), NodeStyle("passage", "#E69F00", "square")
+FACTS, SAID = EdgeStyle("facts", "#777777"), EdgeStyle("stated in", "#D9B15F")
+PERSON, PLACE = NodeStyle("person", "#8A5A2B"), NodeStyle("place", "#009E73")
+
+
+def drawing(name: str = "Tarn", kind: str = "person") -> Drawing:
+    """Two people, a place and a passage, each joined to the first."""
+    nodes = [
+        DrawnNode(at, label, style, 100 * at, 50 * (at % 2), label, label, type=of)
+        for at, (label, style, of) in enumerate(
+            [("Ilse", PHRASE, kind), ("Oskar", PHRASE, kind), (name, PHRASE, "place"), ("Page", PASSAGE, "")]
+        )
+    ]
+    edges = [DrawnEdge(0, 1, FACTS), DrawnEdge(0, 2, FACTS), DrawnEdge(2, 3, SAID)]
+    types = (PERSON._replace(name=kind), PLACE)
+    return Drawing("Q", tuple(nodes), tuple(edges), (PHRASE, PASSAGE), (FACTS, SAID), "start", types=types)
+
+
+SHOWN = "nodes.get().filter(node => !node.hidden).map(node => node.id)"
+EDGES = "edges.get().filter(edge => !edge.hidden).map(edge => edge.id)"
+WRITTEN = "labels.map(box => box.words).sort()"
+
+
+def settled(page, script: str):
+    """What a page says after its next picture."""
+    next_picture = "await new Promise(requestAnimationFrame); network.redraw();"
+    return page.evaluate(f"async () => {{ {next_picture} return {script}; }}")
+
+
+def test_a_click_on_an_entry_hides_what_it_names(page):
+    page.set_content(drawing_page(drawing()))
+    entries = page.locator("#legend button")
+    assert entries.all_inner_texts() == ["●phrase", "■passage", "●person", "●place", "──facts", "──stated in"]
+    assert settled(page, SHOWN) == [0, 1, 2, 3]
+    entries.nth(2).click()
+    assert settled(page, SHOWN) == [2, 3] and settled(page, EDGES) == [2], "no edge leads to what is hidden"
+    assert settled(page, WRITTEN) == ["Page", "Tarn"]
+    assert entries.nth(2).get_attribute("aria-pressed") == "false"
+    entries.nth(1).click()
+    assert settled(page, SHOWN) == [2]
+    entries.nth(2).click()
+    entries.nth(1).click()
+    entries.nth(5).click()
+    assert settled(page, SHOWN) == [0, 1, 2, 3] and settled(page, EDGES) == [0, 1]
+
+
+def test_the_keyboard_reaches_every_entry(page):
+    page.set_content(drawing_page(drawing()))
+    page.locator("#legend button").first.focus()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert settled(page, SHOWN) == [0, 1, 3]
+    assert page.evaluate("document.activeElement.textContent") == "●place"
+    page.keyboard.press("Space")
+    assert settled(page, SHOWN) == [0, 1, 2, 3]
+
+
+def test_what_is_hidden_stays_hidden_in_the_next_picture(page):
+    page.set_content(drawing_page(drawing()))
+    page.locator("#legend button", has_text="person").click()
+    page.evaluate("show({...shown, nodes: shown.nodes.slice(0, 3), edges: []})")
+    assert settled(page, SHOWN) == [2]
+    page.evaluate("window.dispatchEvent(new MessageEvent('message', {source: parent, data: {hide: ['place']}}))")
+    assert settled(page, SHOWN) == [0, 1]
+
+
+@pytest.mark.parametrize("attack", [one for one in HOSTILE if "\ud800" not in one])
+def test_a_hostile_name_is_text_in_the_legend(page, attack):
+    page.set_content(drawing_page(drawing(kind=attack)))
+    assert page.locator("#legend").locator("img, script, a, b, iframe").count() == 0
+    page.locator("#legend button").nth(2).click()
+    assert settled(page, SHOWN) == [2, 3]
+
+
+def small_map() -> Map:
+    """A disc with three points of two types."""
+    return Map(
+        "m", "s", np.arange(4), np.array([[0, 0], [-4, 0], [4, 0], [0, 4]], float), np.array([8, 1, 1, 1], float),
+        np.array([0, 0, 0, 1], np.int32), (PERSON, PLACE), discs=1, labels=("people", "Ilse", "Oskar", "Tarn"),
+        tips=("people", "Ilse", "Oskar", "Tarn"), edges=np.array([[1, 3]], np.int32),
+        edge_style=np.zeros(1, np.int32), edge_styles=(FACTS,),
+    )  # fmt: skip
+
+
+def test_the_legend_of_a_map_filters_too(page):
+    page.set_content(map_page(small_map()))
+    found = "[0, 1, 2, 3].map((row) => hit(X[row] * view.k + view.x, Y[row] * view.k + view.y))"
+    assert page.evaluate(found) == [0, 1, 2, 3]
+    page.locator("#legend button", has_text="person").click()
+    assert page.evaluate(found) == [-1, -1, -1, 3]
+    page.wait_for_function("map.labelled === 1")
+    page.locator("#legend button", has_text="person").press("Enter")
+    page.locator("#legend button", has_text="place").press("Enter")
+    assert page.evaluate(found) == [0, 1, 2, 0], "what lies below is met"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("made", [lambda theme: drawing_page(drawing(), theme=theme),
+                                  lambda theme: map_page(small_map(), theme=theme)])  # fmt: skip
+def test_letters_of_a_legend_are_read_on_the_paper_of_each_theme(page, made, theme):
+    page.set_content(made(theme))
+    ink, paper = page.evaluate(
+        "() => [getComputedStyle(document.querySelector('#legend button')).color,"
+        " getComputedStyle(document.body).backgroundColor]"
+    )
+    rgb = [f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})" for colour in THEMES[theme]]
+    assert [paper, ink] == rgb
+
+
+def test_the_picture_and_its_legend_fill_the_frame(page):
+    page.set_content(drawing_page(drawing()))
+    high = page.evaluate("[innerHeight, document.documentElement.scrollHeight, mynetwork.offsetHeight, "
+                         "document.getElementById('legend').offsetHeight]")  # fmt: skip
+    assert high[1] <= high[0] and high[2] + high[3] == high[0] and high[3] < 60
+
+
+def test_a_wide_table_scrolls_and_a_long_path_wraps(page):
+    wide = table([f"column {at}" for at in range(40)], [["unbreakable" * 3] * 40] * 2)
+    path = " → ".join(f"Somebody {at} — was born in" for at in range(60))
+    page.set_content(f"<div style='width:600px'>{html_page(wide, table(['id', 'path'], [(1, path)]))}</div>")
+    for at, scrolls in ((0, True), (1, False)):
+        inner, outer, left = page.evaluate(
+            "at => { const t = document.querySelectorAll('table')[at]; "
+            "return [t.scrollWidth, t.clientWidth, t.getBoundingClientRect().right]; }",
+            at,
+        )
+        assert outer <= 600 and left <= 620
+        assert (inner > outer) == scrolls
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("document.querySelectorAll('table')[1].offsetHeight") > 100, "the path takes many lines"
+    assert page.evaluate("getComputedStyle(document.querySelector('table')).overflowX") == "auto"
+
+
+def test_a_narrow_table_is_as_wide_as_its_cells(page):
+    page.set_content(f"<div style='width:600px'>{html_page(table(['a', 'b'], [('x', 'y')]))}</div>")
+    assert page.evaluate("document.querySelector('table').offsetWidth") < 100
