@@ -33,7 +33,7 @@ ORDER = (
     ("anonymity", "catalogue", "experiments", "testing"),
     ("doctor", "notebooks", "options"),
     ("views",),
-    ("cli",),
+    ("cli", "lessons"),
 )
 BASE = 3  # rows that nearly everything imports; one box of the picture
 EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a module is loaded

@@ -161,8 +161,7 @@ def notebook(server, request) -> Callable[..., Ran]:
 
     def notebook(number: str, live: bool = False) -> Ran:
         (path,) = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
-        index = request.getfixturevalue("meridian_profiles" if number in ("03", "05") else "meridian_index")
-        return server.run(path.name, index, live=live)
+        return server.run(path.name, *map(request.getfixturevalue, ("meridian_index", "meridian_curated")), live=live)
 
     return notebook
 
@@ -172,6 +171,7 @@ def notebook_on_films(server, tmp_path_factory) -> Callable[..., Ran]:
     """Notebook 03 on a graph of triples; it is asked for the films of a director."""
     parameters = {
         "data": str(film_folder(tmp_path_factory.mktemp("data") / "films")),
+        "engine": "rules",
         "question": "what movies did [Ilse Varn] direct?",
         "beside": ["lightrag"],
     }

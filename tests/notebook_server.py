@@ -35,6 +35,7 @@ from papermill.parameterize import parameterize_notebook
 
 from workbench import notebooks
 from workbench.index import Index
+from workbench.index.index import place_of
 
 ROOT = Path(__file__).parents[1]
 TOKEN = "t"
@@ -91,10 +92,8 @@ class Server:
         (project / "notebooks").mkdir(exist_ok=True)  # by which a kernel in `lab` knows that its parent is a project
         return project
 
-    def run(
-        self, name: str, index: Index | None = None, *, project: str = "", live: bool = False, **parameters: Any
-    ) -> Ran:
-        """This notebook as `make lab` opens it, executed once a session; `index` is the one that it finds.
+    def run(self, name: str, *indexes: Index, project: str = "", live: bool = False, **parameters: Any) -> Ran:
+        """This notebook as `make lab` opens it, executed once a session; it finds the `indexes` built.
 
         Other parameters need a `project` of their own. Executing another notebook ends this one's kernel; who needs it
         asks for a `live` one.
@@ -105,8 +104,8 @@ class Server:
             self.end_kernels(*(other for other in self._ran if other[:2] != project[:2]))
             shutil.rmtree(self.root / project, ignore_errors=True)
             path = self.project(project) / "lab" / name
-            if index:
-                shutil.copytree(index.folder, self.root / project / "indexes" / index.folder.name)
+            for index in indexes:
+                shutil.copytree(index.folder, self.root / project / "indexes" / place_of(index.data).name)
             notebooks.working_copies(ROOT / "notebooks", path.parent)
             if parameters:
                 nbformat.write(_with(path, parameters), path)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tiny import TinyEncoder, tiny_dataset
 
+import workbench as wb
+from workbench.experiments.comparable import Needed, asked_for
 from workbench.experiments.published import papers
+from workbench.lessons import tables_and_verdicts as lesson
 
 pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "07_tables_and_verdicts.ipynb"
@@ -19,7 +24,6 @@ def test_on_the_bundled_corpus(notebook):
     ran = notebook("07")
     assert {path.name for path in ran.figures.iterdir()} == {
         *(f"07_{name}.csv" for name in ("claims", "conditions", "cost", "sources", "table")),
-        "07_sources.png",
         "07_verdict.json",
     }
     assert ran.verdict["holds"] and len(ran.verdict["checks"]) == 6
@@ -31,11 +35,47 @@ def test_on_the_bundled_corpus(notebook):
     conditions = pd.read_csv(ran.figures / "07_conditions.csv").set_index("condition")
     assert conditions.loc["questions", ["theirs", "ours", "state"]].tolist() == ["1,000", "4", "differs"]
     says = " ".join(output["text"] for output in ran.outputs if output.get("name") == "stdout")
-    assert f"Of {sources.iloc[:, :4].to_numpy().sum():,} printed numbers" in says and "would take " in says
-    assert ran.count("image/png") == 1
+    assert f"hold by the {sources.iloc[:, :4].to_numpy().sum():,} numbers that these print" in says
+    assert "so it is not comparable; a comparable number would take " in says
     made = ran.page()
     assert "Verdicts at table" not in made and "What it does not buy" in made  # no kernel: tables
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A run of rules over two questions, which stand for PopQA, and the widget at one of its cells."""
+    data, rules = tiny_dataset(), wb.engine("rules")
+    folder = tmp_path_factory.mktemp("lesson")
+    index = wb.Index.build(data, rules, folder / "index", encoder=TinyEncoder(), progress=False)
+    reader = wb.reader("direct", rules)
+    run = wb.evaluate(data.questions, [wb.method("hipporag2", index, rules)], reader, folder / "run", progress=False)
+    verdicts = wb.verdicts([run], "bdtr", "2", stands_for={str(run.folder): "popqa"}, data=data)
+    return verdicts, verdicts.cell(next(cell for cell in verdicts.found.cells if cell.run))
+
+
+def test_a_check_that_can_fail_fails(made):
+    verdicts, conditions = made
+    chosen = conditions.cell
+    asked, took = asked_for(verdicts.found, chosen), Needed(chosen, pd.DataFrame(), ())
+    checked = [
+        lesson.verdict("t", verdicts, conditions, questions, took, engine="rules", same=same)
+        for questions, same in ((asked, True), (replace(asked, rows=asked.rows[1:]), False))
+    ]
+    assert checked[0].holds and len(checked[0].checks) == 6
+    failed = [check.name for check in checked[1].checks if not check.holds]
+    assert failed == ["the same call again gives the same table", "questions of the chosen cell"]
+
+
+def test_the_sentences_say_what_was_seen(made):
+    verdicts, conditions = made
+    sources, took = verdicts.sources(), Needed(conditions.cell, pd.DataFrame(), ())
+    one, other = lesson.seen(sources, conditions, took, "rules").splitlines()
+    own = lesson.by_themselves(sources)
+    assert own["printed numbers"].sum() == sum(len(wb.tables(name).cells) for name in papers())
+    held = own["held by its own numbers"].sum()
+    assert f" {held} hold by the {own['printed numbers'].sum():,} numbers that these print" in one
+    assert "so it is not comparable; a comparable number would take an unknown sum" in other
 
 
 def test_on_a_folder_without_questions(run_in_folder, notes):

@@ -119,6 +119,7 @@ def index(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="leave the layers that stand, whoever made them")] = False,
     read: opt.Read = None,
     strict: opt.Strict = False,
     offline: opt.Offline = False,
@@ -139,7 +140,7 @@ def index(
     place = folder or place_of(loaded)
     runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
     making = _encoder_to_build(encoder, model, place, offline)
-    built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen)
+    built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen, keep=keep)
     lines, failed, rows = [], [], []
     for kind, layer in built.manifest["layers"].items():
         told = {name: value for name, value in layer.items() if name not in ("settings", "content")}
@@ -558,6 +559,7 @@ def estimate(
     extraction: opt.Extraction = None,
     limit: Annotated[int | None, typer.Option(help="of an evaluation: only the first so many questions")] = None,
     judge: opt.Judge = None,
+    repeats: opt.Repeats = 1,
     sample: Annotated[int | None, typer.Option(help="passages or questions that are really asked; 0: none")] = None,
     read: opt.Read = None,
     strict: opt.Strict = False,
@@ -590,7 +592,9 @@ def estimate(
         opened = _index(Path(data), opt.Model(engine, record), encoder)
         asked, chosen = _questions(questions, opened), [wb.method(spec, opened, runner) for spec in method]
         read_by, judging = _reader(reader, runner, opened, _OF_READER), model(judge) if judge else None
-        found = wb.estimate_run(asked, chosen, read_by, judge=judging, out=folder, limit=limit, **sampled)
+        found = wb.estimate_run(
+            asked, chosen, read_by, judge=judging, out=folder, limit=limit, repeats=repeats, **sampled
+        )
     whole = {**asdict(found), "total": asdict(found.total), "skipped": _skipped(loaded)}
     return Said(whole, [found], _skipped_lines(loaded))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import textwrap
 import unicodedata
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -67,6 +68,11 @@ def sentences(text: str) -> list[str]:
         parts.append(text[start : end.end()])
         start = end.end()
     return [part.strip() for part in (*parts, text[start:]) if part.strip()]
+
+
+def wrapped(*paragraphs: str, width: int = 100) -> str:
+    """Paragraphs for a terminal, broken between words, with an empty line between them."""
+    return "\n\n".join(textwrap.fill(" ".join(one.split()), width) for one in paragraphs)
 
 
 def titled(title: str, text: str) -> str:

@@ -32,6 +32,11 @@ WHERE = """async (_, name) => {
   const canvas = document.querySelector("canvas").getBoundingClientRect();
   return {x: canvas.left + x, y: canvas.top + y};
 }"""
+# How many labels a network of one page has; -1 if two of them meet.
+LABELS = """async () => {
+  while (!placed) await new Promise((again) => setTimeout(again, 20));
+  return labels.some((one, at) => labels.slice(0, at).some((other) => meets(one, other))) ? -1 : labels.length;
+}"""
 # Console errors that are no fault of a notebook: parts of their text, each with its reason.
 ALLOWED: tuple[str, ...] = ()
 
@@ -132,6 +137,19 @@ class Notebook:
         (part or self.page).screenshot(path=str(target))
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
         return target
+
+    def first_screens(self, name: str, *parts: Locator) -> None:
+        """Write `build/screenshots/<name>_first.png` and `_second.png`, what a window of 1280 × 900 shows at first and
+        one page further down; all of each part has to be there."""
+        self.page.set_viewport_size({"width": WIDTH, "height": 900})
+        cells = self.panel.locator(".jp-WindowedPanel-outer")
+        top, height = cells.evaluate("e => { e.scrollTop = 0; return [e.getBoundingClientRect().top, e.clientHeight] }")
+        self.screenshot(f"{name}_first", all_of_it=False)
+        below = [box["y"] + box["height"] - top for box in (part.bounding_box() for part in parts)]
+        cells.evaluate("e => { e.scrollTop = e.clientHeight }")
+        self.screenshot(f"{name}_second", all_of_it=False)
+        self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+        assert max(below) <= 2 * height, f"parts end at {below} pixels, and two screens at {2 * height}"
 
 
 class Guard:

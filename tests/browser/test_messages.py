@@ -36,16 +36,16 @@ def test_messages_pass_layer_by_layer(lab, page):
     becomes(widget, nodes, lambda found: ["aldermark", "gold document, rank 2"] in found)
     stage.press("Home")
     start = becomes(widget, nodes, lambda found: ["aldermark", "gold document, rank 2"] not in found)
-    assert ["vennick", "entity of the question"] in start
+    assert ["Vennick", "entity of the question"] in start
     assert {what for _, what in start} == {"entity of the question", "not yet reached"}
     stage.press("ArrowRight")
-    becomes(widget, nodes, lambda found: ["lucan morravel", "changed in this layer"] in found)
+    becomes(widget, nodes, lambda found: ["Lucan Morravel", "changed in this layer"] in found)
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"messages_{theme}", widget)
-    place = widget.locator("iframe:visible").first.content_frame.locator("body").evaluate(WHERE, "lucan morravel")
+    place = widget.locator("iframe:visible").first.content_frame.locator("body").evaluate(WHERE, "Lucan Morravel")
     widget.locator("iframe:visible").first.content_frame.locator("canvas").click(position=place)
-    expect(widget.get_by_text("paths to lucan morravel")).to_be_visible()
+    expect(widget.get_by_text("paths to Lucan Morravel")).to_be_visible()
     widget.get_by_role("combobox").first.fill("q2: <script>window.pwned = 1</script> in Vennick?")
     widget.get_by_role("combobox").first.press("Enter")
     expect(widget.get_by_text("window.pwned = 1").first).to_be_visible()

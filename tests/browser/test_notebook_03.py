@@ -1,4 +1,4 @@
-"""Notebook 03 as its reader sees it: a question, its DOTs, a path, moved settings; both themes; hostile names."""
+"""Notebook 03 as its reader sees it: first screens, a question, its DOTs, a path, settings; themes; attacks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from dot_traces import dot_trace
-from lab import WHERE, Notebook, becomes
+from lab import LABELS, WHERE, Notebook, becomes
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
@@ -31,7 +31,22 @@ def click(tracer: Locator, name: str) -> None:
     tracer.locator("iframe").click(position=where)
 
 
-def test_its_tracers_trace(lab, page, notebook_on_films):
+def test_it_opens_on_a_success(lab, page, notebook):
+    """The right answer, whose it is, and a dozen nodes of which no two labels meet."""
+    notebook = lab.open(page, notebook("03", live=True).path)
+    tracer = notebook.panel.locator(".hopscope-tracer")
+    answer = tracer.get_by_text("answer: Ansgard Polytechnic")
+    expect(answer).to_be_visible(timeout=60_000)
+    expect(tracer.get_by_text("Steps by replies written by hand").first).to_be_visible()
+    expect(tracer.locator("select[size] option").nth(1)).to_contain_text("✓ 0.2.1 complete 0.97: High Water at Orsby")
+    picture = tracer.locator("iframe")
+    picture.scroll_into_view_if_needed()  # a picture draws itself once it is seen
+    body = picture.content_frame.locator("body")
+    assert body.evaluate(LABELS) >= 8 and body.evaluate("() => nodes.get().length") == 12
+    notebook.first_screens("03", answer, picture)
+
+
+def test_its_tracer_traces(lab, page, notebook_on_films):
     notebook = lab.open(page, notebook_on_films(live=True).path)
     expect(notebook.outputs("03 Trace the paths of DotRAG: films")).to_contain_text("all checks hold")
     for theme in ("light", "dark"):
@@ -41,10 +56,8 @@ def test_its_tracers_trace(lab, page, notebook_on_films):
 
 
 def trace(notebook: Notebook) -> None:
-    """The tracer of the index comes first, that of the saved trace last."""
-    tracers = notebook.panel.locator(".hopscope-tracer")
-    expect(tracers).to_have_count(2, timeout=60_000)
-    live, saved = tracers.first, tracers.last
+    live = notebook.panel.locator(".hopscope-tracer")
+    expect(live).to_have_count(1, timeout=60_000)
     paths = live.locator("select[size]")
 
     # Every picture is a page of its own; a click on a node shows a path to it, another one all paths again.
@@ -97,15 +110,6 @@ def trace(notebook: Notebook) -> None:
     expect(live.get_by_text("who starred in Fog?").first).to_be_visible(timeout=60_000)
     expect(live.get_by_text("bold: found by another method as well")).to_have_count(0)
     becomes(live, drawn, lambda names: names[0] == "Fog")
-
-    # The saved trace has no method to ask.
-    expect(saved.get_by_role("slider")).to_have_count(2)
-    expect(saved.get_by_role("button", name="the whole region")).to_be_disabled()
-    saved.get_by_role("slider").first.press("End")
-    expect(saved.locator("select[size] option")).to_have_count(1 + 5)
-    becomes(saved, drawn, whole.__eq__)
-    saved.get_by_role("button", name="other methods beside").click()
-    expect(saved.get_by_text("a trace holds one method")).to_be_visible()
 
 
 def test_nothing_in_a_trace_is_acted_upon(lab, page):

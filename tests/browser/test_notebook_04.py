@@ -15,6 +15,28 @@ def stage(widget: Locator, side: int = 0) -> Locator:
 
 
 @pytest.mark.slow
+def test_it_opens_on_a_success(lab, page, notebook):
+    """The right answer, whose it is, and the rank of the bridge, from round to round; no two labels meet."""
+    notebook = lab.open(page, notebook("04", live=True).path)
+    live = notebook.panel.locator(".hopscope-replay").first
+    answer = live.get_by_text("answer: 1938")
+    expect(answer).to_be_visible(timeout=60_000)
+    expect(live.get_by_text("Steps by replies written by hand").first).to_be_visible()
+    picture = live.locator("svg.hopscope-bump")
+    expect(picture.locator("title", has_text="Tallan Weir: 14")).to_have_count(1)
+    boxes = picture.locator("text").evaluate_all("all => all.map(e => e.getBoundingClientRect().toJSON())")
+    assert len(boxes) > 20
+    assert not [(a, b) for at, a in enumerate(boxes) for b in boxes[:at] if meet(a, b)]
+    notebook.first_screens("04", answer, picture)
+
+
+def meet(a: dict, b: dict) -> bool:
+    """Whether two boxes overlap."""
+    across = a["left"] < b["right"] and b["left"] < a["right"]
+    return across and a["top"] < b["bottom"] and b["top"] < a["bottom"]
+
+
+@pytest.mark.slow
 def test_its_widgets_play(lab, page, notebook):
     notebook = lab.open(page, notebook("04", live=True).path)
     expect(notebook.outputs("04 Replay iterative retrieval: meridian")).to_contain_text("all checks hold")

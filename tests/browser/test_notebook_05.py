@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lab import Notebook
+from lab import LABELS, Notebook, becomes
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
@@ -29,8 +29,34 @@ def tab(widget: Locator, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_its_widgets_answer(lab, page, notebook):
-    notebook = lab.open(page, notebook("05", live=True).path)
+def test_it_opens_on_a_success(lab, page, notebook):
+    """The right answer with its query, on the first two screens; then the same question answered wrongly, and why."""
+    opened = lab.open(page, notebook("05", live=True).path)
+    widget = opened.panel.locator(".hopscope-ablator").first
+    right = widget.locator("p", has_text="gold: Tobiah Wrensk").first
+    expect(right.locator("b")).to_have_text("Tobiah Wrensk", timeout=60_000)
+    expect(right.locator(".tag")).to_have_text("right")
+    by = widget.get_by_text("by replies written by hand, no language model")
+    picture = widget.locator("iframe")
+    opened.first_screens("05", right, by, picture)
+    picture.scroll_into_view_if_needed()  # labels are placed when they are seen
+    becomes(picture, lambda shown: shown.content_frame.locator("body").evaluate(LABELS), lambda count: 8 < count < 20)
+    tried = opened.outputs("Ansgard Polytechnic").filter(has_text="reasoning failure: the answer is in the context")
+    expect(tried.first).to_be_visible()
+    expect(opened.outputs("the chain is broken at its last hop").first).to_be_visible()
+    cut = opened.panel.locator(".hopscope-ablator").nth(1)
+    expect(cut.get_by_text("lost in compression: the answer was in the full context").first).to_be_visible()
+
+
+@pytest.fixture
+def by_rules(server, meridian_index):
+    """The notebook with rules in place of worked replies, which answer any question."""
+    return server.run("05_ablate_reasoning.ipynb", meridian_index, project="rules", live=True, engine="rules", limit=4)
+
+
+@pytest.mark.slow
+def test_its_widgets_answer(lab, page, by_rules):
+    notebook = lab.open(page, by_rules.path)
     expect(notebook.outputs("05 Ablate reasoning: meridian")).to_contain_text("all checks hold")
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
@@ -40,7 +66,7 @@ def test_its_widgets_answer(lab, page, notebook):
 
 
 def ablate(notebook: Notebook) -> None:
-    widget = notebook.panel.locator(".hopscope-ablator").first
+    widget = notebook.panel.locator(".hopscope-ablator").nth(1)  # the one that shows a compressed context
     beside = widget.locator(".beside")
     expect(widget.locator("select")).to_have_count(4, timeout=60_000)
     retrieval, context, prompt, _ = widget.locator("select").all()
@@ -78,8 +104,11 @@ def ablate(notebook: Notebook) -> None:
     widget.get_by_label("route by kind").uncheck()
     expect(widget.get_by_text("taken for")).to_have_count(0, timeout=60_000)
 
-    # The query is drawn on the facts that it was matched with.
+    # The query is drawn on the facts that it was matched with; ticked, it needs no button.
     tab(widget, "query")
+    expect(widget.get_by_role("button", name="execute the query")).to_be_visible()
+    widget.get_by_label("execute the query").check()
+    expect(widget.get_by_role("button", name="execute the query")).to_have_count(0, timeout=60_000)
     expect(widget.locator("th", has_text="pattern").first).to_be_visible()
     assert any("lanthorn bridge" in name.lower() for name in drawn(widget))
     for theme in ("light", "dark"):

@@ -102,9 +102,20 @@ def test_the_notebook_shows_it(lab, page, notebook):
         notebook.set_theme(theme)
         notebook.screenshot(f"07_notebook_{theme}")
     widget = notebook.panel.locator(".hopscope-verdicts").first
+    expect(widget.get_by_role("tab", name="conditions")).to_have_attribute("aria-selected", "true")
     widget.locator(".hopscope-grid").get_by_role("button", name="Original, popqa, em").click()
     tab(widget, "conditions")
     expect(widget.get_by_text("popqa/hipporag-1000").first).to_be_visible()
+
+
+@pytest.mark.slow
+def test_it_opens_on_a_success(lab, page, notebook):
+    """What the sources' numbers are worth by themselves, and a table beside its printed numbers."""
+    notebook = lab.open(page, notebook("07", live=True).path)
+    held = notebook.outputs("held by its own numbers").first
+    expect(held).to_contain_text("printed numbers")
+    widget = notebook.panel.locator(".hopscope-verdicts").first
+    notebook.first_screens("07", held, widget.locator(".hopscope-grid"))
 
 
 def test_nothing_in_a_run_is_acted_upon(lab, page):

@@ -12,7 +12,7 @@ import pytest
 from workbench.data import BUNDLED, load
 from workbench.data.folder import Extraction, read_folder
 from workbench.errors import DataError
-from workbench.records import Passage, Question
+from workbench.records import Passage, Question, Triple
 
 CORPUS = [{"id": "p1", "title": "Orsby", "text": "A town."}, {"id": "p2", "title": "Quell", "text": "An island."}]
 QUESTION = {"id": "q1", "question": "Where?", "answers": ["Orsby", "the town"], "support": ["p1"]}
@@ -30,6 +30,16 @@ def folder(tmp_path) -> Path:
     (tmp_path / "questions.jsonl").write_bytes(lines(QUESTION))
     (tmp_path / "openie.jsonl").write_bytes(lines(OPENIE))
     return tmp_path
+
+
+def test_a_question_is_found_by_id_or_text_and_any_other_is_ones_own(folder):
+    data = load(folder)
+    assert data.question("q1") is data.questions[0] is data.question("Where?")
+    assert data.question("Who?") == Question("own", "Who?")
+    assert data.question() is data.questions[0]
+    assert replace(data, questions=()).question() == Question("own", "What is Orsby?")
+    triples = replace(data, questions=(), passages=(), triples=(Triple("Skarne", "lies in", "Meridian"),))
+    assert triples.question() == Question("own", "What is Skarne?")
 
 
 def test_a_good_folder_is_read_as_it_stands(folder):

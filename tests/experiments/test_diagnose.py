@@ -225,6 +225,15 @@ def test_the_table_of_two_by_two_with_what_was_cut(counted):
     assert "1 answers are left out" in decomposition(counted).notes[-1]
 
 
+def test_readers_of_the_same_outcome_share_a_bar(counted):
+    parts = decomposition({"one": counted, "two": counted, "three": counted}, by=("all", "type"))
+    (axes,) = parts.figure().figure.axes
+    bars = [label.get_text() for label in axes.get_yticklabels()]
+    assert bars == ["one, two, three / m (n=7)", "one, two, three / m / bridge (n=4)",
+                    "one, two, three / m / comparison (n=3)"]  # fmt: skip
+    assert len(parts.rows) == 9  # the table has each
+
+
 def test_by_type_and_by_hops_add_up(counted):
     (whole,) = decomposition(counted).rows
     rows = decomposition({"r": counted}, by=("type", "hops")).rows

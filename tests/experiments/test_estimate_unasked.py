@@ -94,6 +94,8 @@ def test_the_command_line_without_a_key(meridian_index, tmp_path, monkeypatch):
     assert "no model was asked: no key for the OpenAI endpoint: set OPENAI_API_KEY" in told and "assumed:" in told
     said = json.loads(CliRunner().invoke(app, [*words, "--sample", "0", "--json"]).stdout)
     assert said["total"]["prompt_tokens"][0] > 0 and "no sample was wanted" in said["measured"][0]
+    thrice = json.loads(CliRunner().invoke(app, [*words, "--repeats", "3", "--json"]).stdout)
+    assert thrice["total"]["calls"][0] == 3 * said["total"]["calls"][0]
     refused = CliRunner().invoke(app, [*words, "--sample", "1"])
     assert refused.exit_code == 1 and "no key" in refused.stderr
     built = CliRunner().invoke(app, ["estimate", "meridian", "-e", NAME, "-o", str(tmp_path / "index")])

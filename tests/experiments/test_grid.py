@@ -149,6 +149,17 @@ def test_tables_and_comparisons_are_paired(ask):
         made.compare("six")
 
 
+def test_readers_that_made_no_difference_share_a_row(ask, tiny):
+    """The rules do not tell the prompts brief and cot apart; one passage is another text than five."""
+    readers = {"brief": "direct[prompt=brief,k=5]", "cot": "direct[prompt=cot,k=5]", "one": "direct[prompt=brief,k=1]"}
+    made = ask(methods=("dense",), readers=readers)
+    assert [row["answer"] for row in made.runs["brief"].rows] == [row["answer"] for row in made.runs["cot"].rows]
+    distinct = made.distinct()
+    assert list(distinct.index) == [("brief, cot", "dense"), ("one", "dense")]
+    assert distinct.loc[("one", "dense"), "f1"] == made.table().loc[("one", "dense"), "f1"]
+    assert list(distinct.columns) == list(made.table().columns)
+
+
 def test_readers_are_specs_or_values_and_go_by_their_labels(ask):
     made = ask(readers=["cot", wb.reader("direct[k=2]")])
     assert made.readers == {"cot": "cot", "direct[k=2]": "direct[k=2]"}

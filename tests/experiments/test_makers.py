@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.experiments.makers import NOBODY, has_rules, made_by
+from workbench.experiments.makers import NOBODY, made_by, without_model
 from workbench.llm.call import Reply
 from workbench.llm.chat import ChatEngine
 
@@ -19,20 +19,22 @@ def config(method, reading=None, **layers):
     return {"methods": {"m": {"engine": method, "layers": layers}}, "reading": reading and {"engine": reading}}
 
 
-@pytest.mark.parametrize(("of", "says", "rules"), [
-    (config(None), NOBODY, False),
-    (config("rules"), "method by rules", True),
-    (config("openai:8b", "openai:70b"), "method openai:8b; reader openai:70b", False),
-    (config("openai:8b", "rules"), "method openai:8b; reader by rules", True),
+@pytest.mark.parametrize(("of", "says", "parts"), [
+    (config(None), NOBODY, ()),
+    (config("rules"), "method by rules", ("rules",)),
+    (config("openai:8b", "openai:70b"), "method openai:8b; reader openai:70b", ()),
+    (config("openai:8b", "rules"), "method openai:8b; reader by rules", ("rules",)),
     (config("openai:8b", "openai:8b", extractions=["rules (named_entities v2, triples v2)"]),
-     "method openai:8b; extractions by rules; reader openai:8b", True),
+     "method openai:8b; extractions by rules; reader openai:8b", ("rules",)),
     (config(None, None, summaries=["openai:8b (summarise v1)", "rules (summarise v1)"]),
-     "summaries openai:8b, rules", True),
+     "summaries openai:8b, rules", ("rules",)),
     (config("openai:8b, rules", None, extractions=["openie.jsonl (gpt-4o)"]),
-     "method openai:8b, rules; extractions openie.jsonl (gpt-4o)", True),
+     "method openai:8b, rules; extractions openie.jsonl (gpt-4o)", ("rules",)),
+    (config("worked:meridian#ab12", None, extractions=["curated, by hand"]),
+     "method replies written by hand; extractions curated, by hand", ("curated facts", "replies written by hand")),
 ])  # fmt: skip
-def test_makers_by_hand(of, says, rules):
-    assert (made_by(of, "m"), has_rules(of, "m")) == (says, rules)
+def test_makers_by_hand(of, says, parts):
+    assert (made_by(of, "m"), without_model(of, "m")) == (says, parts)
 
 
 @pytest.mark.parametrize(("spec", "asked"), [

@@ -18,7 +18,7 @@ from workbench.steps import catalogue
 from workbench.views import html, text
 
 STEPS = catalogue()
-REPLIES = {json.dumps(STEPS[one.step].prompt(one.input)): one.reply for one in QUESTIONS}
+REPLIES = {json.dumps(STEPS[one.step].messages(one.input)): one.reply for one in QUESTIONS}
 
 
 def told(request) -> Reply:

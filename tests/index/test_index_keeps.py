@@ -63,6 +63,18 @@ def paid(tmp_path) -> Index:
     return index
 
 
+def test_a_model_that_keeps_what_stands_pays_for_what_is_missing_alone(tmp_path):
+    """A notebook with a model over an index of the rules extracted it anew."""
+    by_rules = build(tmp_path / "index", RulesEngine(), layers=["facts"])
+    before, model = layers(by_rules, "extractions", "facts"), Model()
+    options = {"encoder": TinyEncoder(), "settings": QUICK, "keep": True, "progress": False}
+    index = Index.build(DATA, model, by_rules.folder, layers=["facts", "summaries"], **options)
+    assert layers(index, "extractions", "facts") == before and index.summaries
+    assert set(model.asked) == {"summarise"} and by_rules.facts_by == index.facts_by
+    Index.build(DATA, model, by_rules.folder, layers=["facts"], **options | {"keep": False})
+    assert "triples" in model.asked
+
+
 @pytest.mark.parametrize("engine", [None, RulesEngine(), Model("openai:two")], ids=["none", "rules", "another"])
 def test_a_layer_that_is_added_leaves_the_others_as_they_are(paid, engine):
     before = layers(paid, *PAID)

@@ -23,7 +23,7 @@ def _whole(messages: list[dict]) -> str:
 
 
 STEPS = catalogue()
-REPLIES = {_whole(STEPS[one.step].prompt(one.input)): one.reply for one in QUESTIONS}
+REPLIES = {_whole(STEPS[one.step].messages(one.input)): one.reply for one in QUESTIONS}
 BOUNDS = {"minLength", "maxLength", "minItems", "maxItems", "pattern"}
 
 

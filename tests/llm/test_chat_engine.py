@@ -75,7 +75,7 @@ def test_a_request_says_all_that_determines_the_answer(serve, ask):
     ask(server, seed=5).run(NAMES, ["x"])
     asked = server.seen[0]
     sent = {name: asked[name] for name in ("model", "temperature", "seed", "max_tokens", "messages")}
-    messages = NAMES.prompt("x")
+    messages = NAMES.messages("x")
     assert sent == {"model": "test-model", "temperature": 0.0, "seed": 5, "max_tokens": 512, "messages": messages}
     assert asked["path"] == "/v1/chat/completions"
 

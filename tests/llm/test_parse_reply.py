@@ -14,7 +14,7 @@ from small_steps import BOOK, NAMES, SAID, Book, Names, Said
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import LEVELS, Unreadable, parse
-from workbench.steps import answer, named_entities
+from workbench.steps import answer, entity_relations, graph_records, named_entities
 
 GOOD = '{"names": ["Ada", "Bo"]}'
 ADA = Names(names=["Ada", "Bo"])
@@ -189,3 +189,11 @@ def test_any_text_is_read_or_unreadable(step, text, finish):
         return
     assert isinstance(value, step.output) and level in LEVELS
     assert step.read or value.model_dump_json()
+
+
+@pytest.mark.parametrize("step", [entity_relations, graph_records])
+def test_the_end_mark_alone_is_no_copy_of_the_prompt(step):
+    """The reply of a model that finds nothing more, when it is asked for what it missed."""
+    asked = step.STEP.prompt(step.Input("Orsby", "Orsby is a town.", found=("Orsby",)))
+    value, level = parse(step.STEP, Reply(step.END), asked)
+    assert (value.entities, value.complete, level) == ([], True, "text")

@@ -51,6 +51,13 @@ def test_there_are_ten_questions_two_of_which_show_how_reading_fails():
         assert any(not ask.fails for ask in example.asks)
 
 
+def test_a_configuration_is_found_by_question_and_method():
+    engine, question = WorkedEngine(EXAMPLES), next(e for e in EXAMPLES if e.id == "mer-q02").question
+    assert engine.written(question, "bdtr").answer == "1938"
+    assert "no relation joins the ferry" in engine.written(question, "dotrag").fails
+    assert engine.written(question, "dense") is engine.written("Who?", "bdtr") is None
+
+
 def test_the_same_replies_give_the_same_bytes(meridian_curated, tmp_path):
     asked = [q for q in wb.load("meridian").questions if q.question in {e.question for e in EXAMPLES if "117" in e.id}]
     for name in ("one", "other"):

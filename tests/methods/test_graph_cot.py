@@ -225,7 +225,7 @@ def test_it_ends_after_the_last_round(index):
 
 
 def test_it_ends_before_a_prompt_that_is_too_long(index):
-    sizes = [sum(tokens.count(m["content"]) for m in graph_action.prompt(graph_action.Input(QUESTION)))]
+    sizes = [sum(tokens.count(m["content"]) for m in graph_action.STEP.messages(graph_action.Input(QUESTION)))]
     found = walk(index, engine := Told(*[[("read", "taste", "")]] * 20), prompt_tokens=sizes[0] + 150)
     assert ends(found)[0] == "the prompt is longer than its limit" and 1 < len(engine.inputs) < 15
     assert all(e.inputs["prompt_tokens"] <= sizes[0] + 150 for e in found.trace if e.step.startswith("round "))

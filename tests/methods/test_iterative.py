@@ -83,9 +83,9 @@ MIRA, ALDRA, ORSBY = ("Lake Mira", "fed by", 0.1), ("River Aldra", "flows into",
         ("ircot", ["The answer is Lake Mira."], []),
         ("gcot", ["Where the Aldra ends is missing.", "Mira"], ["Where the Aldra ends is missing.", "Mira"]),
         ("gcot", ["so the answer is: Lake Mira"], []),
-        ("irgs", [generated(), generated("Well.", "")], [f"{QUESTION} It flows on. Lake Mira", f"{QUESTION} Well."]),
+        ("irgs", [generated(), generated("Well.", "")], [f"{QUESTION} Lake Mira It flows on.", f"{QUESTION} Well."]),
         ("irgs", [generated("So the answer is: x", "x"), generated()],
-         [f"{QUESTION} So the answer is: x x", f"{QUESTION} It flows on. Lake Mira"]),  # it never stops early
+         [f"{QUESTION} x So the answer is: x", f"{QUESTION} Lake Mira It flows on."]),  # it never stops early
         ("tog", [explored(MIRA, ALDRA), explored(ORSBY)],
          ["River Aldra flows into", "Lake Mira fed by", "Orsby lies on"]),
         ("tog", [explored(ORSBY), explored(ALDRA, sufficient=True)], ["Orsby lies on"]),
@@ -131,11 +131,23 @@ def test_without_rounds_it_is_the_static_system(tiny_index, method, spec):
 
 
 def test_a_query_is_the_whole_draft(tiny_index):
-    """A cut to 64 tokens would lose the answer of IRGS, which comes last."""
+    """Of IRGS the answer comes before the reasoning, whose end is what an encoder or a cut to a few tokens takes."""
     reasoning = "The river flows on " * 40
     backbone, _, evidence = run("irgs", tiny_index, generated(reasoning, "Lake Mira"), generated())
-    assert backbone.asked[1].endswith("Lake Mira") and tokens.count(backbone.asked[1]) > 160
+    assert backbone.asked[1].startswith(f"{QUESTION} Lake Mira") and tokens.count(backbone.asked[1]) > 160
     assert "shortened" not in evidence.trace.find("think")[0].outputs
+    backbone, _, _ = run("irgs", tiny_index, generated(reasoning, "Lake Mira"), generated(), query_tokens=20)
+    assert "Lake Mira" in backbone.asked[1] and tokens.count(backbone.asked[1]) == 20
+
+
+@pytest.mark.parametrize(("grounds", "says", "selected"), [
+    (True, ["It is the Aldra.", "So the answer is: Mira"], 3), (True, ["One.", "Two."], None),
+    (False, ["So the answer is: Mira"], None),
+])  # fmt: skip
+def test_what_a_sufficient_thought_rested_on_reaches_the_reader(tiny_index, grounds, says, selected):
+    """A thought reads more passages than a reader, which was blind where the thought had rightly stopped."""
+    _, _, evidence = run("ircot", tiny_index, *says, grounds=grounds, shown=3)
+    assert evidence.selected == selected
 
 
 def test_a_long_thought_is_cut_to_its_first_64_tokens_and_the_trace_says_so(tiny_index):
@@ -385,7 +397,7 @@ def test_first_sentence(text, first):
 
 
 def test_irgs_original_replaces_the_ranking_and_may_come_back_to_a_query(tiny_index):
-    one, other = f"{QUESTION} One. x", f"{QUESTION} Two. x"
+    one, other = f"{QUESTION} x One.", f"{QUESTION} x Two."
     finds = {QUESTION: {"p1": 0.9}, one: {"p2": 0.5, "p3": 0.4}, other: {"p4": 0.1}}
     says = [generated("One.", "x"), generated("Two.", "x")]
     _, engine, evidence = run("irgs", tiny_index, *says, finds=finds, **ORIGINAL)
@@ -397,7 +409,7 @@ def test_irgs_original_replaces_the_ranking_and_may_come_back_to_a_query(tiny_in
 
 
 def test_irgs_original_keeps_its_ranking_where_a_generation_fails(tiny_index):
-    finds = {f"{QUESTION} One. x": {"p2": 0.5}}
+    finds = {f"{QUESTION} x One.": {"p2": 0.5}}
     _, _, evidence = run("irgs", tiny_index, generated("One.", "x"), "!broken", finds=finds, **ORIGINAL)
     assert evidence.ranking == [("p2", 0.5)] and "round 2 failed: broken" in evidence.fallback
 

@@ -91,3 +91,54 @@ def test_what_is_cut_is_said_before_the_run(meridian_index, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wb.evaluate(data.questions[:1], [method], wb.reader("cot", Narrow(None)), tmp_path / "2", progress=False)
+
+
+# -- what a window makes of the rows of a run -------------------------------------------------------------------------
+
+
+def rows_of(tmp_path, meridian_index, window, spec="cot", method="dense"):
+    """A run of two questions with this window, resumed where there is one, and how many rows it asked anew."""
+    narrow, out = Narrow(window), tmp_path / "run"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        reader = wb.reader(spec, narrow)
+        made = wb.method(method, meridian_index, narrow)
+        run = wb.evaluate(wb.load("meridian").questions[:2], [made], reader, out, progress=False)
+    return run, narrow.meter.steps[
+        "answer" if spec == "direct" else "stepwise_answer"
+    ].calls if narrow.meter.steps else 0
+
+
+def test_rows_that_were_cut_to_another_window_are_asked_again(meridian_index, tmp_path):
+    first, asked = rows_of(tmp_path, meridian_index, 2_048)
+    assert asked == 2 and all(row["cut_to"] >= row["read_tokens"] for row in first.rows)
+    again, asked = rows_of(tmp_path, meridian_index, 2_048)
+    assert (again.rows, asked) == (first.rows, 0)
+    wider, asked = rows_of(tmp_path, meridian_index, 4_096)
+    assert asked == 2 and all(row["read_tokens"] > was["read_tokens"] for row, was in zip(wider.rows, first.rows))
+    assert "2 rows of dense were asked again, because the window of rules changed" in " ".join(wider.notes)
+
+
+def test_rows_that_no_window_cut_stay_under_every_window_that_holds_them(meridian_index, tmp_path):
+    first, _ = rows_of(tmp_path, meridian_index, None)
+    assert not any("cut_to" in row for row in first.rows)
+    for window in (32_768, None, 65_536):
+        same, asked = rows_of(tmp_path, meridian_index, window)
+        assert (same.rows, asked) == (first.rows, 0), f"nothing is cut to {window}"
+    cut, asked = rows_of(tmp_path, meridian_index, 4_096)
+    assert asked == 2 and all(row["cut_to"] < was["read_tokens"] for row, was in zip(cut.rows, first.rows))
+
+
+def test_a_limit_that_the_window_makes_smaller_is_part_of_a_method(meridian_index, tmp_path):
+    def asked(window, spec):
+        narrow = Narrow(window)
+        made = wb.method(spec, meridian_index, narrow)
+        run = wb.evaluate(wb.load("meridian").questions[:1], [made], None, tmp_path / "run", progress=False)
+        return run.config["methods"][made.label].get("window"), bool(narrow.meter.steps)
+
+    for spec in ("graph_cot", "ircot[backbone=graph_cot]"):
+        assert asked(None, spec) == (None, True)
+        assert asked(65_536, spec) == (None, False), "the setting is smaller"
+        limits, again = asked(8_192, spec)
+        assert limits["prompt_tokens"] < 10_000 and again
+        assert asked(8_192, spec) == (limits, False)

@@ -182,6 +182,28 @@ def test_no_text_changes_the_shape_of_a_prompt(step, text):
     assert text in messages[-1]["content"] or json.dumps(text, ensure_ascii=False) in messages[-1]["content"]
 
 
+ENDS_ALREADY = {"fuse_descriptions", "summarise"}  # with the beginning of the reply
+
+
+@each_step
+def test_the_form_of_the_reply_is_said_once_more_after_the_data(step):
+    """Over long data a model forgets what was said before them."""
+    *before, last = step.prompt(MAKE[step.name]("what was asked"))
+    *same, sent = step.messages(MAKE[step.name]("what was asked"))
+    assert same == before and sent["content"].startswith(last["content"])
+    form = sent["content"].removeprefix(last["content"]).strip()
+    told = before[0]["content"] if before else ""
+    if step.name in ENDS_ALREADY or "Reply with " not in told.rpartition("\n")[2]:
+        assert not form
+    else:
+        assert form.startswith("Reply with ") and told.endswith(form)
+
+
+def test_every_form_of_json_is_said_once_more():
+    forms = {name for name, step in STEPS.items() if step.messages(MAKE[name]("x")) != step.prompt(MAKE[name]("x"))}
+    assert forms >= {name for name, step in STEPS.items() if step.read is None}
+
+
 @each_step
 def test_a_prompt_is_instructions_then_worked_examples_then_the_question(step):
     roles = [message["role"] for message in step.prompt(MAKE[step.name]("x"))]

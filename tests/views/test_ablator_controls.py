@@ -114,10 +114,33 @@ def test_with_check_it_is_carried_out_with_each_answer(ablator):
     assert ablator.proof is ablator.answer.proof and ablator.proof is not None
 
 
+def test_ticked_it_is_carried_out_whatever_the_answer_is_and_offers_no_button(ablator, engine):
+    """An abstention has no answer to check, but the query is asked for."""
+    engine.failing = "sparql_answer"
+    answer = ablator.ask(FOUNDER, check=True)
+    assert not answer.text and answer.proof is None
+    assert ablator.proof is not None and ablator._proof.value != "" and ablator._prove.layout.display == "none"
+    ablator._controls["check"].value = False
+    assert ablator.proof is None and ablator._prove.layout.display is None
+
+
+def test_a_compressed_context_says_its_length_as_the_heading_does(ablator):
+    full, compressed = ablator.attempt.full, ablator.attempt.shown.compressed
+    assert full.tokens != compressed.tokens_before
+    assert f"the full context ({full.tokens:,} tokens)" in ablator._head.value
+    assert f"{full.tokens:,} (as tables {compressed.tokens_before:,})" in ablator._context.value
+    ablator.compressed(budget=60)
+    assert f"{full.tokens:,} (as tables" in ablator._context.value
+
+
 def test_everything_that_was_tried_on_a_question_is_listed(ablator):
     ablator.ask(compress="")
     ablator.ask(prompt="cot")
     assert ablator._tried.value.count("<tr>") == 1 + 3
+    tried = ablator.tried()
+    assert list(tried["prompt"]) == ["sparql", "sparql", "cot"] and list(tried["compressed by"])[1:] == ["", ""]
+    assert set(tried["outcome"]) == {ablator.attempt.verdict}
+    assert tried["tokens"].iloc[-1] == ablator.attempt.shown.tokens
     ablator.ask(FOUNDER)
     assert ablator._tried.value.count("<tr>") == 1 + 1
 

@@ -11,7 +11,7 @@ from test_views import HOSTILE, Checked, hostile
 
 from workbench.records import Compressed, ContextEntity, ContextGraph, ContextRelation, Unit
 from workbench.views import html, text
-from workbench.views.contexts import SHOWN, Marks, compressed_part, graph_part
+from workbench.views.contexts import SHOWN, Marks, compressed_part, graph_part, texts_part
 
 MIRA, TOMAS, ORSBY, PRIZE = (
     ContextEntity(name, description)
@@ -62,6 +62,20 @@ def test_what_was_dropped_is_struck_through_and_nothing_else():
     assert len(struck) == 2
     assert "SALT PRIZE" in struck[0] and "chunk_2" in struck[1]
     assert "gone" not in right and "SALT PRIZE" not in right
+
+
+def test_both_texts_keep_their_lines():
+    before = "Orsby\nIt lies on the Aldra. It is old.\n\nMira Holt\nShe writes."
+    left, right = re.findall("<pre>(.*?)</pre>", texts_part(before, before.replace(" It is old.", ""), Marks()), re.S)
+    assert left == before.replace("It is old.", "<span class='gone'>It is old.</span>")
+    assert right == before.replace(" It is old.", "")
+
+
+def test_the_length_of_the_text_stands_beside_that_of_the_tables():
+    said = compressed_part(SHORT, uncompressed=90)
+    assert said.count("90 (as tables 110)") == 2 and "110) → 48 tokens, budget 60" in said
+    for same in (compressed_part(SHORT), compressed_part(SHORT, uncompressed=110)):
+        assert "110 → 48 tokens, budget 60" in same and "as tables" not in same
 
 
 def test_a_name_has_its_hop_wherever_it_stands():

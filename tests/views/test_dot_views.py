@@ -386,7 +386,10 @@ def tracer(films, monkeypatch):
 def test_it_begins_at_the_end_of_the_first_dot(tracer):
     assert (tracer.dot, tracer.iteration, tracer.path, tracer.answer) == (0, 2, None, "Oskar & Pia")
     assert tracer.shown.gold == ("Glass Harbour", "Oskar Lind", "Pia Norr")
-    assert "Oskar &amp; Pia" in tracer._end.value and "Glass Harbour" in tracer._head.value
+    said = tracer._head.value
+    assert "<b>answer: Oskar &amp; Pia</b>" in said and "gold: Oskar Lind / Pia Norr" in said
+    assert tracer.trace is tracer._retrieval.trace and "Glass Harbour" in tracer._head.value
+    assert tracer._body.value.count("<details>") >= 1 <= tracer._end.value.count("<details>")  # folded, for it is above
     assert [label for label, _ in tracer._stage.options] == ["rules", "iteration 1", "iteration 2"]
     assert [value for _, value in tracer._paths.options] == ["", "0.2.2", "0.1.1", "0.1.2", "0.2.1", "0.1.3"]
     assert tracer._paths.options[1][0].startswith("✓ 0.2.2 complete 0.92: Glass Harbour —directed_by→ Ilse Varn")

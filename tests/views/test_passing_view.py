@@ -88,16 +88,16 @@ def test_a_passing_without_messages_is_shown_too():
 
 
 def test_paths_are_listed_with_their_direction():
-    said = paths_part("c", [Scored(Path(("a", "b"), ("inverse_owns",), ("p1",)), 0.25)])
+    said = paths_part(planted(), "c", [Scored(Path(("a", "b"), ("inverse_owns",), ("p1",)), 0.25)])
     assert "a ← owns b" in said and "p1" in said and "0.25" in said
-    assert "no path of a start leads to c" in paths_part("c", [])
+    assert "no path of a start leads to c" in paths_part(planted(), "c", [])
 
 
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_hostile_names_are_text(attack):
     shown = planted(attack)
     Checked(html(shown))
-    Checked(paths_part(attack, [Scored(Path((attack, "b"), (attack,), (attack,)), 0.5)]))
+    Checked(paths_part(planted(attack), attack, [Scored(Path((attack, "b"), (attack,), (attack,)), 0.5)]))
     text(shown)
     for stage in range(4):
         picture = passing_drawing(shown, stage)
@@ -113,7 +113,7 @@ def test_the_widget_asks_steps_and_lists_paths():
     shown._stage.value = 2  # as a user moves the slider
     assert shown.at == 2 and "layer 2" in shown.drawing.name
     paths = shown.entity("aldermark")
-    assert paths and "paths to aldermark" in shown._paths.value
+    assert paths and "paths to Aldermark" in shown._paths.value
     shown._click(places(shown.shown).index("lucan morravel"))
     assert shown.chosen == "lucan morravel"
     assert shown.ask("q2").question == ASKED[1].question and shown.chosen == ""
@@ -150,6 +150,15 @@ def test_a_run_lists_its_gfm_rag_methods_only(tmp_path):
     only = wb.evaluate(ASKED, [methods[1]], out=tmp_path / "dense", progress=False)
     with pytest.raises(SettingError, match="has no gfm_rag"):
         wb.messages(only)
+
+
+def test_entities_are_spelled_as_in_the_passages():
+    """A picture said "3 2 million crowns"."""
+    spelled = {"the tollkeeper s winter": "The Tollkeeper's Winter", "812 000 inhabitants": "812,000 inhabitants"}
+    shown = wb.messages(small_index(), ASKED, method=SPEC)
+    assert {name: shown.shown.called(name) for name in spelled} == spelled
+    assert set(spelled.values()) <= {node.label for node in shown.drawing.nodes}
+    assert passing(wb.method(SPEC, small_index()).retrieve(QUESTION)).spelled == {}
 
 
 def test_the_same_passing_gives_the_same_picture():

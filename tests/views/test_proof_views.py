@@ -14,7 +14,7 @@ from workbench.records import Binding, Match, Pattern, Proof, Triple, ranked
 from workbench.views import html, text
 from workbench.views.drawing import Drawing, drawing_data, drawing_page
 from workbench.views.figures import drawing_figure
-from workbench.views.proof_drawing import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, proof_drawing
+from workbench.views.proof_drawing import AROUND, COLUMN, MATCHED, OTHER, PARTIAL, UNPROVEN, proof_drawing
 from workbench.views.proofs import proof_part
 
 PATTERNS = (
@@ -135,6 +135,22 @@ def test_as_far_as_it_goes():
     assert [status for *_, status in edges(proof_drawing(BROKEN))] == [PARTIAL, PARTIAL]
     nothing = proof_drawing(replace(BROKEN, partial=(), broken=1), [ELSEWHERE])
     assert nothing.nodes == () and "no pattern of the query was matched" in html(nothing)
+
+
+@pytest.mark.parametrize("mark", ["contradicted", "unsupported", ""])
+def test_only_a_match_that_verifies_the_answer_is_green(mark):
+    assert {style for *_, style in edges(proof_drawing(replace(WHOLE, mark=mark)))} == {UNPROVEN}
+    assert {style for *_, style in edges(proof_drawing(WHOLE))} == {MATCHED}
+    assert MATCHED.colour != UNPROVEN.colour and "not verified" in UNPROVEN.name
+
+
+def test_the_match_of_the_answer_is_drawn_and_not_a_better_one():
+    """The query binds two towns; the answer is the second."""
+    other = replace(BORN, fact=Triple("Mette Oran", "lived in", "Orsby"), score=0.6)
+    second = Binding((*VALUES[:2], ("?town", "Orsby")), (NAMED, WROTE, other), 0.6)
+    proof = replace(WHOLE, bindings=(*WHOLE.bindings, second))
+    for answer, drawn in (("Orsby", "Orsby"), ("Haldvik", "Haldvik"), ("Quell", "Haldvik"), ("", "Haldvik")):
+        assert proof_drawing(replace(proof, answer=answer)).nodes[-1].name == drawn
 
 
 def test_another_binding_can_be_drawn():

@@ -24,6 +24,8 @@ from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
 from workbench.text import storable
 
+OWN = "own"  # the id of a question that is in no list
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extraction(Record):
@@ -75,6 +77,15 @@ class Dataset(Record):
             if passage.id == passage_id:
                 return passage
         raise DataError(f"{self.name!r} has no passage {passage_id!r}; its `passages` list the ids")
+
+    def question(self, asked: str | None = None) -> Question:
+        """The question of this id or text; any other text as a question without gold, with the id `own`. By default the
+        first, or one about the first passage, or triple, where there are none."""
+        if asked is None:
+            first = self.passages[0].title if self.passages else self.triples[0].subject
+            return next(iter(self.questions), Question(OWN, f"What is {first or 'the first text'}?"))
+        listed = (question for question in self.questions if asked in (question.id, question.question))
+        return next(listed, Question(OWN, asked))
 
 
 def fingerprint(passages: tuple[Passage, ...]) -> str:

@@ -41,6 +41,7 @@ class Parts(NamedTuple):
     reader: Identity | None
     judge: Identity | None
     measures: Mapping[str, str]  # measure -> key
+    room: Callable[[str], int | None] = lambda question: None  # for a context, in the window of the reader's engine
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Standing:
     sources: dict[str, dict[str, str]]  # method (or "(reader)", "(judge)") -> unit of code -> hash
     questions: dict[str, Question]
     rows: dict[Cell, dict]
+    room: Callable[[str], int | None] = lambda question: None
     stale: dict[Cell, dict] = field(default_factory=dict)
     before: Earlier | None = None
     why: list[str] = field(default_factory=list)
@@ -79,23 +81,33 @@ class Standing:
         sources = {name: part.units for name, part in _named(parts)}
         mine = {question.id: question for question in questions}
         if config is None:
-            return cls(folder, dict(asked), sources, mine, {})
+            return cls(folder, dict(asked), sources, mine, {}, parts.room)
         before = Earlier.of(folder, config)
         now = before.questions | mine
         left_out = _contradicted(before, asked, parts)
         config = _merged(before.config, asked, now.values(), left_out)
         stays = {n: units for n, units in before.sources.items() if n in config["methods"] or n == "(judge)"}
-        standing = cls(folder, config, {**stays, **sources}, now, {}, before=before)
+        standing = cls(folder, config, {**stays, **sources}, now, {}, parts.room, before=before)
         for cell, row in by_cell(folder / "results.jsonl").items():
             (standing.rows if standing.holds(row) else standing.stale)[cell] = row
         standing.why = list(_reasons(standing, left_out))
         return standing
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """Whether the method, the reader and the question of a row are unchanged."""
+        """Whether the method, the reader and the question of a row are unchanged, and what was read of its context
+        would be read today."""
         method, question = self.config["methods"].get(row["method"]), self.questions.get(row["question_id"])
         reading = self.config["reading"] and self.config["reading"]["key"]
-        return bool(method and question and row.get("key") == row_key(method["key"], reading, question))
+        same = bool(method and question and row.get("key") == row_key(method["key"], reading, question))
+        return same and self.fits(row)
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        """Whether the window would cut the context of a row to what it was cut to, or as little as it was not cut."""
+        question, cut_to = self.questions.get(row["question_id"]), row.get("cut_to")
+        if question is None or (cut_to is None and row["read_tokens"] is None):
+            return True
+        room = self.room(question.question)
+        return room == cut_to if cut_to is not None else room is None or row["read_tokens"] <= room
 
     def missing(self, questions: Iterable[Question], methods: Iterable[str]) -> list[tuple[Question, str]]:
         """The (question, method) pairs without a row, in the order of questions and methods."""
@@ -337,12 +349,16 @@ def _grown(name: str, value: Any, usual: Any) -> dict[str, Any]:
 
 def _reasons(standing: Standing, left_out: Mapping[str, list[str]]) -> Iterator[str]:
     """Why rows are invalid, a line for each method."""
-    for name, count in Counter(method for _, method in standing.stale).items():
+    stale = standing.stale.items()
+    for name, count in Counter(method for (_, method), _ in stale).items():
         if name in left_out:
             what = _first(left_out[name])
             yield f"{count:,} rows of {name}, which was not asked for, were put aside, because {what} changed"
         else:
-            what = _first(_changes(standing, name) or ["a question"])
+            changes = _changes(standing, name)
+            if not changes and any(method == name and not standing.fits(row) for (_, method), row in stale):
+                changes = [f"the window of {standing.config['reading']['engine']}"]
+            what = _first(changes or ["a question"])
             yield f"{count:,} rows of {name} were asked again, because {what} changed"
 
 
@@ -357,7 +373,7 @@ def _changes(standing: Standing, name: str) -> list[str]:
 def _deciding(method: Mapping[str, Any]) -> dict[str, Any]:
     """The parts of a method's description that determine its rows; for a layer, the hash of its content."""
     layers = {kind: layer.get("hash") for kind, layer in (method.get("layers") or {}).items()}
-    return {**{what: method.get(what) for what in ("settings", "engine", "encoder")}, "layers": layers}
+    return {**{what: method.get(what) for what in ("settings", "engine", "encoder", "window")}, "layers": layers}
 
 
 def _first(names: Sequence[str], most: int = 3) -> str:

@@ -96,10 +96,7 @@ def evaluate(
     2 more. They are one run, which can be stopped in any of them and grow from few to many; `run.scores` gives the mean
     of the repeats of each question. A method that asks no model, with a reader and a judge that do not, is asked once:
     its repeats cannot differ."""
-    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
-        raise SettingError(
-            f"repeats={repeats!r}; it should be a whole number from 1 on: how often each question is asked"
-        )
+    check_repeats(repeats)
     questions, methods = asked_for(questions, methods, limit, by="evaluate")
     if measures is None:
         of_nodes = graph_of(methods) is not None and any(question.answer_set for question in questions)
@@ -141,6 +138,13 @@ def _kept(folder: Path) -> int:
     """The number of repeats that a run has begun; they are measured, and put aside, with the first."""
     begun = [int(one.parent.name) for one in (folder / REPEATS).glob("*/run.json") if one.parent.name.isdigit()]
     return max(begun, default=0) + 1
+
+
+def check_repeats(repeats: int) -> None:
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
+        raise SettingError(
+            f"repeats={repeats!r}; it should be a whole number from 1 on: how often each question is asked"
+        )
 
 
 def asked_for(
@@ -300,7 +304,8 @@ class Plan:
         own = {n: one.method if isinstance(one, Retrieved) else one for n, one in self.methods.items()}
         methods = {name: identity.of_method(method, asking) for name, method in own.items()}
         measured = {name: identity.of_measure(name, one, self.graph).key for name, one in self.measures.items()}
-        return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured)
+        room = getattr(self.reader, "room", lambda question: None)
+        return Parts(methods, identity.of_reader(self.reader), identity.of_judge(self.judge), measured, room)
 
     def close(self) -> None:
         """Cancel the pending requests of all engines, and of encoders behind an endpoint."""
@@ -364,6 +369,7 @@ class Plan:
             "context_tokens": retrieved.tokens if retrieved else None,
             "read": len(shown.passages) if shown else None,
             "read_tokens": shown.tokens if shown else None,
+            **({"cut_to": shown.cut_to} if shown and shown.cut_to is not None else {}),
             "answer": answer.text if answer else None,
             **({"short": answer.short} if getattr(answer, "short", None) is not None else {}),
             "abstained": answer.abstained if answer else None,

@@ -52,7 +52,7 @@ def _too_long(name: str, engine: Engine, steps: tuple[str, ...]) -> Iterator[str
     window, known = getattr(engine, "window", None), catalogue()
     for one in QUESTIONS if window is not None else ():
         if one.step in steps:
-            messages = known[one.step].prompt(one.input)
+            messages = known[one.step].messages(one.input)
             needed = int(sum(tokens.count(message["content"]) for message in messages) * OWN_TOKENS)
             if needed + _LEAST > window:
                 yield f"{name} asks {one.step}, whose prompt takes {needed:,} tokens, of {window:,} of {engine.name}"

@@ -91,6 +91,20 @@ class Grid(Record):
             ["reader", "method"]
         )
 
+    def distinct(self) -> pd.DataFrame:
+        """As `table`, but the readers of a method that gave the same answers to the same texts share a row, which names
+        them: rules, for example, do not tell prompts apart."""
+        alike: dict[tuple, list[str]] = {}
+        for label, run in self.runs.items():
+            for method in run.methods:
+                mine = [row for row in run.rows if row["method"] == method]
+                outcomes = tuple((row["question_id"], row["answer"], row["failure"], row["context"]) for row in mine)
+                alike.setdefault((method, outcomes), []).append(label)
+        table = self.table()
+        named = {(labels[0], method): (", ".join(labels), method) for (method, _), labels in alike.items()}
+        index = pd.MultiIndex.from_tuples(named.values(), names=table.index.names) if named else table.index
+        return table.loc[list(named)].set_axis(index)
+
     def compare(
         self, baseline: str | tuple[str, str] | None = None, measures: Sequence[str] = ("accuracy", "f1", "em")
     ) -> pd.DataFrame:

@@ -46,6 +46,7 @@ def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identi
         "layers": _layers(method.index, method.reads),
         "prompts": prompts,
         **({"weights": method.weights_hash} if method.weights_hash else {}),
+        **_limits(method),
     }
     return _identity(description, dict(sorted({**(asking or {}), **units}.items())))
 
@@ -60,7 +61,14 @@ def of_reader(reader: Reader | None) -> Identity | None:
     layers = _layers(index, reads) if reads else {}
     prompts |= {step.name: step.wording for step in getattr(reader, "reworded", ())}
     description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
-    return _identity(description, units)
+    return _identity(description | _limits(reader), units)
+
+
+def _limits(part: Any) -> dict[str, dict[str, int]]:
+    """What the engine's window leaves of a part's own limits, setting → tokens; nothing where these are smaller. A
+    context that one row reads, or not, is cut to the window as that row says (`Standing.fits`)."""
+    limits = getattr(part, "limits", {})
+    return {"window": dict(limits)} if limits else {}
 
 
 def of_judge(judge: Engine | None) -> Identity | None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workbench.data.curated import BY_HAND
 from workbench.index.journal import by_rules, signed_by
-from workbench.llm.engine import no_model
+from workbench.llm.engine import NO_MODEL, no_model
 
 NOBODY = "no model"
+_NO_MODELS = {label: label for label in NO_MODEL.values()} | {BY_HAND: "curated facts"}
 
 
 def made_by(config: Mapping[str, Any], method: str) -> str:
@@ -24,9 +26,15 @@ def made_by(config: Mapping[str, Any], method: str) -> str:
     return "; ".join(f"{part} {_said(makers)}" for part, makers in _parts(config, method)) or NOBODY
 
 
-def has_rules(config: Mapping[str, Any], method: str) -> bool:
-    """Whether rules had a part in it."""
-    return any("rules" in makers for _, makers in _parts(config, method))
+def without_model(config: Mapping[str, Any], method: str) -> tuple[str, ...]:
+    """What had a part in it that is no model's: rules, replies or facts written by hand.
+
+    >>> described = {"engine": "worked:meridian#7000ef98", "layers": {"extractions": {"made_by": ["curated, by hand"]}}}
+    >>> without_model({"methods": {"m": described}, "reading": {"engine": "openai:70b"}}, "m")
+    ('curated facts', 'replies written by hand')
+    """
+    found = (maker for _, makers in _parts(config, method) for maker in makers)
+    return tuple(sorted({_NO_MODELS[maker] for maker in found if maker in _NO_MODELS}))
 
 
 def _parts(config: Mapping[str, Any], method: str) -> Iterator[tuple[str, list[str]]]:

@@ -31,7 +31,7 @@ from workbench.experiments.analyses.base import frame_of
 from workbench.experiments.analyses.recomputed_routing import kinds, routed
 from workbench.experiments.analyses.wall_clock import makespan
 from workbench.experiments.conditions import differences
-from workbench.experiments.makers import has_rules
+from workbench.experiments.makers import without_model
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run, read_rows
@@ -183,14 +183,14 @@ def tables(
         if cell.ours is not None:
             ours.setdefault(Key(cell.backbone, cell.method, cell.data, cell.measure), cell.ours)
     measured = claims(ours) if claims else None
-    by_rules = {one.label for one in measurements if has_rules(one.run.config, one.label)}
-    whose = f"our numbers, in which rules had a part ({', '.join(sorted(by_rules))})" if by_rules else "our numbers"
     return Tables(
         source.name,
         source.terms["title"],
         tuple(cells),
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
-        replace(measured, title=f"The paper's claims, by {whose}") if measured and measured.checks else None,
+        replace(measured, title=f"The paper's claims, by our numbers{_parts_of_no_model(measurements)}")
+        if measured and measured.checks
+        else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
         (
             f"The paper does not say: {'; '.join(source.terms['not_given'])}.",
@@ -200,6 +200,16 @@ def tables(
         ),
         measurements=tuple(measurements),
     )
+
+
+def _parts_of_no_model(measurements: Iterable[Measured]) -> str:
+    """What had a part in our numbers that is no model's, and in which methods'."""
+    parts: dict[str, set[str]] = {}
+    for one in measurements:
+        for part in without_model(one.run.config, one.label):
+            parts.setdefault(part, set()).add(one.label)
+    said = (f"{part} ({', '.join(sorted(labels))})" for part, labels in sorted(parts.items()))
+    return f", in which these had a part: {'; '.join(said)}" if parts else ""
 
 
 def _with_prompts(source: Paper, prompts: tuple[str, ...]) -> Paper:

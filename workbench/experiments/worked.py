@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from workbench.index import Index
 from workbench.llm.engine import Engine
 from workbench.llm.worked import Ask, Example
 from workbench.methods import method
 from workbench.reading import reader
-from workbench.records import Answer
+from workbench.records import Answer, Record
 
 K = 10  # passages that are retrieved, as `workbench ask` does
+
+
+@dataclass(frozen=True, repr=False)
+class Endings(Record):
+    """Where the configurations of an example end: an answer for each of its `asks`."""
+
+    example: Example
+    answers: tuple[Answer, ...]
+
+    @property
+    def otherwise(self) -> tuple[Ask, ...]:
+        """The configurations that end otherwise than their file says."""
+        return tuple(ask for ask, answer in zip(self.example.asks, self.answers) if ending(answer) != ask.answer)
+
+
+def endings(example: Example, index: Index, engine: Engine) -> Endings:
+    """Ask all configurations of an example; layers of the index that a method lacks are an error."""
+    return Endings(example, tuple(followed(example, ask, index, engine) for ask in example.asks))
+
+
+def example_of(engine: Engine, name: str) -> Example | None:
+    """The worked example with this id or question; None if the engine has none such, as any engine but `worked`."""
+    return next((one for one in getattr(engine, "examples", ()) if name in (one.id, one.question)), None)
 
 
 def followed(example: Example, ask: Ask, index: Index, engine: Engine) -> Answer:

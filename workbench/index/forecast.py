@@ -61,7 +61,7 @@ class Forecast(NamedTuple):
 
 def prompt_tokens(step: Step, value: Any) -> int:
     """cl100k tokens of the prompt for one input."""
-    return sum(tokens.count(message["content"]) for message in step.prompt(value))
+    return sum(tokens.count(message["content"]) for message in step.messages(value))
 
 
 # What replies of extraction take, per token of the text that they read; low and high are half and twice of it.

@@ -132,6 +132,7 @@ class Index(Record):
         layers: Iterable[str] | None = None,
         extraction: str | None = None,
         settings: Mapping[str, Mapping] | None = None,
+        keep: bool = False,
         progress: bool = True,
     ) -> Index:
         """Build what is missing of the layers requested (and of those below them), and open the index.
@@ -147,7 +148,9 @@ class Index(Record):
 
         Layers in the folder that are neither requested nor changed below stay as they are, whoever made them. The
         engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
-        A model retries what failed and keeps what succeeded."""
+        A model retries what failed and keeps what succeeded. With `keep`, all layers in the folder stay, whoever made
+        them, and the engine only adds those that are missing: a model over an index of the rules pays for nothing
+        twice, and the index says who made it."""
         data = data if isinstance(data, Dataset) else load(data)
         data = extracted(data, extraction)
         encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
@@ -160,6 +163,9 @@ class Index(Record):
             with metered(folder, ARTICLES, writer, idle=False):
                 data = textualise(data, writer, folder / "textualised", progress=progress)
         asked = closure(set(layers or DEFAULT_LAYERS))
+        if keep:
+            standing = Store(folder).read_manifest()["layers"]
+            asked = [kind for kind in asked if kind not in standing]
         return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
 
     @classmethod

@@ -88,7 +88,7 @@ class ChatEngine(EngineBase):
                 return False
             return True
 
-        messages = tuple({**message, "content": storable(message["content"])} for message in step.prompt(value))
+        messages = tuple({**message, "content": storable(message["content"])} for message in step.messages(value))
         return Request(
             step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(),
             self.effort, accept,

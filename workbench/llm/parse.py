@@ -63,7 +63,7 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
         raise Copied(_reason(error, reply)) from None
     except (ValueError, ValidationError) as error:
         raise Unreadable(_reason(error, reply)) from None
-    if copied := _copied(step, text, asked):
+    if not _lists_nothing(value) and (copied := _copied(step, text, asked)):
         raise Copied(copied)
     return value, "cut" if reply.finish == "length" else "text"
 
@@ -147,6 +147,13 @@ def _copied(step: Step, text: str, asked: Sequence[Message], value: Any = None) 
     if said in replies and any(word not in given and word not in instructions for word in _SOME_WORD.findall(said)):
         return "the reply repeats the reply of the prompt's own example"
     return ""
+
+
+def _lists_nothing(value: BaseModel) -> bool:
+    """Whether an output has lists, and all are empty: a reply that is the end mark alone stands in the instructions,
+    and says that there is nothing (more) to list."""
+    lists = [part for _, part in value if isinstance(part, list)]
+    return bool(lists) and not any(lists)
 
 
 def _instructions(asked: Sequence[Message]) -> str:

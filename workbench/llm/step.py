@@ -6,6 +6,7 @@ A Step has a name, an input type, an output type (pydantic) and a prompt. The St
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,8 @@ O = TypeVar("O", bound=BaseModel)  # noqa: E741
 
 Message = dict[str, str]  # {"role": "system" | "user" | "assistant", "content": text}
 
+
+_FORM = re.compile(r"Reply with [^\n]*\Z")  # what instructions end with
 
 LABEL = "label"  # the property of an answer that is one label
 
@@ -59,6 +62,16 @@ class Step(Record, Generic[I, O]):
     most: int = 30
     longest: int | None = 600
 
+    def messages(self, value: I) -> list[Message]:
+        """What is sent: the prompt and, after the data, once more the form of the reply with which its instructions
+        end, since models forget it over long data. A wording from a file is sent as it is, and a prompt that ends with
+        the beginning of the reply ("Summary:") as well."""
+        *between, last = self.prompt(value)
+        form = _FORM.search(between[0]["content"]) if between and between[0]["role"] == "system" else None
+        if form is None or self.from_file or last["content"].endswith(":"):
+            return [*between, last]
+        return [*between, {**last, "content": f"{last['content']}\n\n{form[0]}"}]
+
     @property
     def identity(self) -> str:
         """Name and version, and the wording if it comes from a file (`workbench.llm.wording`)."""
@@ -79,7 +92,7 @@ class Step(Record, Generic[I, O]):
     def prompt_hash(self) -> str:
         """Names the wording of the prompt, wherever it is defined: results made with different wordings are not
         comparable."""
-        return self.prompt.hash if self.from_file else hash_of(self.prompt)
+        return self.prompt.hash if self.from_file else hash_of(self.prompt, Step.messages)
 
     @cached_property
     def schema(self) -> dict | None:

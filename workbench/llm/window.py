@@ -33,7 +33,7 @@ def held(step: Step, window: int) -> int:
 
 def room_beside(step: Step, value: Any, window: int) -> int:
     """cl100k tokens that are left beside the prompt for an input without a context."""
-    return max(0, held(step, window) - sum(tokens.count(message["content"]) for message in step.prompt(value)))
+    return max(0, held(step, window) - sum(tokens.count(message["content"]) for message in step.messages(value)))
 
 
 def asked_of_server(base_url: str | None, api_key: str | None, model: str) -> int | None:

@@ -130,6 +130,11 @@ class WorkedEngine(ChatEngine):
         name = f"{KIND}:{_data_of(self.folder)}#{text_hash(repr([e.replies for e in self.examples]))[:8]}"
         super().__init__(name, lambda request: Reply(request.text), concurrency=1)
 
+    def written(self, question: str, method: str) -> Ask | None:
+        """The first configuration with this method (a SPEC) that has replies to the question; None without any."""
+        asks = (ask for example in self.examples if example.question == question for ask in example.asks)
+        return next((ask for ask in asks if ask.method == method), None)
+
     def request(self, step: Step, value: Any) -> Answered:
         request = super().request(step, value)
         return Answered(**vars(request), text=self._text(step, value, request.messages))
@@ -208,6 +213,13 @@ class Drafting(WorkedEngine):
         self.used.add(found)
         if found.stamp != now:
             self.stale.append((found.stamp, now))
+
+
+def reasons(engine: object, question: str) -> str:
+    """Why configurations fail on a question whose worked replies let them fail on purpose, a line each; empty for other
+    engines and questions."""
+    asks = (ask for one in getattr(engine, "examples", ()) if one.question == question for ask in one.asks)
+    return "\n".join(f"{ask.method}, {ask.reader}: {ask.fails}" for ask in asks if ask.fails)
 
 
 def worked_engine(folder: str = "") -> WorkedEngine:

@@ -5,9 +5,9 @@ arXiv 2305.15294) in two profiles. `adapted` merges the rankings, as "Beyond Sta
 over a dense retriever, each round replaces the passages, and five are read. Its three rounds of retrieval and
 generation are here the first retrieval and two more, two generations, and the reader's as the third.
 
-A query consists of question, reasoning and answer, in this order (reports of the original differ). Cut to a few tokens
-(`query_tokens`), a long reasoning would displace its answer. The method never stops early; if generation fails, the
-query is the question again."""
+A query consists of question, answer and reasoning, in this order, so that whatever cuts it (an encoder,
+`query_tokens`) cuts the end of the reasoning and never the answer; reports of the original differ on the order.
+The method never stops early; if generation fails, the query is the question again."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class IRGS(Iterative):
         if result.failure:
             return Thought({"reasoning": "", "answer": ""}, failure=result.failure)
         texts = texts_of(result)
-        query = " ".join(part for part in (question, texts["reasoning"], texts["answer"]) if part)
+        query = " ".join(part for part in (question, texts["answer"], texts["reasoning"]) if part)
         return Thought(texts, (("generation", query),))

@@ -82,6 +82,11 @@ class Global(Record):
         of_reduce = room_beside(self._reduce, global_reduce.Input("", "", (), self.mode), window)
         return max(1, min(self._budget, of_map, of_reduce))
 
+    @property
+    def limits(self) -> dict[str, int]:
+        """Settings that the window of the engine makes smaller."""
+        return {"budget": self.budget} if self.budget < self._budget else {}
+
     @cached_property
     def batches(self) -> list[global_map.Input]:
         """What each call of `global_map` reads; the question is still to be filled in."""

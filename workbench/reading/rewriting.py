@@ -48,6 +48,10 @@ class Rewriting(Record):
     def contexts(self, evidence: Evidence) -> Contexts:
         return self.reader.contexts(evidence)
 
+    @property
+    def limits(self) -> dict[str, int]:
+        return getattr(self.reader, "limits", {})
+
     def room(self, question: str) -> int | None:
         """As of the reader, whose context is read; None for a reader that is not asked about one."""
         return self.reader.room(question) if hasattr(self.reader, "room") else None

@@ -131,6 +131,12 @@ def check(answer: str, proof: Proof, passages: Mapping[str, Passage]) -> Proof:
     return replace(proof, answer=answer, mark=_mark(answer, proof, passages))
 
 
+def supporting(proof: Proof) -> int:
+    """The position of the best binding whose value is the answer; 0, that of the best of all, where none has it."""
+    values = (dict(binding.values).get(proof.wanted, "") for binding in proof.bindings)
+    return next((at for at, value in enumerate(values) if proof.answer and agrees(proof.answer, value)), 0)
+
+
 def _mark(answer: str, proof: Proof, passages: Mapping[str, Passage]) -> str:
     if not answer.strip() or not proof.bindings:
         return "unsupported"

@@ -33,6 +33,7 @@ from workbench.views import (  # noqa: F401 (each registers the looks of its rec
     tree,
     trial,
     verdicts,
+    worked,
 )
 from workbench.views.base import html, text
 

@@ -5,6 +5,7 @@ ablator.ask("Who built the bridge?", prompt="cot")    # what the controls do, as
 ablator.ask(compress="graph-walk", budget=2000)       # the same question with another setting
 ablator.compressed(budget=1000)                       # full and compressed context side by side
 ablator.prove()                                       # the query behind the answer, its bindings hop by hop
+ablator.tried()                                       # all settings tried on this question, with their outcome
 ablate(grid, data.questions)                          # a whole grid, or a run: see workbench.views.failures
 """
 
@@ -14,7 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import ipywidgets as widgets
+import pandas as pd
 
+from workbench.data.folder import OWN
 from workbench.graph.types import types_of
 from workbench.index import Index
 from workbench.llm import engine as engine_named
@@ -27,15 +30,16 @@ from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
 from workbench.views.drawing import drawing_frame
 from workbench.views.failures import Failures
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
-from workbench.views.proofs import mark_part, proof_part
+from workbench.views.proofs import proof_part
 from workbench.views.records import REPLY, reading_text, unread_reply
-from workbench.views.session import OWN, Live, question_label
+from workbench.views.session import Live, question_label
 from workbench.views.trace import tree
 from workbench.views.widget import Widget, offer, question_box, row, texts
 
 K = 20  # passages ranked, as in a run
 COMPRESSORS = ("graph-walk", "similarity")
 BUDGETS = (250, 500, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000)  # cl100k tokens
+TRIED = ("retrieval", "prompt", "compressed by", "answer", "outcome", "tokens")
 TABS = ("context", "query", "trace", "tried so far")
 _LONG = 20_000  # characters of a text that is unfolded by hand
 
@@ -78,9 +82,11 @@ class Ablator(Widget):
         result. Settings that are not given stay as they are."""
         asked = self._question if question is None else self._session.find_or_own(question)
         changed = self.setting.changed(setting)
-        attempt = self._attempts.attempt(asked, changed)  # before anything moves, so that an error changes nothing
+        # Before anything moves, so that an error changes nothing.
+        attempt = self._attempts.attempt(asked, changed)
+        proof = self._attempts.proof(attempt) if changed.check else attempt.answer.proof
         self._question, self.setting, self.attempt = asked, changed, attempt
-        self.proof = attempt.answer.proof
+        self.proof = proof
         self._draw()
         return attempt.answer
 
@@ -90,7 +96,7 @@ class Ablator(Widget):
         given = {"compress": compress, "budget": budget}
         changed = self.setting.changed({name: value for name, value in given.items() if value is not None})
         compressed = self._attempts.compressed(self.attempt, changed)
-        self._context.value = page(STYLE, compressed_part(compressed, self._gold, limit=_LONG))
+        self._context.value = page(STYLE, self._compressed_part(compressed))
         return compressed
 
     def prove(self) -> Proof:
@@ -99,6 +105,11 @@ class Ablator(Widget):
         self._draw_proof()
         self._tabs.selected_index = 1
         return self.proof
+
+    def tried(self) -> pd.DataFrame:
+        """Every setting tried on the current question: retrieval, prompt, compressor, answer, its outcome where there
+        is gold, and the tokens that were read."""
+        return pd.DataFrame(map(_tried_row, self._attempts.of(self._question)), columns=TRIED)
 
     @property
     def answer(self) -> Answer:
@@ -147,7 +158,7 @@ class Ablator(Widget):
     def _lay_out(self) -> None:
         self._head, self._context, self._proof, self._drawn, self._trace, self._tried = texts(6)
         self._picture = self._picture_of(HEIGHT)
-        query = widgets.VBox([self._prove, self._proof, self._picture, self._drawn])
+        query = widgets.VBox([self._prove, self._picture, self._drawn, self._proof])
         self._tabs = widgets.Tab([self._context, query, self._trace, self._tried], titles=TABS)
         self._stack(
             self._asked,
@@ -183,7 +194,7 @@ class Ablator(Widget):
         facts = self._attempts.facts(self.attempt) if self.proof else ()
         self.drawing = proof_drawing(self.proof or Proof(), facts, types=types_of(self._session.index))
         self._proof.value = page(proof_part(self.proof)) if self.proof else ""
-        self._prove.layout.display = "none" if self.proof else None
+        self._prove.layout.display = "none" if self.proof or self.setting.check else None
         self._picture.draw(self.drawing)
         self._drawn.value = self._note(text(self.drawing)) if self.drawing else ""
 
@@ -201,15 +212,16 @@ class Ablator(Widget):
             shown = f"<span class='bad'>{esc(answer.failure, 400)}</span>"
         elif answer.abstained:
             shown = "<i>abstained</i>"
+        mark = self.proof.mark if self.proof else ""
+        checked = f" &nbsp; <span class='q'>query: {esc(mark, NAME)}</span>" if mark else ""
         gold = f" &nbsp; gold: {esc(' · '.join(self._gold), NAME)}" if self._gold else ""
         unread = unread_reply(answer)
         by = f"{reading_text(answer.reading)}; " if answer.reading else ""
         by += f"by {label}, no language model" if (label := no_model(answer.engine)) else f"by {answer.engine}"
         return "".join(
             (
-                f"<p>{shown}{f' &nbsp; {_judged(verdict)}' if verdict else ''}{gold}</p>",
+                f"<p>{shown}{f' &nbsp; {_judged(verdict)}' if verdict else ''}{gold}{checked}</p>",
                 f"<p class='q'>the model replied: {esc(unread, REPLY)}</p>" if unread else "",
-                mark_part(self.proof) if self.proof else "",
                 f"<p class='q'>{esc(by, 600)}; {self._covered()}</p>",
             )
         )
@@ -228,16 +240,19 @@ class Ablator(Widget):
 
     def _context_part(self) -> str:
         if self.attempt.shown.compressed:
-            return compressed_part(self.attempt.shown.compressed, self._gold, limit=_LONG)
+            return self._compressed_part(self.attempt.shown.compressed)
         full, marks = self.attempt.full, Marks(gold=self._gold)
         tables = graph_part(full.graph, marks=marks) if full.graph else ""
         whole = details("the text that the reader is shown", f"<pre>{marks(full.text, _LONG)}</pre>", open=not tables)
         return f"<p><b>full</b>, {full.tokens:,} tokens</p>{tables}{whole}"
 
+    def _compressed_part(self, compressed: Compressed) -> str:
+        return compressed_part(compressed, self._gold, limit=_LONG, uncompressed=self.attempt.full.tokens)
+
     def _tried_part(self) -> str:
         """Every setting tried on this question."""
-        headers = ["retrieval", "prompt", "compressed by", "answer", "", "tokens"]
-        return table(headers, map(_tried_row, self._attempts.of(self._question)))
+        rows = map(_tried_row, self._attempts.of(self._question))
+        return table(TRIED, ((*cells, Markup(_judged(verdict)), tokens) for *cells, verdict, tokens in rows))
 
 
 def _tried_row(attempt: Attempt) -> tuple:
@@ -246,7 +261,7 @@ def _tried_row(attempt: Attempt) -> tuple:
     routed = f", routed as {reading.kind}" if reading.kind else ""
     prompt = f"{reading.prompt}{routed}{', again' * reading.retried}"
     cells = (clean(one, NAME) for one in (attempt.setting.method, prompt, reading.compressor, shown))
-    return *cells, Markup(_judged(attempt.verdict)), attempt.shown.tokens
+    return *cells, attempt.verdict, attempt.shown.tokens
 
 
 def _judged(verdict: str) -> str:

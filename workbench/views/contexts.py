@@ -169,9 +169,12 @@ def _(one: Compressed) -> str:
     return "\n".join(lines)
 
 
-def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP) -> str:
+def compressed_part(
+    one: Compressed, gold: Sequence[str] = (), *, limit: int = CLIP, uncompressed: int | None = None
+) -> str:
     """The whole context on the left, the kept part on the right; `gold` answers are marked in both. `limit` is the
-    number of displayed characters of one text."""
+    number of displayed characters of one text. `uncompressed`: tokens of the text that is read without compression,
+    which has another layout than the tables that are compressed."""
     marks = Marks(one.hops, gold)
     left = graph_part(one.before, one.graph, marks)
     right = "".join(_kept(one, marks, limit)) or graph_part(one.graph, marks=marks)
@@ -179,9 +182,9 @@ def compressed_part(one: Compressed, gold: Sequence[str] = (), *, limit: int = C
         (
             f"<p>{marks(one.question)} <span class='tag'>{esc(one.compressor, NAME)}</span></p>",
             f"<p class='bad'>fall-back: {esc(one.fallback, 400)}</p>" if one.fallback else "",
-            f"<p><b>{_tokens(one)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
+            f"<p><b>{_tokens(one, uncompressed)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
             _legend(one, gold),
-            f"<div class='beside'><div class='side'><p><b>full</b>, {one.tokens_before:,} tokens</p>{left}</div>",
+            f"<div class='beside'><div class='side'><p><b>full</b>, {_full(one, uncompressed)} tokens</p>{left}</div>",
             f"<div class='side'><p><b>compressed</b>, {one.tokens:,} tokens</p>{right}</div></div>",
             details("the text that the reader is shown", f"<pre>{marks(one.text, limit)}</pre>"),
         )
@@ -192,12 +195,12 @@ def texts_part(before: str, after: str, marks: Marks, limit: int = LONG) -> str:
     """Two texts of which only this is known: the whole one on the left, sentences that are not in the other struck
     through."""
     whole = " ".join(after.split())
-    parts = islice(sentences(before[:limit]), LONG)
-    left = " ".join(_struck(marks(part, limit), " ".join(part.split()) not in whole, "span") for part in parts)
+    lines = (map(str.strip, sentences(line)) for line in before[:limit].split("\n"))
+    left = "\n".join(" ".join(_kept_in(whole, part, marks, limit) for part in line) for line in lines)
     cut = f"<p class='q'>… {len(before) - limit:,} more characters</p>" if len(before) > limit else ""
     return "".join(
         (
-            f"<div class='beside'><div class='side'><p><b>retrieved</b></p><p>{left}</p>{cut}</div>",
+            f"<div class='beside'><div class='side'><p><b>retrieved</b></p><pre>{left}</pre>{cut}</div>",
             f"<div class='side'><p><b>read</b></p><pre>{marks(after, limit)}</pre></div></div>",
         )
     )
@@ -235,8 +238,7 @@ def _unit(unit: Unit, one: Compressed, marks: Marks, limit: int) -> str:
     whole = " ".join(one.text.split())
     if " ".join(unit.text.split()) in whole:
         return unit_line(unit, marks, limit)
-    parts = islice(sentences(unit.text), MOST)
-    body = " ".join(_struck(marks(part, limit), " ".join(part.split()) not in whole, "span") for part in parts)
+    body = " ".join(_kept_in(whole, part, marks, limit) for part in islice(sentences(unit.text), MOST))
     return details(f"{_titled(unit, marks)} <span class='tag'>in part</span>", f"<p>{body}</p>")
 
 
@@ -264,6 +266,11 @@ def _row(row: ContextEntity | ContextRelation | Unit, marks: Marks) -> str:
     return f"{marks.chip(row.source)}{_ends(row)} {marks.chip(row.target)}{described}"
 
 
+def _kept_in(whole: str, sentence: str, marks: Marks, limit: int) -> str:
+    """A sentence, struck through where a text does not have it; spaces do not count."""
+    return _struck(marks(sentence, limit), " ".join(sentence.split()) not in whole, "span")
+
+
 def _struck(row: str, gone: bool, tag: str = "div") -> str:
     return f"<{tag} class='gone'>{row}</{tag}>" if gone else row
 
@@ -283,8 +290,15 @@ def _ends(relation: ContextRelation) -> str:
     return f"{esc(relation.source, NAME)} — {esc(relation.target, NAME)}"
 
 
-def _tokens(one: Compressed) -> str:
-    return f"{one.tokens_before:,} → {one.tokens:,} tokens, budget {one.budget:,}"
+def _tokens(one: Compressed, uncompressed: int | None = None) -> str:
+    return f"{_full(one, uncompressed)} → {one.tokens:,} tokens, budget {one.budget:,}"
+
+
+def _full(one: Compressed, uncompressed: int | None) -> str:
+    """The length of the full context; as text and as tables, where these differ."""
+    if uncompressed in (None, one.tokens_before):
+        return f"{one.tokens_before:,}"
+    return f"{uncompressed:,} (as tables {one.tokens_before:,})"
 
 
 def _shares(one: Compressed) -> list[str]:

@@ -217,7 +217,8 @@ def _edges(paths: Sequence[JudgedPath], kept: set[str], at: Mapping[str, int]) -
     for (source, target), hops in found.items():
         style = min((_style(path.label if path.id in kept else "") for path, _ in hops), key=PATHS.index)
         tooltip = _edge_tooltip(source, target, hops[0][1], style, [path.id for path, _ in hops])
-        yield DrawnEdge(at[source], at[target], style, tooltip)
+        label = "" if style is NOT_KEPT else _relations(hops[0][1])  # kept paths can be read in the picture
+        yield DrawnEdge(at[source], at[target], style, tooltip, label)
 
 
 def _style(label: str) -> EdgeStyle:

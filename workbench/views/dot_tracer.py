@@ -7,7 +7,7 @@ tracer.ask("Who starred in …?")                  # what the controls do, as fu
 tracer.step(0, 2)                                # the second iteration of the first DOT
 tracer.zoom("0.2.1")                             # one path, its sentences and its verdict
 tracer.set(tau=0.7, h_max=2)                     # asked again with these, and what that changes
-tracer.most(80)                                  # the picture with up to so many nodes, by default 24
+tracer.most(80)                                  # the picture with up to so many nodes, by default 12
 tracer.region()                                  # the whole region around the anchors, thousands of nodes
 tracer.beside()                                  # other methods on the same question
 """
@@ -29,7 +29,8 @@ from workbench.methods.dotrag.events import JudgedPath
 from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spec import parse_spec
-from workbench.views.base import esc, page, short, text
+from workbench.trace import Trace
+from workbench.views.base import details, page, short, text
 from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.dot_drawing import dot_drawing, path_drawing
 from workbench.views.dots import (
@@ -45,6 +46,7 @@ from workbench.views.dots import (
     setting_part,
 )
 from workbench.views.drawing import Drawing, drawing_frame
+from workbench.views.records import answer_line
 from workbench.views.session import Live, Retrieval, Source, open_session, question_label
 from workbench.views.stepped import stepped_dots
 from workbench.views.widget import Widget, beside, offer, question_box, row, side, texts
@@ -54,7 +56,8 @@ SETTINGS = ("tau", "h_max", "t_max")
 OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
 LARGEST = 5_000  # nodes of a region that are drawn
-MOST = (24, 40, 80, 200)  # nodes of a picture of paths, the best first
+MOST = (12, 24, 40, 80, 200)  # nodes of a picture of paths, the best first
+PICTURE = 440  # pixels of its height
 ALL_PATHS = "– all paths –"
 _SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
 _RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
@@ -169,10 +172,18 @@ class Tracer(Widget):
         """The reader's answer; empty without a reader."""
         return self._retrieval.answer
 
+    @property
+    def trace(self) -> Trace:
+        """What `shown` was read from."""
+        return self._retrieval.trace
+
     def static_html(self) -> str:
         picture = drawing_frame(self.drawing, theme=self.theme) if self.drawing else ""
         return picture + page(
-            heading(self.shown), stepped_dots(self.shown, self._session.passages), self._answer_part()
+            heading(self.shown),
+            self._answer_part(),
+            stepped_dots(self.shown, self._session.passages),
+            end_part(self.shown, self._session.passages),
         )
 
     def __repr__(self) -> str:
@@ -213,7 +224,7 @@ class Tracer(Widget):
 
     def _lay_out(self) -> None:
         self._head, self._details, self._hint, self._body, self._end, self._comparison = texts(6)
-        self._picture = self._picture_of(flex="1 1 62%", min_width="420px")
+        self._picture = self._picture_of(PICTURE, flex="1 1 62%", min_width="420px")
         self._on_click(self._picture, self._click)
         self._stack(
             self._asked,
@@ -221,7 +232,7 @@ class Tracer(Widget):
             self._message,
             self._head,
             row(self._dot, self._stage, self._most),
-            beside(self._picture, side(self._paths, self._details, height=560)),
+            beside(self._picture, side(self._paths, self._details, height=PICTURE)),
             self._hint,
             self._body,
             self._end,
@@ -258,8 +269,12 @@ class Tracer(Widget):
         changed = self._retrieve(question, name, {})[1].diff(shown) if moved else None
         self._question, self._method_name, self._moved, self.changed = question, name, dict(moved), changed
         self._retrieval, self.shown = retrieval, shown
-        self._head.value = page(heading(shown), selection_part(shown))
-        self._end.value = page("" if changed is None else diff_part(changed), self._answer_part())
+        self._head.value = page(
+            heading(shown), self._answer_part(), details("concepts and anchors", selection_part(shown))
+        )
+        read = f"what the reader was given: {len(shown.final):,} paths, {len(shown.chunks):,} passages"
+        given = details(read, end_part(shown, self._session.passages))
+        self._end.value = page("" if changed is None else diff_part(changed), given)
         self._comparison.value = ""
         if shown.dots:
             self.step(shown.dots[0].number)
@@ -284,8 +299,15 @@ class Tracer(Widget):
         left_out = f"{text(self.drawing)}; " if self.drawing.left_out else ""
         hint = "a click on any node shows all paths again" if self.path else "a click on a node shows a path to it"
         self._hint.value = self._note(left_out + hint)
-        searched = iteration_part(self._iteration, self.shown.gold) if self._iteration else ""
-        self._body.value = page(f"<p>{dot_heading(dot)}</p>", setting_part(dot), searched)
+        self._body.value = page(f"<p>{dot_heading(dot)}</p>", setting_part(dot), self._searched())
+
+    def _searched(self) -> str:
+        """The iteration, folded: its paths stand in the list already."""
+        one = self._iteration
+        if one is None:
+            return ""
+        found = f"iteration {one.number}: {len(one.candidates):,} candidates, {len(one.paths):,} paths judged"
+        return details(found, iteration_part(one, self.shown.gold))
 
     def _drawing(self) -> Drawing:
         if self.path:
@@ -308,8 +330,7 @@ class Tracer(Widget):
         return sorted(paths, key=lambda path: (path.id not in kept, -path.confidence))
 
     def _answer_part(self) -> str:
-        answer = f"<p><b>answer</b> {esc(self.answer)}</p>" if self.answer else ""
-        return end_part(self.shown, self._session.passages) + answer
+        return answer_line(self.answer, self._question.answers)
 
     def _own_settings(self) -> dict[str, Any]:
         """The adjustable settings with the method's own values; empty unless the method runs live."""

@@ -45,11 +45,11 @@ def _(shown: Passing) -> str:
     lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
     lines += [f"  ! {clean(note, 300)}" for note in _notes(shown)]
     for layer in shown.layers:
-        lit = ", ".join(clean(name, 40) for name, _ in layer.entities[:5])
+        lit = ", ".join(clean(shown.called(name), 40) for name, _ in layer.entities[:5])
         where = "starts" if layer.layer == 0 else f"layer {layer.layer}"
         lines.append(f"  {where}: {counted(layer.reached, 'entity', 'entities')}: {lit}")
     for name, score in shown.ranking[:5]:
-        given = ", ".join(f"{clean(entity, 40)} {share:.0%}" for entity, share in shown.given(name)[:3])
+        given = ", ".join(f"{clean(shown.called(entity), 40)} {share:.0%}" for entity, share in shown.given(name)[:3])
         lines.append(f"  {score:.4f}  {clean(name, 60)}{f': {given}' if given else ''}")
     return "\n".join(lines)
 
@@ -70,8 +70,10 @@ def stages(shown: Passing) -> list[str]:
 def heading(shown: Passing) -> str:
     notes = "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in _notes(shown))
     by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(shown.engines)) else ""
-    links = ", ".join(f"{clean(name, 60)} → {clean(phrase, 60)} ({cosine:.2f})" for name, phrase, cosine in
-                      shown.linked.linked)  # fmt: skip
+    links = ", ".join(
+        f"{clean(name, 60)} → {clean(shown.called(phrase), 60)} ({cosine:.2f})"
+        for name, phrase, cosine in shown.linked.linked
+    )
     return (
         f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{by}{notes}"
         f"<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
@@ -83,7 +85,10 @@ def layers_part(shown: Passing) -> str:
     parts = []
     for layer in shown.layers:
         by = {end: (source, relation) for source, relation, end, _ in layer.messages}
-        rows = [(clean(name, 80), norm, _message(*by[name]) if name in by else "–") for name, norm in layer.entities]
+        rows = [
+            (clean(shown.called(name), 80), norm, _message(shown, *by[name]) if name in by else "–")
+            for name, norm in layer.entities
+        ]
         said = counted(layer.reached, "entity", "entities")
         parts.append(
             details(
@@ -99,7 +104,7 @@ def documents_part(shown: Passing) -> str:
     rows = []
     for place, (name, score) in enumerate(shown.ranking[:COLUMN], 1):
         given = shown.given(name)
-        said = ", ".join(f"{clean(entity, 60)} {share:.0%}" for entity, share in given[:SHARES])
+        said = ", ".join(f"{clean(shown.called(entity), 60)} {share:.0%}" for entity, share in given[:SHARES])
         mark = "gold" if name in shown.gold else ""
         rows.append((place, clean(name, 80), mark, score, said or "no ranked entity: by the cosine"))
     if not rows:
@@ -109,9 +114,10 @@ def documents_part(shown: Passing) -> str:
     return table(["", "document", "", "score", "given by"], rows) + rule
 
 
-def paths_part(entity: str, paths: Iterable[Scored[Path]]) -> str:
+def paths_part(shown: Passing, entity: str, paths: Iterable[Scored[Path]]) -> str:
     """The paths that carried most to an entity."""
-    rows = [(weight, _path(path), clean(", ".join(path.passages), 200)) for path, weight in paths]
+    entity = short(clean(shown.called(entity)), 80)
+    rows = [(weight, _path(shown, path), clean(", ".join(path.passages), 200)) for path, weight in paths]
     if not rows:
         return f"<p class='q'>no path of a start leads to {esc(entity, 80)}</p>"
     return f"<p><b>paths to {esc(entity, 80)}</b></p>" + table(["mean gradient", "path", "stated in"], rows)
@@ -135,12 +141,12 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
         style = START if name in starts else LIT if lit else DARK
         size = 8 + 16 * norms.get(name, 0.0) / most if lit else 6
         told = f"\nchange {norms[name]:.4g}" if name in norms else ""
-        kind = known.type_of(name)
-        tooltip = f"{clean(name, 300)}\n{style.name}{f', {clean(kind, 80)}' if kind else ''}{told}"
+        kind, called = known.type_of(name), shown.called(name)
+        tooltip = f"{clean(called, 300)}\n{style.name}{f', {clean(kind, 80)}' if kind else ''}{told}"
         coloured = style if style is DARK else in_type(style, kind, styles)
         nodes.append(
-            DrawnNode(at[name], name, coloured, x, y, short(name, 26), tooltip, size=size, points=size / 2 + 2, font=17,
-                      type=kind)
+            DrawnNode(at[name], name, coloured, x, y, short(called, 26), tooltip, size=size, points=size / 2 + 2,
+                      font=17, type=kind)
         )  # fmt: skip
     edges = list(_messages(shown, stage, at))
     documents = [name for name, _ in shown.ranking[:DOCUMENTS]] if last else []
@@ -152,7 +158,7 @@ def passing_drawing(shown: Passing, stage: int, types: Types | None = None) -> D
         nodes.append(DrawnNode(len(nodes), name, style, right, y, short(name, 26), tooltip, size=14, points=8, font=17))
         for entity, share in shown.given(name):
             if entity in at:
-                told = f"{clean(entity, 80)} gives {share:.0%}"
+                told = f"{clean(shown.called(entity), 80)} gives {share:.0%}"
                 edges.append(DrawnEdge(at[entity], len(nodes) - 1, GIVES, told, width=0.5 + 6 * share))
     used = {node.style.name for node in nodes}
     roles = (*(in_type(style, "", styles) for style in (START, LIT)), DARK, DOCUMENT, GOLD)
@@ -195,13 +201,14 @@ def _messages(shown: Passing, stage: int, at: dict[str, int]) -> Iterable[DrawnE
             if source in at and end in at and (source, end) not in drawn:
                 drawn.add((source, end))
                 style = NOW if layer.layer == stage else BEFORE
-                told = f"{_message(source, relation)} → {clean(end, 80)}\nlayer {layer.layer}, change {norm:.4g}"
+                message = f"{_message(shown, source, relation)} → {clean(shown.called(end), 80)}"
+                told = f"{message}\nlayer {layer.layer}, change {norm:.4g}"
                 label = short(_relation(relation), 24) if style is NOW and source != end else ""
                 yield DrawnEdge(at[source], at[end], style, told, label, "to", curve=0.08)
 
 
-def _message(source: str, relation: str) -> str:
-    return f"{clean(source, 80)} {_relation(relation)}"
+def _message(shown: Passing, source: str, relation: str) -> str:
+    return f"{clean(shown.called(source), 80)} {_relation(relation)}"
 
 
 def _relation(name: str) -> str:
@@ -209,9 +216,9 @@ def _relation(name: str) -> str:
     return f"← {clean(name.removeprefix(INVERSE), 60)}" if name.startswith(INVERSE) else f"→ {clean(name, 60)}"
 
 
-def _path(path: Path) -> str:
-    steps = (f" {_relation(relation)} {clean(node, 60)}" for relation, node in zip(path.relations, path.nodes[1:]))
-    return clean(path.nodes[0], 60) + "".join(steps)
+def _path(shown: Passing, path: Path) -> str:
+    first, *nodes = (clean(shown.called(node), 60) for node in path.nodes)
+    return first + "".join(f" {_relation(relation)} {node}" for relation, node in zip(path.relations, nodes))
 
 
 def _notes(shown: Passing) -> list[str]:

@@ -23,7 +23,7 @@ from workbench.methods.gfm_rag import GFMRAG
 from workbench.methods.gfm_rag.passing import METHOD, Passing, passing
 from workbench.records import Path, Question, Scored
 from workbench.spec import parse_spec
-from workbench.views.base import clean, esc, page, short
+from workbench.views.base import esc, page
 from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.passing import documents_part, heading, layers_part, passing_drawing, paths_part, places, stages
 from workbench.views.session import Live, Source, open_session, question_label
@@ -146,7 +146,8 @@ class Messages(Widget):
 
     def _show(self, question: Question, name: str) -> None:
         """Another question; before it is answered nothing changes, so that an error changes nothing."""
-        shown = passing(self._session.retrieval(question, name).trace, question.support or ())
+        trace = self._session.retrieval(question, name).trace
+        shown = passing(trace, question.support or (), self._session.index)
         self._question, self._method_name, self.shown = question, name, shown
         self._stages = stages(shown)
         last = max(0, len(self._stages) - 1)
@@ -177,5 +178,5 @@ class Messages(Widget):
 
     def _paths_part(self) -> str:
         if self.chosen:
-            return paths_part(short(clean(self.chosen), 80), self.paths)
+            return paths_part(self.shown, self.chosen, self.paths)
         return "<p class='q'>click on an entity to see the paths that carried most of its score</p>"

@@ -1,8 +1,9 @@
 """The drawing of a query on its matched facts, among other facts about the same entities.
 
 Matched facts form a row from left to right, one row for each connected part of the query, with other facts about their
-ends above and below. Matched facts are thick and green; if the chain breaks, the facts matched before are blue and
-dashed; other facts are dotted. Shapes and sizes tell roles; colours too, unless the types of entities are known."""
+ends above and below. Matched facts are thick: green where they verify the answer, blue where the query was matched but
+the answer is another one, uncertain or missing. If the chain breaks, the facts matched before are blue and dashed;
+other facts are dotted. Shapes and sizes tell roles; colours too, unless the types of entities are known."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import NamedTuple
 
 from workbench.graph.types import Types
 from workbench.records import Match, Pattern, Proof, Triple
+from workbench.sparql import supporting
 from workbench.views.base import NAME, clean, short, text
 from workbench.views.drawing import (
     DASHED,
@@ -28,14 +30,15 @@ from workbench.views.drawing import (
 )
 from workbench.views.palette import BLUE, GREY, SKY
 
-HEIGHT = 360  # pixels
-AROUND = 6  # other facts that are drawn at one end of a matched one
+HEIGHT = 280  # pixels
+AROUND = 2  # other facts that are drawn at one end of a matched one
 COLUMN, ROW = 120, 95  # pixels; the page makes columns up to twice as wide
 _APART, _NEAR = 3.4, 1.5  # rows from one part of the query to the next, with and without other facts between them
 NAMED = NodeStyle("named in the query", BLUE, "triangle")
 BOUND = NodeStyle("bound to a variable", SKY)
 UNMATCHED = NodeStyle("not matched", GREY, "hexagon")
-MATCHED = THICK._replace(name="matched")
+MATCHED = THICK._replace(name="matched, verified")
+UNPROVEN = THICK._replace(name="matched, not verified", colour=BLUE)
 PARTIAL = DASHED._replace(name="matched before the break", width=4)
 OTHER = DOTTED._replace(name="other fact")
 
@@ -51,17 +54,18 @@ class _End(NamedTuple):
 
 
 def proof_drawing(
-    proof: Proof, facts: Sequence[Triple] = (), binding: int = 0, *, types: Types | None = None
+    proof: Proof, facts: Sequence[Triple] = (), binding: int | None = None, *, types: Types | None = None
 ) -> Drawing:
-    """The match of a binding, by its position (the best by default), or the partial match if none is complete;
-    `facts` are those among which it was found, `types` those of the index."""
+    """The match of a binding, by its position (by default that of the answer, else the best), or the partial match if
+    none is complete; `facts` are those among which it was found, `types` those of the index."""
     complete = bool(proof.bindings)
-    matches = proof.bindings[binding].matches if complete else proof.partial
+    chosen = supporting(proof) if binding is None else binding
+    matches = proof.bindings[chosen].matches if complete else proof.partial
     ends = _in_rows(matches, _APART if facts else _NEAR)
     around, beside, left_out = _around(ends, list(_unmatched(matches, facts, {_key(end.name) for end in ends})))
     ends += beside
     at = {_key(end.name): position for position, end in enumerate(ends)}
-    style = MATCHED if complete else PARTIAL
+    style = PARTIAL if not complete else MATCHED if proof.mark == "verified" else UNPROVEN
     edges = {_pair(match.fact, at): _edge(match.fact, at, style, text(match)) for match in matches}
     for fact in around:
         edges.setdefault(_pair(fact, at), _edge(fact, at, OTHER, text(fact)))
@@ -73,7 +77,7 @@ def proof_drawing(
         nodes,
         tuple(edges.values()),
         tuple(in_type(role, "", styles) for role in (NAMED, BOUND, UNMATCHED)),
-        (MATCHED, PARTIAL, OTHER),
+        (MATCHED, UNPROVEN, PARTIAL, OTHER),
         left_out=left_out,
         height=HEIGHT,
         inches=(8.8, 1.8 + 0.8 * (max((end.y for end in ends), default=0) - min((end.y for end in ends), default=0))),

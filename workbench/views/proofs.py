@@ -12,6 +12,11 @@ from workbench.views.records import fact
 SHOWN = 5  # bindings, values or hops that a view lists; the record has all
 _TERM = 80  # characters of a term of a pattern
 MARKS = {"verified": "✓", "contradicted": "✗", "unsupported": "?"}
+MEANING = {
+    "verified": "the passages state each hop in the words of the query, and nothing else fits as well",
+    "contradicted": "the passages state each hop in the words of the query, which ends in another value",
+    "unsupported": "the passages do not state each hop in the words of the query, or other values fit as well",
+}
 _HEADERS = ("hop", "pattern", "fact", "score", "how", "passages")
 
 
@@ -118,7 +123,7 @@ def mark_part(proof: Proof) -> str:
     mark = f"{MARKS.get(proof.mark, '?')} {esc(proof.mark, NAME)}"
     look = "bad" if proof.mark == "contradicted" else "tag"
     answer = f" answer: <b>{esc(proof.answer, NAME)}</b>" if proof.answer else ""
-    return f"<p><span class='{look}'>{mark}</span>{answer}</p>"
+    return f"<p><span class='{look}'>{mark}</span>{answer} <span class='q'>{MEANING.get(proof.mark, '')}</span></p>"
 
 
 def _answers(proof: Proof) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from workbench.llm.engine import no_model
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, Reading, Report, Triple
@@ -214,6 +214,12 @@ def said_by(engines: Iterable[str]) -> str:
     """
     labels = dict.fromkeys(filter(None, map(no_model, engines)))
     return f"Steps by {', '.join(labels)}, no language model" if labels else ""
+
+
+def answer_line(answer: str, gold: Sequence[str] = ()) -> str:
+    """What a reader answered, with the gold answers beside it; empty without an answer."""
+    known = f" <span class='q'>gold: {esc(' / '.join(gold), NAME)}</span>" if gold else ""
+    return f"<p><b>answer: {esc(answer)}</b>{known}</p>" if answer else ""
 
 
 def passage_line(passage: Passage | Report) -> str:

@@ -22,10 +22,12 @@ from workbench.llm.engine import Engine
 from workbench.methods import Method
 from workbench.methods.iterative import Thought
 from workbench.methods.iterative.replay import END, Replay, Round, replay
+from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.views.base import clean, esc, page, short, text
 from workbench.views.bump import bump_svg
 from workbench.views.palette import GREEN, VERMILION
+from workbench.views.records import answer_line
 from workbench.views.replay import heading, stage_part
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.stepped import stepped_replay
@@ -51,8 +53,8 @@ class Choice(NamedTuple):
 
 
 class ReplayWidget(Widget):
-    """The controls and one or two replays side by side, `left` and `right`; `stage` is their position: a round by its
-    number, or the end, which follows the last round."""
+    """The controls and one or two replays side by side, `left` and `right`, with what the reader answers to each;
+    `stage` is their position: a round by its number, or the end, which follows the last round."""
 
     name = "replay"
 
@@ -65,21 +67,22 @@ class ReplayWidget(Widget):
         backbones: Sequence[str] | Mapping[str, str | Method] = BACKBONES,
         index: Index | None = None,
         engine: Engine | None = None,
+        reader: Reader | None = None,
         k: int = K,
     ):
-        """`source` is an index, over which each method and backbone runs with `engine`; a run or its folder; or traces
-        of one question. `index` provides titles for the latter two, and together with `engine` allows editing thoughts
-        of a run. `questions` provide the gold."""
+        """`source` is an index, over which each method and backbone runs with `engine`, and `reader` answers; a run or
+        its folder; or traces of one question. `index` provides titles for the latter two, and together with `engine`
+        allows editing thoughts of a run. `questions` provide the gold."""
         super().__init__()
         self._session = open_session(
-            source, questions, methods=_by_name(methods), engine=engine, index=index, k=k,
+            source, questions, methods=_by_name(methods), engine=engine, reader=reader, index=index, k=k,
             kind="iterative method", suits=lambda config: "iterations" in config["settings"],
         )  # fmt: skip
         self._backbones = _by_name(backbones) if isinstance(self._session, Live) else {}
         backbone = next(iter(self._backbones), None)
         self._choice, self._compared = Choice(self._session.methods[0], backbone), Choice("", backbone)
-        self._question, self.stage, self.right = self._session.questions[0], 0, None
-        self.left = self._read(self._question, self._choice)
+        self._question, self.stage, self.right, self.right_answer = self._session.questions[0], 0, None, ""
+        self.left, self.left_answer = self._read(self._question, self._choice)
         self._make_controls()
         self._draw()
 
@@ -93,15 +96,16 @@ class ReplayWidget(Widget):
         new_question = self._question if question is None else self._session.find(question)
         choice = self._choice._replace(**_given(method=method, backbone=backbone))
         left = self._read(new_question, choice)  # before anything moves, so that an error changes nothing
-        right = self._read(new_question, self._compared) if self._compared.method else None
-        self._question, self._choice, self.left, self.right = new_question, choice, left, right
+        right = self._read(new_question, self._compared) if self._compared.method else (None, "")
+        self._question, self._choice = new_question, choice
+        (self.left, self.left_answer), (self.right, self.right_answer) = left, right
         self._draw()
-        return left
+        return self.left
 
     def compare(self, method: str | None = None, backbone: str | None = None) -> Replay | None:
         """Show a method over a backbone on the right, or nothing without a method."""
         choice = self._compared._replace(method=method or "", **_given(backbone=backbone))
-        self.right = None if method is None else self._read(self._question, choice)
+        self.right, self.right_answer = (None, "") if method is None else self._read(self._question, choice)
         self._compared = choice
         self._draw()
         return self.right
@@ -124,13 +128,14 @@ class ReplayWidget(Widget):
         method = self._session.method(self._choice.method, **self._settings(self._choice))
         evidence = method.given(edited(self.left, number, texts)).retrieve(self.left.question, **self._session.limits)
         self.right = replay(evidence.trace, self.left.gold)
+        self.right_answer = self._session.read(self._question, evidence).answer
         self._compared, self.stage = self._compared._replace(method=""), number
         self._draw()
         return self.right
 
     def static_html(self) -> str:
         titles = self._session.passages
-        return "".join(page(heading(one), stepped_replay(one, titles)) for one in self._replays)
+        return "".join(page(self._head(one), stepped_replay(one, titles)) for one in self._replays)
 
     def __repr__(self) -> str:
         shown = " beside ".join(text(one).partition("\n")[0] for one in self._replays)
@@ -200,11 +205,12 @@ class ReplayWidget(Widget):
     def _settings(self, choice: Choice) -> dict[str, Any]:
         return {} if choice.backbone is None else {"backbone": self._backbones[choice.backbone]}
 
-    def _read(self, question: Question, choice: Choice) -> Replay:
+    def _read(self, question: Question, choice: Choice) -> tuple[Replay, str]:
+        """The replay, and the reader's answer."""
         if choice.backbone is not None and choice.backbone not in self._backbones:
             raise SettingError(f"{choice.backbone!r} is not among {', '.join(self._backbones) or 'none'}")
         retrieval = self._session.retrieval(question, choice.method, **self._settings(choice))
-        return replay(retrieval.trace, question.support)
+        return replay(retrieval.trace, question.support), retrieval.answer
 
     def _draw(self) -> None:
         names = self._stages
@@ -219,7 +225,11 @@ class ReplayWidget(Widget):
         at, titles = _at(shown, name), self._session.passages
         ended = f"<p class='q'>ended after {esc(shown.stages[at])}</p>" if shown.stages[at] != name else ""
         picture = f"<div>{bump_svg(shown, at, titles, letters=NARROW if self.right else ALONE)}</div>"
-        return page(heading(shown), picture, ended, stage_part(shown, at, titles))
+        return page(self._head(shown), picture, ended, stage_part(shown, at, titles))
+
+    def _head(self, shown: Replay) -> str:
+        answer = self.right_answer if shown is self.right else self.left_answer
+        return heading(shown) + answer_line(answer, self._question.answers)
 
     def _draw_edit(self) -> None:
         """A text box for each text of the thought shown on the left, with the edited words if it was edited."""

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from workbench.data.folder import OWN
 from workbench.errors import DataError, SettingError
 from workbench.experiments import Run
 from workbench.index import Index
@@ -24,7 +25,6 @@ Result = TypeVar("Result")
 Source = Index | Run | str | Path | Trace | Evidence | Mapping[str, Trace | Evidence]
 Methods = Mapping[str, "str | Method"]  # the name in a list → a SPEC or a method
 LABEL = 300  # characters of a question in a list
-OWN = "own"  # the id of a question that is in no list
 
 
 class Retrieval(NamedTuple):
@@ -82,6 +82,10 @@ class Session(Cache):
         """The results of other methods: those of the SPECs, or all others of a run."""
         raise SettingError(f"a trace holds one method; to see {', '.join(specs)} beside it, give an index or a run")
 
+    def read(self, question: Question, evidence: Evidence) -> Retrieval:
+        """The results of a method that ran outside the session, with an answer where there is a reader."""
+        return Retrieval.of(evidence)
+
     def method(self, name: str, **settings: Any) -> Method:
         """The method itself, to run it with an edited thought."""
         raise SettingError("a trace is replayed without an engine; to edit a thought, give an index instead of a trace")
@@ -135,7 +139,9 @@ class Live(Session):
         return [Retrieval.of(self.evidence(question, spec)) for spec in specs]
 
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
-        evidence = self.evidence(question, name, **settings)
+        return self.read(question, self.evidence(question, name, **settings))
+
+    def read(self, question: Question, evidence: Evidence) -> Retrieval:
         answer = self.reader.read(question.question, evidence) if self.reader else None
         return Retrieval.of(evidence, _answer_text(answer) if answer else "")
 

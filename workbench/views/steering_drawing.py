@@ -48,6 +48,7 @@ EDGES = (KEY_FACT, STRONGER, WEAKER, GONE, SKIPPED, SAME, OTHER)
 
 _UNIT, _CURVE, _CROSS = 300, 0.16, "✕"
 _FIXED = {SEED: 16, ANCHOR: 16, PHRASE: 9, PASSAGE: 10, GOLD: 13}  # sizes where no probability is known
+MORE = 28, 7  # phrases and passages of a picture with more than the first dozen
 NEIGHBOURS = 9  # of a seed that a picture without an index shows
 Places = Mapping[int, tuple[float, float]]
 Passages = Mapping[str, Passage]
@@ -82,9 +83,10 @@ class Edits(NamedTuple):
         return WEAKER if edge.after < edge.before else KEY_FACT if edge.kind == "context" else STRONGER
 
 
-def places_of(walk: StagedWalk, known: Places | None = None) -> dict[int, tuple[float, float]]:
-    """Row → position of each node of the picture; those that are `known` already, if they suffice."""
-    rows = walk.shown()
+def places_of(walk: StagedWalk, known: Places | None = None, more: bool = False) -> dict[int, tuple[float, float]]:
+    """Row → position of each node of the picture, about a dozen, or `more`; those that are `known` already, if they
+    suffice."""
+    rows = walk.shown(*MORE) if more else walk.shown()
     if known and set(rows) <= known.keys():
         return {row: known[row] for row in rows}
     subgraph = among(walk.parts[0].walk.index, dict.fromkeys(rows, 1))

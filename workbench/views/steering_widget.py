@@ -9,6 +9,7 @@ steer.seed("lanthorn bridge")                    # the ratings of its neighbours
 steer.set(beta=1, damping=0.7)                   # the same question with other settings
 steer.rate("lanthorn bridge", "river", 10)       # a rating by hand
 steer.beside()                                   # HippoRAG 2's walk beside it
+steer.more()                                     # three times as many nodes
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class Steer(Widget):
             source, questions, methods={method: method}, engine=self._replies, index=index, k=k,
             kind=METHOD, suits=lambda config: parse_spec(config["label"])[0] == METHOD,
         )  # fmt: skip
-        self._k, self._places, self.drawing, self._paired = k, None, None, False
+        self._k, self._places, self.drawing, self._paired, self._wide = k, None, None, False, False
         self.chosen, self.at = "", None
         self._make_controls()
         self._show(self._session.questions[0], self._session.methods[0], {})
@@ -165,6 +166,13 @@ class Steer(Widget):
             self.at = len(self._stages) - 1
         self._draw()
 
+    def more(self, on: bool = True) -> None:
+        """Show three times as many nodes, or only the first dozen."""
+        self._need_index("a picture with more nodes")
+        self._wide = on
+        self._place()
+        self._draw()
+
     def static_html(self) -> str:
         pictures = [self.left] if self.left else []
         pictures += [self.drawing] if self.drawing else []
@@ -193,11 +201,12 @@ class Steer(Widget):
         self._method.layout.display = None if len(session.methods) > 1 else "none"
         self._sliders = {name: _slider(name) for name in SLIDERS}
         self._stage = widgets.SelectionSlider(
-            options=[("", 0)], description="stage", continuous_update=False, layout={"width": "460px"}
+            options=[("", 0)], description="stage", continuous_update=False, layout={"width": "400px"}
         )
         self._play = widgets.Play(min=0, max=1, interval=1500, show_repeat=False)
         self._pair = widgets.Checkbox(description="side by side", indent=False, layout={"width": "8em"})
         kept = {"width": "310px", "flex": "0 0 auto"}
+        self._more = widgets.Checkbox(description="more nodes", indent=False, layout={"width": "8em"})
         self._seed = widgets.Dropdown(options=[("", "")], description="seed", layout=kept)
         self._neighbour = widgets.Dropdown(options=[("", "")], description="neighbour", layout=kept)
         self._score = widgets.IntSlider(min=0, max=10, description="score", **_SLIDER)
@@ -214,6 +223,7 @@ class Steer(Widget):
         self._on(self._stage, self.stage)
         self._on(self._play, self.stage)
         self._on(self._pair, self.beside)
+        self._on(self._more, self.more)
         self._on(self._seed, lambda name: name and self.seed(name))
         self._on(self._neighbour, lambda _: self._show_score())
         self._press(self._rate, lambda: self.rate(self.chosen, self._neighbour.value, self._score.value))
@@ -236,7 +246,7 @@ class Steer(Widget):
             row(self._method, *self._sliders.values(), self._reset),
             self._message,
             self._head,
-            row(self._stage, self._play, self._pair),
+            row(self._stage, self._play, self._pair, self._more),
             beside(*self._sides, side(self._seed, self._edit, self._ratings, height=HEIGHT + 30)),
             self._table,
             beside(self._ranks, self._flow),
@@ -254,6 +264,7 @@ class Steer(Widget):
             self._stage.options = [(name, at) for at, name in enumerate(stages)]
             self._stage.value, self._play.max, self._play.value = self.at, len(stages) - 1, self.at
             self._pair.value, self._pair.disabled = self._paired, not walked
+            self._more.value, self._more.disabled = self._wide, not walked
             self._seed.options = [(_listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")]
             self._seed.value = self.chosen
             self._show_neighbours(walked)
@@ -292,11 +303,16 @@ class Steer(Widget):
         last = len(self._stages) - 1
         self.at = last if self.at is None else min(self.at, last)
         self._paired = self._paired and walk is not None
-        self._places = places_of(walk, self._places) if walk and walk.parts[-1].walk.pagerank else None
+        self._place()
         if self.chosen not in [one.phrase for one in shown.rated]:
             self.chosen = shown.rated[0].phrase if shown.rated else ""
         self._draw()
         self._message.value = ""
+
+    def _place(self) -> None:
+        """The nodes of the picture, where they stand already if they do."""
+        drawn = self.walk and self.walk.parts[-1].walk.pagerank
+        self._places = places_of(self.walk, self._places, self._wide) if drawn else None
 
     def _walked(
         self, question: Question, name: str, moved: dict[str, Any]

@@ -22,6 +22,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
+from workbench.data.folder import OWN
 from workbench.errors import SettingError
 from workbench.graph.groupings import Agreement, Grouping, compare
 from workbench.graph.knowledge_tree import (
@@ -57,7 +58,7 @@ from workbench.views.canvas import MapFrame
 from workbench.views.index import facts_by
 from workbench.views.map_page import Map, map_frame
 from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
-from workbench.views.session import OWN, Live, Session, Source, open_session, question_label
+from workbench.views.session import Live, Session, Source, open_session, question_label
 from workbench.views.tree import (
     agreement_part,
     changes_part,

@@ -144,25 +144,36 @@ def _check(run: Run, *names: str) -> None:
 
 
 def figure(parts: Analysis) -> Picture:
-    """A bar per configuration and kind: the origins of right and wrong answers, as shares of the questions."""
+    """The origins of right and wrong answers, as shares of the questions: a bar per configuration and kind, or per
+    several readers of a method for which it is the same."""
     from workbench.views import charts
 
-    canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(parts.rows)))
+    shown = _bars(parts.rows)
+    canvas, axes = charts.canvas(7.6, 1.3 + 0.32 * max(1, len(shown)))
     names = ("correct_covered", "lucky", "reasoning", "cut", "retrieval")
     colours = (charts.BLUE, charts.GREEN, charts.ORANGE, charts.VERMILION, charts.GREY)
-    for at, row in enumerate(parts.rows):
+    for at, row in enumerate(shown.values()):
         left = 0.0
         for name, colour, hatch in zip(names, colours, ("", "//", "", "xx", "..")):
             share = (row[name] or 0) / max(1, row["n"])
             axes.barh(at, share, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0.5, height=0.72)
             left += share
-    bars = [" / ".join(filter(None, (row["reader"], row["method"], row["kind"]))) for row in parts.rows]
-    charts.rows(axes, (f"{name}  (n={row['n']})" for name, row in zip(bars, parts.rows)), 60, fontsize=7)
+    charts.rows(axes, (f"{name}  (n={row['n']})" for name, row in shown.items()), 90, fontsize=7)
     axes.set(xlim=(0, 1), xlabel="share of the questions")
     handles = axes.patches[: len(names)]
     labels = ("right, covered", "right by luck", "reasoning failed", "cut by compression", "not retrieved")
     canvas.legend(handles, labels, frameon=False, fontsize=7, ncols=5, loc="outside upper center")
     return charts.picture(canvas, parts.title)
+
+
+def _bars(rows: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The name of each bar → its row. Readers of a method and kind with the same row share a bar, which names them."""
+    alike: dict[tuple, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        alike.setdefault(tuple(value for name, value in row.items() if name != "reader"), []).append(row)
+    readers = (", ".join(filter(None, (row["reader"] for row in same))) for same in alike.values())
+    firsts = [same[0] for same in alike.values()]
+    return {" / ".join(filter(None, (one, row["method"], row["kind"]))): row for one, row in zip(readers, firsts)}
 
 
 def covered_figure(found: Analysis) -> Picture:

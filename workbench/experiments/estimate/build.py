@@ -9,10 +9,12 @@ from workbench.data import Dataset, Extraction, load
 from workbench.data.curated import extracted
 from workbench.encoding import Encoder
 from workbench.encoding import encoder as known_encoder
+from workbench.encoding.endpoint import EndpointEncoder
 from workbench.experiments.estimate.encoding import encoding, unknown_of
 from workbench.experiments.estimate.extraction import Sample
 from workbench.experiments.estimate.ranges import Range, check_sample, exactly, priced
 from workbench.experiments.estimate.record import Cost, Estimate, estimate_of
+from workbench.experiments.estimate.rehearsal import Rehearsal, rehearse
 from workbench.experiments.estimate.unasked import Unasked
 from workbench.index import Index, extractions
 from workbench.index.forecast import Forecast, Requests
@@ -20,7 +22,7 @@ from workbench.index.index import DEFAULT_LAYERS, LAYERS, closure, place_of, res
 from workbench.index.layer import Build
 from workbench.index.store import Store
 from workbench.index.textualise import forecast as forecast_of_articles
-from workbench.llm.engine import Engine
+from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.engine import engine as known_engine
 from workbench.records import Passage
 from workbench.settings import settle
@@ -36,14 +38,18 @@ def estimate_build(
     layers: Iterable[str] | None = None,
     extraction: str | None = None,
     seed: int = 0,
+    progress: bool = True,
 ) -> Estimate:
     """The estimated cost of `Index.build(data, engine, folder, layers=layers, extraction=extraction)`.
 
     Only passages count that have no extraction in the data, in the index in `folder`, or in a stopped build there.
     `sample` of them, spread over their lengths, are actually extracted. With 0, or an `Unasked` engine, none is, and
-    the length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts to encode. For other
-    layers that an engine writes, and for articles on a graph of triples, nothing is requested: each gives a range with
-    its reason (`Layer.forecast`), for all of its texts, even if some exist already. The defaults of `folder` and
+    the length of the answers is assumed (`ASSUMED`). The encoder is timed with a few of the texts to encode.
+
+    Other layers that an engine writes are rehearsed (`rehearsal`): built by rules on some of the passages, while a
+    `sample` of each Step's requests is asked. Without a sample, with an encoder behind an endpoint, which would have to
+    be paid, and for articles on a graph of triples nothing is requested: each gives a range with its reason
+    (`Layer.forecast`). Both are for all texts of a layer, even if some exist already. The defaults of `folder` and
     `encoder` are those of `Index.build`."""
     data = extracted(data if isinstance(data, Dataset) else load(data), extraction)
     engine = known_engine(engine)
@@ -60,14 +66,26 @@ def estimate_build(
     known = _known(data, left, records)
     vectors, timed = encoding(data, encoder, index, known, sampled)
     forecasts = _forecasts(kinds, data, sampled.facts(known))
-    writing = [cost for kind, forecast in forecasts.items() for cost in _costs(kind, forecast, engine)]
+    if (
+        forecasts
+        and sample
+        and not isinstance(engine, Unasked | RulesEngine)
+        and not isinstance(encoder, EndpointEncoder)
+    ):
+        asked = rehearse(
+            forecasts, data, {record.passage_id: record for record in records}, sampled.facts(known), encoder, engine,
+            sample, seed, progress,
+        )  # fmt: skip
+    else:
+        writing = [cost for kind, forecast in forecasts.items() for cost in _costs(kind, forecast, engine)]
+        asked = Rehearsal(writing, [forecast.basis for forecast in forecasts.values()], [])
     return estimate_of(
         f"the index of {data.name}: {len(data.passages):,} passages, {len(left):,} of them to be extracted",
         [engine],
-        [*sampled.costs(), *vectors, *writing],
-        [*sampled.basis, *timed, *(forecast.basis for forecast in forecasts.values())],
+        [*sampled.costs(), *vectors, *asked.costs],
+        [*sampled.basis, *timed, *asked.basis],
         [*_left_out(sampled, forecasts), *unknown_of(encoder)],
-        sampled.usages,
+        [*sampled.usages, *asked.usages],
     )
 
 

@@ -19,7 +19,7 @@ from workbench.ranking.similarity import top
 from workbench.records import Record
 from workbench.trace import Trace
 
-BEST, HUBS = 3, 4  # best neighbours of a seed, and hubs, that a picture shows
+BEST, HUBS = 2, 2  # best neighbours of a seed, and hubs, that a picture shows first
 MECHANISMS = ("key_facts", "anchoring", "dynamic_weights")
 STATIC, UNEDITED = "HippoRAG 2's walk", "static walk"
 CUMULATIVE = {  # stage → the mechanisms that work in it
@@ -103,15 +103,15 @@ class StagedWalk(Record):
             for row in rows[np.lexsort((rows, -change[rows]))].tolist()
         ]
 
-    def shown(self, phrases: int = 28, passages: int = 7) -> list[int]:
-        """Rows of the graph that a picture of all stages shows: seeds, neighbours whose ratings tell most, hubs and
-        other phrases with most mass; gold and best passages."""
+    def shown(self, phrases: int = 11, passages: int = 3) -> list[int]:
+        """Rows of the graph that a picture of all stages shows: seeds, the strongest hubs, neighbours whose ratings
+        tell most, and other phrases with most mass; gold and best passages."""
         index, walks = self.parts[0].walk.index, [part.walk for part in self.parts]
         most = np.max([walk.on_phrases for walk in walks], axis=0)
         row = index.facts.phrase_row
         wanted = [phrase for walk in reversed(walks) for phrase, _ in walk.seeds]
-        wanted += [row[name] for name in _telling(self.parts[-1].steering)]
         wanted += self.hubs[np.argsort(-most[self.hubs], kind="stable")][:HUBS].tolist()
+        wanted += [row[name] for name in _telling(self.parts[-1].steering)]
         chosen = list(dict.fromkeys([*wanted, *top(most, phrases).tolist()]))[:phrases]
         best = [name for at in (-1, 0) for name, _ in self.ranking(at)[: passages // 2]]
         ids = dict.fromkeys(name for name in [*self.gold, *best] if name in index.passages.row)

@@ -1,12 +1,15 @@
 """How a question's messages passed, read from its trace: what lit up layer by layer, and what documents got of it.
 
-Nothing is recomputed, so a saved trace suffices, without index or checkpoint."""
+Nothing is recomputed, so a saved trace suffices, without index or checkpoint. An index adds how the passages spell the
+phrases."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from workbench.graph.neighbourhood import spellings
+from workbench.index import Index
 from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
 from workbench.records import Evidence, Record
@@ -26,6 +29,7 @@ class Passing(Record):
     ranking    the passages as they are handed on
     gold       ids of passages to mark, given by the caller; the method does not see them
     engines    answered the Steps
+    spelled    entity → how the passages spell it, where an index is at hand
     """
 
     question: str
@@ -39,6 +43,11 @@ class Passing(Record):
     fallback: str | None = None
     failure: str | None = None
     engines: tuple[str, ...] = ()
+    spelled: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def called(self, entity: str) -> str:
+        """The entity as the passages spell it, else as the graph does: in lower case and without punctuation."""
+        return self.spelled.get(entity, entity)
 
     def given(self, document: str) -> list[tuple[str, float]]:
         """(entity, share of the sum) of a document, largest first."""
@@ -54,8 +63,9 @@ class Passing(Record):
         return first
 
 
-def passing(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Passing:
-    """The passing of messages in a trace, in memory or opened from a file.
+def passing(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | None = None) -> Passing:
+    """The passing of messages in a trace, in memory or opened from a file. With the index that it ran over, its
+    entities are spelled as in the passages.
 
     Raises DataError for the trace of another method, or with events that GFM-RAG does not write."""
     trace = trace_of(trace)
@@ -64,7 +74,7 @@ def passing(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Passing:
         parts = trace.children(root.id)
         ranked = next((event for event in parts if event.step == RankedEntities.step), None)
         layers = trace.children(ranked.id) if ranked else ()
-        return Passing(
+        shown = Passing(
             root.inputs["question"],
             root.step,
             LinkedEntities.find(parts) or LinkedEntities(),
@@ -77,3 +87,13 @@ def passing(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Passing:
             root.failure,
             trace.engines,
         )
+    return shown if index is None else replace(shown, spelled=_spelled(shown, index))
+
+
+def _spelled(shown: Passing, index: Index) -> dict[str, str]:
+    given = (entity for _, entity, _ in (shown.documents.given if shown.documents else ()))
+    ranked = (entity for entity, _ in (shown.entities.entities if shown.entities else ()))
+    passed = (end for layer in shown.layers for source, _, to, _ in layer.messages for end in (source, to))
+    row = index.facts.phrase_row
+    names = [name for name in dict.fromkeys([*shown.first_lit(), *given, *ranked, *passed]) if name in row]
+    return dict(zip(names, spellings(index, [row[name] for name in names])))

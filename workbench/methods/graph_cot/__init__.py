@@ -95,12 +95,17 @@ class GraphCoT(Method):
             return self.settings.prompt_tokens
         return min(self.settings.prompt_tokens, held(STEP, window))
 
+    @property
+    def limits(self) -> dict[str, int]:
+        """Settings that the window of the engine makes smaller."""
+        return {"prompt_tokens": self.longest} if self.longest < self.settings.prompt_tokens else {}
+
     def walk(self, question: str, trace: Trace) -> tuple[list[Turn], str]:
         """The turns, and why they ended. Two unreadable replies in a row also end the walk."""
         turns: list[Turn] = []
         for number in range(1, self.settings.rounds + 1):
             value = Input(question, tuple(turns))
-            size = sum(tokens.count(message["content"]) for message in STEP.prompt(value))
+            size = sum(tokens.count(message["content"]) for message in STEP.messages(value))
             if size > self.longest:
                 return turns, FULL
             with trace.span("CHAIN", f"round {number}", round=number, prompt_tokens=size) as span:

@@ -47,7 +47,9 @@ class Settings:
     """`backbone` is a method or its SPEC; `iterations` counts the rounds after the first retrieval; each query fetches
     `depth` passages, and a thought reads the first `shown` of the pool. `scale` is applied to scores before they are
     merged in the pool (`workbench.methods.iterative.pool`). A query is the whole thought, or its first `query_tokens`;
-    an encoder reads no more of it than its own `max_tokens`."""
+    an encoder reads no more of it than its own `max_tokens`. With `grounds`, the reader gets all passages that a
+    thought was shown which found them sufficient; without it, as in the papers, only as many as it reads by itself,
+    and what the thought rested on may be beyond them."""
 
     backbone: Any = "hipporag2"
     iterations: Natural = 2
@@ -55,6 +57,7 @@ class Settings:
     shown: Positive = 10
     scale: Annotated[Literal[*SCALES], BeforeValidator(lambda scale: scale or "none")] = "none"
     query_tokens: Positive | None = None
+    grounds: bool = False
 
 
 class Iterative(Method):
@@ -83,6 +86,11 @@ class Iterative(Method):
     @property
     def engines(self) -> tuple[Engine, ...]:
         return (*super().engines, *self.backbone.engines)
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """Settings of the backbone that the window of its engine makes smaller."""
+        return getattr(self.backbone, "limits", {})
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -133,6 +141,8 @@ class Iterative(Method):
                 notes += [f"round {number}: {evidence.fallback}" for evidence in found if evidence.fallback]
                 pool = merged if len(merged) else pool
         evidence = self.conclude(question, pool, thoughts, k, trace)
+        if self.settings.grounds and thoughts and thoughts[-1].done:
+            evidence = replace(evidence, selected=max(evidence.selected or 0, min(self.settings.shown, k)))
         if pool.mixed:
             notes.append(f"scores of different scales met as {pool.scale}")
         notes += [evidence.fallback] if evidence.fallback else []

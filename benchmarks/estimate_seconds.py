@@ -1,6 +1,7 @@
-"""The error of an estimate from a small sample, against the actual cost of the build and the run.
+"""The error of an estimate, seconds included, from a small sample against a build and a run (`estimates.py`: all
+methods).
 
-    python benchmarks/estimate.py [--data meridian] [--sample 8] [--questions 20]
+    python benchmarks/estimate_seconds.py [--data meridian] [--sample 8] [--questions 20]
 
 Runs once with rules and once with a local endpoint that imitates a model: names and facts in proportion to the passage,
 tokens counted as cl100k, 20 ms plus 0.5 ms per token of the answer. Prints estimated and metered values as a table of

@@ -1,0 +1,1 @@
+"""What each notebook checks and concludes."""

@@ -1,0 +1,137 @@
+"""Notebook 05: what it checks of an ablation of readers, and the two sentences that it ends in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.experiments.analyses import Analysis
+from workbench.experiments.diagnose import Diagnosis
+from workbench.experiments.grid import Grid
+from workbench.experiments.verdict import Verdict
+from workbench.index import Index
+from workbench.sparql import facts_of
+from workbench.spec import parse_spec
+from workbench.text import wrapped
+from workbench.views.ablator import Ablator
+
+
+def verdict(
+    title: str,
+    grid: Grid,
+    again: Grid,
+    parts: Analysis,
+    diagnosis: Diagnosis,
+    shown: Sequence[Ablator],
+    index: Index,
+) -> Verdict:
+    """What must hold of any data and engine, with the numbers of this run.
+
+    * No question failed; no compressed context is longer than its budget, or holds an answer that the whole one lacks.
+    * The outcomes of the questions (`parts`) add up, and each wrong answer has a cause (`diagnosis`).
+    * All readers of a method read the same evidence, and the grid that was asked `again` is the same.
+    * What the queries of the questions looked into (`shown`) were matched with was retrieved."""
+    verdict = Verdict(title)
+    rows = [row for run in grid.runs.values() for row in run.rows]
+    verdict.check("failed questions", sum(row["failure"] is not None for row in rows), "0", _none)
+    verdict.check("compressed contexts above their budget", sum(map(_too_long, rows)), "0", _none)
+    verdict.check("answers that are only in the compressed context", sum(map(_gained, rows)), "0", _none)
+    verdict.check("outcomes that do not add up", sum(map(_unequal, parts.rows)), "0", _none)
+    verdict.check("wrong answers without a cause", _wrong(diagnosis) - len(diagnosis.cases), "0", _none)
+    verdict.check("evidence that readers of a method do not share", _unshared(rows), "0", _none)
+    same = all(run.rows == again.runs[label].rows for label, run in grid.runs.items())
+    verdict.check("a grid that is asked again is the same", same, "true", bool)
+    verdict.check("matched facts that were not retrieved", sum(_unknown(one, index) for one in shown), "0", _none)
+    wrong, read, cut = _lost(grid)
+    verdict.state(**{"wrong answers": wrong, "that stood in what was read": read, "that were cut by compression": cut})
+    for number, one in enumerate(shown, 1):
+        tried = [_outcome(row) for row in one.tried().to_dict("records")]
+        verdict.state(**{f"question {number}": one.answer.question, f"question {number} ends": tried})
+    return verdict
+
+
+def seen(grid: Grid, chain: Ablator, cut: Ablator) -> str:
+    """What was seen, and whether a query or a shorter context helped. `chain`: a question asked with several prompts;
+    `cut`: one read whole and compressed."""
+    means = grid.table()
+    answered = means["accuracy"].dropna()
+    looked = f"Seen: {_told(chain)} {_told(cut)}"
+    if answered.empty:
+        return wrapped(looked, "Did it help? There are no gold answers, so nothing says which answers are right.")
+    first, best = answered.index[0], answered.idxmax()
+    wrong, read, cut = _lost(grid)
+    many = sum(1 for row in grid.runs[first[0]].rows if row["method"] == first[1])
+    reader = grid.runs[first[0]].config["reading"]["engine"]
+    caution = " Rules do not tell prompts apart as a model does: set `engine`." if reader == "rules" else ""
+    helped = (
+        f"Did it help? Over {many:,} questions answered by {reader}, the best of {len(answered)} configurations, "
+        f"{' / '.join(best)}, is right on {answered[best]:.0%}, and {' / '.join(first)} on {answered[first]:.0%}; of "
+        f"{wrong:,} wrong answers {read:,} stood in what was read, and {cut:,} were cut by compression.{caution}"
+    )
+    return wrapped(looked, helped)
+
+
+# -- the parts of the verdict ------------------------------------------------------------------------------------------
+
+
+def _none(count: int) -> bool:
+    return count == 0
+
+
+def _too_long(row: Mapping[str, Any]) -> bool:
+    """Whether a compressed context is above the budget that the label of its compressor names."""
+    reading = row["reading"]
+    if not (reading and reading["compressor"]):
+        return False
+    return reading["tokens"] > parse_spec(reading["compressor"])[1]["budget"]
+
+
+def _gained(row: Mapping[str, Any]) -> bool:
+    return row["scores"]["coverage:read"] == 1 and row["scores"]["coverage"] == 0
+
+
+def _unequal(row: Mapping[str, Any]) -> bool:
+    """Whether the parts of a row of the decomposition do not add up to it."""
+    parts = ("correct_covered", "lucky", "reasoning", "cut", "retrieval")
+    return sum(row[part] or 0 for part in parts) != row["n"]
+
+
+def _wrong(diagnosis: Diagnosis) -> int:
+    scores = (row["scores"]["accuracy"] for row in diagnosis.run.rows)
+    return sum(score < 1 for score in scores if score is not None)
+
+
+def _unshared(rows: Sequence[Mapping[str, Any]]) -> int:
+    """How many rankings there are beyond one for each question and method."""
+    rankings = {(row["question_id"], row["method"], str(row["ranking"])) for row in rows}
+    return len(rankings) - len({(row["question_id"], row["method"]) for row in rows})
+
+
+def _unknown(one: Ablator, index: Index) -> int:
+    """Facts that the shown query was matched with and that are not among those of the evidence."""
+    bindings = one.proof.bindings if one.proof else ()
+    matched = {match.fact.members for binding in bindings for match in binding.matches}
+    return len(matched - {fact.members for fact in facts_of(one.attempt.evidence, index)})
+
+
+# -- the parts of the sentences ----------------------------------------------------------------------------------------
+
+
+def _told(one: Ablator) -> str:
+    """What each setting made of a question."""
+    tried = one.tried().drop_duplicates(["prompt", "compressed by"])
+    return f"{one.answer.question!r} ends " + "; ".join(map(_outcome, tried.to_dict("records"))) + "."
+
+
+def _outcome(row: Mapping[str, Any]) -> str:
+    compressed = f", compressed by {row['compressed by']}" if row["compressed by"] else ""
+    outcome = f" ({row['outcome']})" if row["outcome"] else ""
+    return f"with {row['prompt']} over {row['tokens']:,} tokens{compressed} in {row['answer']}{outcome}"
+
+
+def _lost(grid: Grid) -> tuple[int, int, int]:
+    """Over all configurations: wrong answers, those that stood in what was read, and those that were cut."""
+    scores = [row["scores"] for run in grid.runs.values() for row in run.rows]
+    wrong = [one for one in scores if one["accuracy"] is not None and one["accuracy"] < 1]
+    read = sum(one["coverage:read"] == 1 for one in wrong)
+    return len(wrong), read, sum(one["coverage"] == 1 and one["coverage:read"] == 0 for one in wrong)

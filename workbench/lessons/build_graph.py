@@ -1,0 +1,142 @@
+"""Notebook 01: whether the index and the retrieval are sound, and whether the graph helped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from workbench.data import Dataset
+from workbench.experiments.agreement import Agreement, compare_extractions
+from workbench.experiments.checkup import Checkup
+from workbench.experiments.evaluate import evaluate
+from workbench.experiments.run import Run
+from workbench.experiments.verdict import Verdict
+from workbench.experiments.worked import Endings
+from workbench.graph.walk_distribution import WalkDistribution
+from workbench.index import Index
+from workbench.llm.engine import Engine
+from workbench.methods import method
+from workbench.records import Answer, Evidence, Question
+from workbench.text import counted
+from workbench.views.index import facts_by
+
+CURATED = "curated"
+MEASURE = "all_gold@5"  # the reader reads five passages
+
+
+def verdict(
+    title: str,
+    built: Index,
+    evidence: Evidence,
+    checkup: Checkup,
+    *,
+    run: Run | None = None,
+    walk: WalkDistribution | None = None,
+    fails: Endings | None = None,
+) -> Verdict:
+    """What any data set should pass: the index on disk is the one in memory and lacks nothing, a ranking is sorted, its
+    trace has every stage, no question failed, and worked questions end as their files say. The counts, the means of the
+    run and the hub bias of the walk are facts of the verdict, so that a regression run finds what moved."""
+    found, passages = Verdict(title), len(built.passages.passages)
+    scores = [score for _, score in evidence.ranking]
+    reopened = Index.open(built.folder)
+    found.check("the index opens again with the same graph", reopened.counts() == built.counts(), "true", bool)
+    found.check("passages without a fact", 1 - len(set(built.facts.stated[0])) / passages, "< 0.2", lambda n: n < 0.2)
+    found.check("failed extractions", built.manifest["layers"]["extractions"]["failures"], "0", lambda n: n == 0)
+    found.check("scores fall along the ranking", scores == sorted(scores, reverse=True), "true", bool)
+    found.check("events in the trace", len(evidence.trace), "> 3", lambda n: n > 3)
+    if run:
+        found.check("failed questions", int(run.table()["failures"].sum()), "0", lambda n: n == 0)
+        found.state(**{f"{name} {m}": run.table().loc[name, m] for name in run.methods for m in run.measures})
+    if fails:
+        found.check("worked configurations that end otherwise", len(fails.otherwise), "0", lambda n: n == 0)
+    found.state(**built.counts(), warnings=list(checkup.warnings))
+    if walk and walk.pagerank:
+        found.state(**{f"hub bias, {name}": value for name, value in walk.hubs._asdict().items()})
+    return found
+
+
+class Elsewhere(NamedTuple):
+    """The same retrieval on the facts of another maker: its index, the run, and how far the facts agree."""
+
+    index: Index
+    run: Run
+    agreement: Agreement
+
+
+def on_other_facts(
+    run: Run, built: Index, dataset: Dataset, maker: Engine, specs: Sequence[str], limit: int | None = None
+) -> Elsewhere | None:
+    """Retrieval as in `run`, on the facts of `maker` where those of `built` are curated, else on the curated ones; None
+    where the data offer none."""
+    if CURATED not in dataset.offers:
+        return None
+    curated = built.extraction == CURATED
+    second = Index.build(dataset, maker, extraction=None if curated else CURATED, keep=True)
+    there = evaluate(dataset.questions, [method(spec, second, maker) for spec in specs], limit=limit)
+    if curated:
+        return Elsewhere(second, there, compare_extractions(second, built, (there, run)))
+    return Elsewhere(second, there, compare_extractions(built, second, (run, there)))
+
+
+def seen(
+    asked: Question,
+    answer: Answer,
+    evidence: Evidence,
+    dense: Evidence,
+    built: Index,
+    run: Run | None = None,
+    elsewhere: Elsewhere | None = None,
+) -> str:
+    """Two sentences: what the graph did for the question, and over all questions of a run, whose first method is the
+    baseline and whose second walks over the graph of `built`."""
+    return f"{_one(asked, answer, evidence, dense)}\n{_all(built, run, elsewhere)}"
+
+
+def _one(asked: Question, answer: Answer, evidence: Evidence, dense: Evidence) -> str:
+    ends = f"the reader answers {answer.text!r}" if answer.text else "the reader abstains"
+    if not asked.support:
+        return f"Without gold passages nothing says which ranking of {asked.question!r} is better; {ends}."
+    ours, theirs = (_last(one, asked) for one in (evidence, dense))
+    moved = "the same" if ours == theirs else "better" if ours < theirs else "worse"
+    return (
+        f"{asked.question!r} rests on {counted(len(asked.support), 'passage')}; {dense.method} has the last of them on "
+        f"{_rank(theirs)} and {evidence.method} on {_rank(ours)}, which is {moved}, and {ends}."
+    )
+
+
+def _last(evidence: Evidence, asked: Question) -> float:
+    """The rank of the last gold passage, infinite if one is missing."""
+    ranks = {passage: rank for rank, (passage, _) in enumerate(evidence.ranking, 1)}
+    return max(ranks.get(passage, float("inf")) for passage in asked.support)
+
+
+def _rank(rank: float) -> str:
+    return "no rank" if rank == float("inf") else f"rank {rank:,.0f}"
+
+
+def _all(built: Index, run: Run | None, elsewhere: Elsewhere | None) -> str:
+    compared = run.compare(measures=[MEASURE]) if run else ()
+    if not len(compared):
+        return "Without questions with gold passages, whether the graph helped is not measured."
+    row = compared.iloc[0]
+    interval = f" [{row['low']:+.3f}, {row['high']:+.3f}]" if pd.notna(row["low"]) else ""
+    apart = f"a difference of {row['difference']:+.3f}{interval}"
+    there = ""
+    if elsewhere:
+        there = f"; {elsewhere.run.table().loc[row['method'], MEASURE]:.3f} with {facts_by(elsewhere.index.facts_by)}"
+    return (
+        f"Over {counted(int(row['n']), 'question')}, {MEASURE} of {row['baseline']} is {row['baseline_value']:.3f} and "
+        f"that of {row['method']} {row['value']:.3f} with {facts_by(built.facts_by)}, {apart}{there}. {_helped(row)}"
+    )
+
+
+def _helped(row: pd.Series) -> str:
+    """What an interval says of the graph."""
+    if pd.isna(row["low"]):
+        return "These are too few questions to say whether the graph helped."
+    if row["low"] > 0:
+        return "The graph helped."
+    return "The graph did harm." if row["high"] < 0 else "So many questions do not decide whether the graph helps."

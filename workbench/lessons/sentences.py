@@ -1,0 +1,42 @@
+"""What the closing sentences of several notebooks have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from workbench.experiments.run import Run
+from workbench.measures.em import exact_match
+from workbench.records import Question
+from workbench.text import counted
+
+
+def helped(run: Run | None, measures: Sequence[str], method: str = "") -> str:
+    """Whether a `method` of a run, by default the last, did better than its first, by each of the `measures`."""
+    if run is None:
+        return "Did it help? There are no questions with gold to say so."
+    method = method if method in run.methods else run.methods[-1]
+    found = run.compare(measures=measures).to_dict("records")
+    told = "; ".join(_difference(row) for row in found if row["method"] == method) or "nothing was measured"
+    return f"Did it help? Over {counted(len(run.questions), 'question')}, {run.made_by(method)}: {told}."
+
+
+def answered(question: Question, answer: str) -> str:
+    """How a question ended, beside its gold where it has some."""
+    said = f"ends in {answer or '(no answer)'}"
+    if not question.answers:
+        return said
+    right = "right" if exact_match(answer, question.answers) else f"wrong: the gold is {question.answers[0]}"
+    return f"{said}, which is {right}"
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    known = pd.notna(row["low"])
+    interval = f", 95 % {row['low']:+.3f} to {row['high']:+.3f}" if known else ""
+    says = "better" if known and row["low"] > 0 else "worse" if known and row["high"] < 0 else "undecided"
+    return (
+        f"{row['measure']} is {row['value']:.3f} with {row['method']} and {row['baseline_value']:.3f} with "
+        f"{row['baseline']} (difference {row['difference']:+.3f}{interval}: {says})"
+    )

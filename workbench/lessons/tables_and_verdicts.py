@@ -1,0 +1,74 @@
+"""Notebook 07: whether verdicts say what their conditions say, and what the printed numbers are worth."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from workbench.experiments.comparable import Conditions, Needed, Questions, side_by_side
+from workbench.experiments.tables import Cell, Tables, tables
+from workbench.experiments.verdict import Verdict
+from workbench.text import counted
+from workbench.views.tables import interval_text
+from workbench.views.verdicts_widget import Verdicts
+
+STATES = ["reproduced", "differs", "not comparable", "not measured"]
+OWN = ["held by its own numbers", "failed by its own numbers", "inconsistencies"]
+
+
+def by_themselves(sources: pd.DataFrame) -> pd.DataFrame:
+    """What each source is worth before anything is run: its printed numbers, the claims that they hold or fail, and the
+    places where it disagrees with itself."""
+    return pd.concat([sources[STATES].sum(axis=1).rename("printed numbers"), sources[OWN]], axis=1)
+
+
+def verdict(
+    title: str, verdicts: Verdicts, conditions: Conditions, asked: Questions, took: Needed, *, engine: str, same: bool
+) -> Verdict:
+    """What must hold of any data and engine: every printed number has a verdict, which is that of its conditions and
+    has a reason; rules reproduce nothing; the questions of the chosen cell are all there; and the same call gives the
+    same table again (`same`). The counts are facts of the verdict."""
+    shown, sources, chosen = verdicts.found, verdicts.sources(), conditions.cell
+    printed = sum(len(tables(name).cells) for name in sources.index)
+    counts, measured = sources[STATES].sum(), [cell for cell in shown.cells if cell.run]
+    silent = [cell for cell in measured if cell.verdict == "not comparable" and not cell.why]
+    by_rules = [cell for cell in measured if cell.verdict == "reproduced" and engine == "rules"]
+    found = Verdict(title)
+    found.check("printed numbers with a verdict", int(counts.sum()), f">= {printed}", lambda n: n >= printed)
+    found.check("cells whose reasons are not those of their conditions", sum(_unlike(shown, one) for one in measured),
+                "0", lambda n: n == 0)  # fmt: skip
+    found.check("cells that are not comparable without a reason", len(silent), "0", lambda n: n == 0)
+    found.check("cells that rules reproduce", len(by_rules), "0", lambda n: n == 0)
+    found.check("the same call again gives the same table", same, "true", bool)
+    found.check("questions of the chosen cell", len(asked.rows), str(chosen.n or 0), lambda n: n == (chosen.n or 0))
+    found.state(**counts.to_dict(), **{f"conditions {state}": n for state, n in conditions.counts().items()})
+    found.state(**{f"{one.backbone} {one.method}, {one.data}, {one.measure}": one.ours
+                   for one in measured if one.table == chosen.table})  # fmt: skip
+    found.state(**{f"{shown.paper}: {what}": n for what, n in shown.of_claims().counts().items()})
+    found.state(calls=took.total["calls"], dollars=took.total["dollars"], open=len(took.open))
+    return found
+
+
+def _unlike(shown: Tables, cell: Cell) -> bool:
+    """Whether a cell gives other reasons than its conditions side by side."""
+    side = side_by_side(shown, cell)
+    return {*filter(None, [*(row.why for row in side.rows), side.note])} != {*cell.why}
+
+
+def seen(sources: pd.DataFrame, conditions: Conditions, took: Needed, engine: str) -> str:
+    """Two sentences: which printed numbers hold by themselves and beside ours, and what the chosen cell lacks."""
+    cell, counts, states = conditions.cell, sources[STATES].sum(), conditions.counts()
+    held, failed, inconsistent = sources[OWN].sum()
+    apart = counted(inconsistent, "inconsistency", "inconsistencies")
+    name = " ".join(filter(None, (cell.backbone, cell.method, "on", cell.data, cell.measure)))
+    ours = "not measured" if cell.ours is None else f"{cell.ours:.3f} [{interval_text(cell)}] by {engine}"
+    calls, dollars = took.total["calls"], took.total["dollars"]
+    cost = "an unknown sum" if calls is None or dollars is None else f"{calls:,.0f} calls and ${dollars:,.2f}"
+    return (
+        f"Of {counted(held + failed, 'claim')} of {len(sources)} sources, {held:,} hold by the {counts.sum():,} "
+        f"numbers that these print and {failed:,} do not, beside {apart}; "
+        f"{counts['reproduced']:,} numbers are reproduced here, {counts['differs']:,} differ, and "
+        f"{counts['not comparable']:,} are measured but not comparable.\n"
+        f"{name} is printed as {cell.published:.3f} and ours is {ours}: {states['differs']} conditions differ and "
+        f"{states['unknown']} are unknown, so it is {cell.verdict}; a comparable number would take {cost}, "
+        f"and {counted(len(took.open), 'condition')} would stay open even then."
+    )

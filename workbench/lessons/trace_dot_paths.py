@@ -1,0 +1,120 @@
+"""Notebook 03: whether the paths of DotRAG are paths of the graph, and whether they led to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+from workbench.experiments.run import Run
+from workbench.experiments.verdict import Verdict
+from workbench.index import Index
+from workbench.lessons.sentences import answered, helped
+from workbench.llm.worked import Ask
+from workbench.methods.dotrag import DotRAG
+from workbench.methods.dotrag.dots import Comparison, Dot, dots, whole_region
+from workbench.methods.dotrag.events import JudgedPath
+from workbench.records import Question
+from workbench.text import counted
+from workbench.trace import Trace
+from workbench.views.dot_tracer import Tracer
+from workbench.views.dots import chain
+
+MEASURES = ("f1",)
+COUNTS = ("passages", "nodes", "paths", "shared nodes")
+
+
+def verdict(
+    title: str,
+    dotrag: DotRAG,
+    tracer: Tracer,
+    moved: Tracer,
+    saved: Trace,
+    compared: Comparison,
+    *,
+    run: Run | None = None,
+    failed: Tracer | None = None,
+    ask: Ask | None = None,
+) -> Verdict:
+    """What must hold of any data and engine, with the numbers of this run.
+
+    * Every path judged begins at an anchor, is simple, short enough, and made of relations within its region; a region
+      computed again from the graph has the size that the trace says.
+    * A DOT searches at most `t_max` times, and what is accepted in the end was kept by a DOT.
+    * The settings of `moved`, brought back to those of the method, change nothing, and the `saved` trace tells the same
+      without index and engine.
+    * The question of `failed` ends as its `ask` says, and no question of the `run` failed."""
+    verdict, shown, built, settings = Verdict(title), tracer.shown, dotrag.index, dotrag.settings
+    regions = {
+        dot.number: {node.name: node.hop for node in whole_region(built, dot).nodes} for dot in shown.dots if dot.region
+    }
+    paths = [(path, dot) for dot in shown.dots for path in dot.paths]
+    longest = settings.path_len_max or settings.h_max
+    broken = sum(_broken(path, dot, built, regions.get(dot.number, {}), longest) for path, dot in paths)
+    unlike = sum(_sizes(regions[dot.number]) != dot.region.hops for dot in shown.dots if dot.region)
+    most = max((len(dot.iterations) for dot in shown.dots), default=0)
+    back = moved.set(**{name: getattr(settings, name) for name in ("tau", "h_max", "t_max")})
+    verdict.check("paths that break a rule of the graph", broken, "0", _none)
+    verdict.check("regions that differ from those of the trace", unlike, "0", _none)
+    verdict.check("iterations of a DOT", most, f"<= {settings.t_max}", lambda n: n <= settings.t_max)
+    verdict.check("settings that are moved back change nothing", not back, "true", bool)
+    verdict.check("the saved trace tells the same", dots(saved, shown.gold) == shown, "true", bool)
+    verdict.check("accepted paths that no DOT kept", sum(not shown.path(p.id).kept for p in shown.final), "0", _none)
+    if failed and ask:
+        verdict.check("the failure ends as was written", failed.answer, ask.answer, lambda said: said == ask.answer)
+    if run:
+        verdict.check("failed questions", int(run.table()["failures"].sum()), "0", _none)
+        table = run.table()
+        verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
+    counts = compared.frame()[list(COUNTS)].to_dict("index")
+    verdict.state(**{f"{name} {what}": value for name, row in counts.items() for what, value in row.items()})
+    hops = [list(dot.region.hops) for dot in shown.dots if dot.region]
+    verdict.state(**{"nodes per hop": hops, "accepted paths": len(shown.final), "paths": len(paths)})
+    verdict.state(answer=tracer.answer)
+    return verdict
+
+
+def seen(
+    asked: Question,
+    tracer: Tracer,
+    run: Run | None = None,
+    failing: Question | None = None,
+    failed: Tracer | None = None,
+) -> str:
+    """What the search for the question `asked`, and for the `failing` one, came to, and whether the last method of a
+    run, DotRAG, did better than its first."""
+    looked = f"Seen: {_told(asked, tracer)}"
+    if failing and failed:
+        looked += f" {_told(failing, failed)}"
+    return f"{looked}\n{helped(run, MEASURES)}"
+
+
+def _none(count: int) -> bool:
+    return count == 0
+
+
+def _broken(path: JudgedPath, dot: Dot, built: Index, hops: Mapping[str, int], longest: int) -> bool:
+    """Whether a path does not begin at an anchor, is not simple or longer than `longest` edges, leaves the region (name
+    → hop), or has a hop that is no relation of the graph."""
+    rows = [built.typed.row[name] for name in path.nodes]
+    return not (
+        path.nodes[0] in {anchor.name for anchor in dot.anchors}
+        and len(set(rows)) == len(rows) <= longest + 1
+        and set(path.nodes) <= hops.keys()
+        and all(built.typed.between(a, b) for a, b in pairwise(rows))
+    )
+
+
+def _sizes(hops: Mapping[str, int]) -> tuple[int, ...]:
+    """The nodes of a region (name → hop) per hop."""
+    return tuple(list(hops.values()).count(hop) for hop in range(max(hops.values()) + 1))
+
+
+def _told(question: Question, tracer: Tracer) -> str:
+    """How many paths were judged, which were kept, and the answer."""
+    paths = [path for dot in tracer.shown.dots for path in dot.paths]
+    complete, final = sum(path.label == "complete" for path in paths), tracer.shown.final
+    kept = f"; the best that was kept is {final[0].label}: {chain(final[0])}" if final else "; none was kept"
+    return (
+        f"{question.question!r}: {counted(len(paths), 'path')} judged, {complete:,} complete{kept}; "
+        f"it {answered(question, tracer.answer)}."
+    )
