@@ -45,13 +45,13 @@ def sizes(widget: Locator) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_it_opens_on_a_success(lab, page, notebook):
-    """The right answer and the steered walk on the first two screens; then a walk that does not get there."""
+    """The right answer and the beginning of the steered walk on the first two screens; then a walk that does not get there."""
     opened = lab.open(page, notebook("06", live=True).path)
     read = opened.outputs("3 May 1889").filter(has_text="gold passages at").first
     expect(read).to_contain_text("replies written by hand")
     widget = opened.panel.locator(".hopscope-steering").first
     frame = widget.locator("iframe:visible")
-    opened.first_screens("06", read, frame)
+    opened.first_screens("06", read, widget.get_by_text("+ rated edges hubs hold"))
     frame.scroll_into_view_if_needed()  # labels are placed when they are seen
     becomes(widget, lambda shown: picture(shown).evaluate(LABELS), lambda count: 8 < count <= 14)
     assert len(nodes(widget)) <= 14
