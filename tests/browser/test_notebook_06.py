@@ -45,7 +45,7 @@ def sizes(widget: Locator) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_it_opens_on_a_success(lab, page, notebook):
-    """The right answer and the beginning of the steered walk on the first two screens; then a walk that does not get there."""
+    """The right answer on the first two screens, where the steered walk begins; then a walk that does not get there."""
     opened = lab.open(page, notebook("06", live=True).path)
     read = opened.outputs("3 May 1889").filter(has_text="gold passages at").first
     expect(read).to_contain_text("replies written by hand")

@@ -30,7 +30,7 @@ from workbench.views.drawing import (
 )
 from workbench.views.palette import BLUE, GREY, SKY
 
-HEIGHT = 280  # pixels
+HEIGHT = 240  # pixels
 AROUND = 2  # other facts that are drawn at one end of a matched one
 COLUMN, ROW = 120, 95  # pixels; the page makes columns up to twice as wide
 _APART, _NEAR = 3.4, 1.5  # rows from one part of the query to the next, with and without other facts between them
