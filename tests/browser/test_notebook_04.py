@@ -47,19 +47,17 @@ def test_its_widgets_play(lab, page, notebook):
 
 
 def play(notebook: Notebook) -> None:
-    """The widget of the index comes first, the one of the run second."""
-    page = notebook.page
+    """The success comes first, then one search beside several, then the saved run."""
     widgets = notebook.panel.locator(".hopscope-replay")
-    expect(widgets).to_have_count(2, timeout=60_000)
-    live, saved = widgets.all()
+    expect(widgets).to_have_count(3, timeout=60_000)
+    live, both, saved = widgets.all()
 
-    # The slider goes from round to round, on both sides.
+    # The slider goes from round to round.
     slider = live.get_by_role("slider")
     expect(stage(live)).to_have_text("round 1")
-    expect(live.locator("summary", has_text="Pia Normelle").first).to_be_visible()
+    expect(live.locator("summary", has_text="Tallan Weir").first).to_be_visible()
     slider.press("ArrowRight")
     expect(stage(live)).to_have_text("round 2")
-    expect(stage(live, 1)).to_have_text("round 2")
     slider.press("ArrowRight")
     expect(stage(live)).to_have_text("end")
     expect(live.get_by_text("reasoning chain").first).to_be_visible()
@@ -69,10 +67,43 @@ def play(notebook: Notebook) -> None:
         notebook.set_theme(theme)
         notebook.screenshot(f"04_widget_end_{theme}", live)
 
-    # A thought in other words: the button runs the method again from its round on, and puts the outcome beside.
-    slider.press("ArrowLeft")
-    slider.press("ArrowLeft")
+    # One search beside several: what the reader answers to each.
+    expect(both.get_by_text("answer: (abstained)")).to_be_visible()
+    expect(both.get_by_text("answer: Amarys Pellquin")).to_be_visible()
+    both.get_by_role("slider").press("ArrowRight")
+    expect(stage(both, 1)).to_have_text("round 1")
+    expect(both.get_by_text("ended after round 0")).to_be_visible()
+
+    # The saved run is replayed from its folder; what it lacks is said in the page.
+    expect(stage(saved)).to_have_text("round 0")
+    saved.get_by_role("slider").press("ArrowRight")
+    expect(stage(saved)).to_have_text("round 1")
+    saved.locator("select").first.select_option(index=1)
+    expect(saved.get_by_text("The car ferry from Orsby").last).to_be_visible()
+    saved.get_by_role("button", name="run again from this round").click()
+    expect(saved.get_by_text("a saved run is replayed without an engine")).to_be_visible()
+    expect(saved.locator("svg.hopscope-bump")).to_have_count(1)
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"04_saved_{theme}", saved)
+
+
+@pytest.mark.slow
+def test_a_thought_is_edited(lab, page, meridian):
+    """By rules, which reply to any words: the button runs the method again from its round on, and puts the outcome
+    beside."""
+    lab.write(
+        "edited_thought.ipynb",
+        "import workbench as wb\ndata, rules = wb.load('meridian'), wb.engine('rules')\n"
+        "index = wb.Index.build(data, rules)\nasked = data.question('mer-q03')",
+        "widget = wb.replay(index, [asked, data.questions[0]], methods=['bdtr', 'ircot'], backbones=['hipporag2'],\n"
+        "                   engine=rules)\nwidget.rerun(1, fast='Pia Normelle')\nwidget",
+    )
+    notebook = lab.open(page, "edited_thought.ipynb")
+    notebook.run_all()
+    live = notebook.panel.locator(".hopscope-replay")
     expect(stage(live)).to_have_text("round 1")
+    expect(stage(live, 1)).to_have_text("round 1")
     expect(live.locator("textarea").first).to_have_value("Pia Normelle")  # or the old text comes after the new one
     live.locator("textarea").first.fill("Lucan Morravel")
     live.get_by_role("button", name="run again from this round").click()
@@ -91,16 +122,3 @@ def play(notebook: Notebook) -> None:
     question.select_option(index=1)
     expect(again).to_contain_text("Lanthorn Bridge", timeout=60_000)
     expect(stage(live, 1)).to_have_text("round 1")
-
-    # The saved run is replayed from its folder; what it lacks is said in the page.
-    expect(stage(saved)).to_have_text("round 0")
-    saved.get_by_role("slider").press("ArrowRight")
-    expect(stage(saved)).to_have_text("round 1")
-    saved.locator("select").first.select_option(index=1)
-    expect(saved.get_by_text("The car ferry from Orsby").last).to_be_visible()
-    saved.get_by_role("button", name="run again from this round").click()
-    expect(saved.get_by_text("a saved run is replayed without an engine")).to_be_visible()
-    expect(saved.locator("svg.hopscope-bump")).to_have_count(1)
-    for theme in ("light", "dark"):
-        notebook.set_theme(theme)
-        notebook.screenshot(f"04_saved_{theme}", saved)
