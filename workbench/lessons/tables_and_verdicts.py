@@ -18,7 +18,7 @@ OWN = ["held by its own numbers", "failed by its own numbers", "inconsistencies"
 def by_themselves(sources: pd.DataFrame) -> pd.DataFrame:
     """What each source is worth before anything is run: its printed numbers, the claims that they hold or fail, and the
     places where it disagrees with itself."""
-    return pd.concat([sources[STATES].sum(axis=1).rename("printed numbers"), sources[OWN]], axis=1)
+    return pd.concat([sources[STATES].sum(axis=1).rename("printed numbers"), sources[OWN]], axis=1).rename_axis(None)
 
 
 def verdict(
