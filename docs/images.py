@@ -1,0 +1,109 @@
+"""The README's pictures: widgets in JupyterLab, as a browser shows them, all made anew by one command.
+
+python docs/images.py                 every picture; the index that they show is built once, in build/images
+python docs/images.py explorer dots   these alone
+
+It needs Chromium and what `make setup` installs."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+IMAGES, KEPT = ROOT / "docs" / "images", ROOT / "build" / "images"
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "browser")]
+
+LAYERS = ("facts", "synonyms", "typed", "schema_graph", "tree", "entity_summaries")
+START = (
+    "import workbench as wb\nfrom workbench.index import Index\n"
+    "home = wb.home()\nindex = Index.open(home / 'indexes' / 'meridian')\ndata = wb.load('meridian')\n"
+    "rules, worked = wb.engine('rules'), wb.engine('worked')\n"
+)
+
+
+class Picture(NamedTuple):
+    """A widget that the last line of `code` displays, and the class of its element."""
+
+    code: str
+    shown: str
+
+
+PICTURES = {
+    "explorer": Picture("wb.explore(index, 'lanthorn bridge')", ".hopscope-explorer"),
+    "replay": Picture("wb.replay(index, data.questions, engine=rules)", ".hopscope-replay"),
+    "dots": Picture("wb.trace_dots(index, data.questions, engine=rules)", ".hopscope-tracer"),
+    "ablate": Picture("wb.ablate(index, data.questions, engine=rules)", ".hopscope-ablator"),
+    "steer": Picture("wb.steer(index, data.questions, engine=rules)", ".hopscope-steering"),
+    "tree": Picture("wb.tree(index, data.questions, engine=rules)", ".hopscope-tree"),
+    "messages": Picture(
+        "wb.messages(index, data.questions, method='gfm_rag[checkpoint=untrained]', engine=rules)", ".hopscope-messages"
+    ),
+    "verdicts": Picture(
+        "methods = [wb.method(spec, index, rules) for spec in ('dense', 'hipporag2')]\n"
+        "run = wb.evaluate(data.questions, methods, wb.reader('direct', rules), home / 'runs' / 'first', progress=False)\n"
+        "wb.verdicts([run], stands_for={str(run.folder): 'musique'}, data=data)",
+        ".hopscope-verdicts",
+    ),
+}  # fmt: skip
+
+
+def index_folder() -> Path:
+    """The index of the bundled corpus on its curated facts, built unless it is there."""
+    import workbench as wb
+
+    folder = KEPT / "indexes" / "meridian"
+    wb.Index.build("meridian", wb.engine("rules"), folder, extraction="curated", layers=LAYERS)
+    return folder
+
+
+def take(names: list[str]) -> None:
+    """Write each picture as `docs/images/NAME.png`."""
+    from lab import HEIGHT, PROJECT, WIDTH, Guard, Lab
+    from notebook_server import Server
+    from playwright.sync_api import sync_playwright
+    from tqdm import tqdm
+
+    index = index_folder()
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        server = Server(Path(home))
+        try:
+            lab = Lab(server)
+            shutil.copytree(index, lab.root / "indexes" / index.name)
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            for name in tqdm(names, unit="picture"):
+                context = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT})
+                guard = Guard(context)
+                picture = PICTURES[name]
+                lab.write(f"{name}.ipynb", START + picture.code)
+                opened = lab.open(context.new_page(), f"{name}.ipynb")
+                opened.run_all()
+                widget = opened.panel.locator(picture.shown).first
+                widget.wait_for()
+                opened.page.wait_for_timeout(2_000)  # pictures follow the texts beside them
+                made = opened.screenshot(f"image_{name}", widget)
+                shutil.copyfile(made, IMAGES / f"{name}.png")
+                context.close()
+                server.end_kernels(PROJECT)
+                if guard.problems:
+                    raise SystemExit(f"{name}: {'; '.join(map(str, guard.problems))}")
+            browser.close()
+        finally:
+            server.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)}; all by default")
+    names = parser.parse_args().names
+    if unknown := [name for name in names if name not in PICTURES]:
+        parser.error(f"there is no picture {unknown[0]!r}; there are {', '.join(PICTURES)}")
+    take(names or list(PICTURES))
+
+
+if __name__ == "__main__":
+    main()
