@@ -26,8 +26,8 @@ MANY = tuple(
     for at, where in enumerate(PLACES)
     for one in QUESTIONS
 )
-METHODS = ("hipporag2", "ircot", "tog", "gcot", "irgs", "bdtr", "think_on_graph", "graph_cot", "dotrag", "lightrag",
-           "youtu", "catrag")  # fmt: skip
+METHODS = ("hipporag2", "ircot", "tog", "gcot", "irgs", "bdtr", "think_on_graph", "graph_cot", "dotrag[t_max=1]",
+           "lightrag", "youtu", "catrag")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
