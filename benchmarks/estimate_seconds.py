@@ -1,5 +1,4 @@
-"""The error of an estimate, seconds included, from a small sample against a build and a run (`estimates.py`: all
-methods).
+"""The error of an estimate from a small sample, seconds included; `estimates.py` has every method, reader and layer.
 
     python benchmarks/estimate_seconds.py [--data meridian] [--sample 8] [--questions 20]
 

@@ -108,7 +108,7 @@ def test_steered_walks_end_in_what_was_seen_and_whether_it_helped(steered):
     assert "There are no questions with gold" in " ".join(said.split())
     run = wb.evaluate([ASKED], methods, measures=["recall@5"], k=3, progress=False)
     helped = " ".join(steer_the_walk.seen(steered["walks"], [read], run).split("\n\n")[1].split())
-    assert helped.startswith("Did it help? Over 1 questions,") and "recall@5 is" in helped
+    assert helped.startswith("Did it help? Over 1 question,") and "recall@5 is" in helped
 
 
 def test_worked_replies_say_why_a_configuration_is_meant_to_fail():

@@ -22,7 +22,7 @@ def test_on_the_bundled_corpus(notebook):
     facts = ran.verdict["facts"]
     assert facts["hipporag2 all_gold@5"] > facts["dense all_gold@5"]
     says = " ".join(output["text"] for output in ran.outputs if output.get("name") == "stdout")
-    assert "on rank 5, which is better, and the reader answers 'Stavering'" in says
+    assert "on rank 5, which is better; the reading ends in Stavering, which is right" in says
     assert "with facts: curated, by hand" in says and "with facts: rules" in says
     made = ran.page()
     assert "replies written by hand" in made and "no fact joins the ferry to the book" in made

@@ -95,7 +95,7 @@ def test_build_graph_on_a_folder_without_questions(run_in, tmp_path):
     )
     rows = [{"id": str(i), "title": "", "text": text} for i, text in enumerate(texts)]
     (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    run_in("01_build_graph.ipynb", data=str(folder), question="Who designed the theatre in Halden?")
+    run_in("01_build_graph.ipynb", data=str(folder), engine="rules", question="Who designed the theatre in Halden?")
     assert json.loads((tmp_path / "figures" / "notes" / "01_verdict.json").read_text())["holds"]
 
 
@@ -130,7 +130,7 @@ def part_of(data: Path, to: Path, questions: int = 15) -> Path:
 def test_build_graph_on_real_data(shared, run_in, tmp_path, name):
     """Facts given, and raw text."""
     data = part_of(shared / "datasets" / name, tmp_path / name)
-    run_in("01_build_graph.ipynb", data=str(data))
+    run_in("01_build_graph.ipynb", data=str(data), engine="rules")
     verdict = json.loads((tmp_path / "figures" / name / "01_verdict.json").read_text())
     assert verdict["holds"]
     assert verdict["facts"]["passages"] == len(wb.load(data).passages) > 200

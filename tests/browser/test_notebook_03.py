@@ -1,4 +1,4 @@
-"""Notebook 03 as its reader sees it: first screens, a question, its DOTs, a path, settings; themes; attacks."""
+"""Notebook 03 as its reader sees it: first screens, DOTs, a path, moved settings; both themes; hostile names."""
 
 from __future__ import annotations
 

@@ -386,8 +386,8 @@ def tracer(films, monkeypatch):
 def test_it_begins_at_the_end_of_the_first_dot(tracer):
     assert (tracer.dot, tracer.iteration, tracer.path, tracer.answer) == (0, 2, None, "Oskar & Pia")
     assert tracer.shown.gold == ("Glass Harbour", "Oskar Lind", "Pia Norr")
-    said = tracer._head.value
-    assert "<b>answer: Oskar &amp; Pia</b>" in said and "gold: Oskar Lind / Pia Norr" in said
+    head = tracer._head.value
+    assert "<b>answer: Oskar &amp; Pia</b>" in head and "gold: Oskar Lind / Pia Norr" in head
     assert tracer.trace is tracer._retrieval.trace and "Glass Harbour" in tracer._head.value
     assert tracer._body.value.count("<details>") >= 1 <= tracer._end.value.count("<details>")  # folded, for it is above
     assert [label for label, _ in tracer._stage.options] == ["rules", "iteration 1", "iteration 2"]

@@ -16,6 +16,7 @@ from workbench.experiments.verdict import Verdict
 from workbench.experiments.worked import Endings
 from workbench.graph.walk_distribution import WalkDistribution
 from workbench.index import Index
+from workbench.lessons.sentences import answered
 from workbench.llm.engine import Engine
 from workbench.methods import method
 from workbench.records import Answer, Evidence, Question
@@ -96,14 +97,14 @@ def seen(
 
 
 def _one(asked: Question, answer: Answer, evidence: Evidence, dense: Evidence) -> str:
-    ends = f"the reader answers {answer.text!r}" if answer.text else "the reader abstains"
+    ends = f"the reading {answered(asked, answer.text)}"
     if not asked.support:
         return f"Without gold passages nothing says which ranking of {asked.question!r} is better; {ends}."
     ours, theirs = (_last(one, asked) for one in (evidence, dense))
     moved = "the same" if ours == theirs else "better" if ours < theirs else "worse"
     return (
         f"{asked.question!r} rests on {counted(len(asked.support), 'passage')}; {dense.method} has the last of them on "
-        f"{_rank(theirs)} and {evidence.method} on {_rank(ours)}, which is {moved}, and {ends}."
+        f"{_rank(theirs)} and {evidence.method} on {_rank(ours)}, which is {moved}; {ends}."
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
+from workbench.lessons.sentences import helped
 from workbench.llm.engine import no_model
 from workbench.measures.em import exact_match
 from workbench.methods import Method, method
@@ -80,12 +81,7 @@ def verdict(
 def seen(walks: Sequence[StagedWalk], read: Sequence[pd.DataFrame], run: Run | None) -> str:
     """What was seen of the questions shown (their walks and `answers`), and whether steering helped over a run."""
     looked = f"Seen: {' '.join(map(_told, walks, read))}"
-    if run is None:
-        return wrapped(looked, "Did it help? There are no questions with gold, which alone could say.")
-    found = run.compare(run.methods[0]).to_dict("records")
-    helped = "; ".join(map(_difference, found)) or "nothing was measured"
-    made_by = run.made_by(run.methods[-1])
-    return wrapped(looked, f"Did it help? Over {len(run.questions):,} questions, {made_by}: {helped}.")
+    return wrapped(looked, helped(run, run.measures if run else ()))
 
 
 # -- the parts of the verdict ------------------------------------------------------------------------------------------
@@ -133,12 +129,4 @@ def _told(walk: StagedWalk, read: pd.DataFrame) -> str:
     return (
         f"For {walk.question!r} hubs hold {hubs.iloc[0]:.1%} of the phrases' mass unsteered and {hubs.iloc[-1]:.1%} "
         f"steered{ranked}; {ended}."
-    )
-
-
-def _difference(row: Mapping[str, Any]) -> str:
-    interval = "" if row["low"] is None else f", 95 % {row['low']:+.3f} to {row['high']:+.3f}"
-    return (
-        f"{row['measure']} is {row['value']:.3f} with {row['method']} and {row['baseline_value']:.3f} with "
-        f"{row['baseline']} (difference {row['difference']:+.3f}{interval}, p {row['p']:.2f})"
     )
