@@ -8,26 +8,38 @@ It needs Chromium and what `make setup` installs."""
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from PIL import Image
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
 
 ROOT = Path(__file__).parents[1]
 IMAGES, KEPT = ROOT / "docs" / "images", ROOT / "build" / "images"
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "browser")]
+TALLEST = 1200  # pixels of a picture; what a widget has below is cut off
+os.environ["PYTHONPATH"] = str(ROOT)  # kernels show this tree
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "browser")]
 
 LAYERS = ("facts", "synonyms", "typed", "schema_graph", "tree", "entity_summaries")
 START = (
-    "import workbench as wb\nfrom workbench.index import Index\n"
-    "home = wb.home()\nindex = Index.open(home / 'indexes' / 'meridian')\ndata = wb.load('meridian')\n"
-    "rules, worked = wb.engine('rules'), wb.engine('worked')\n"
+    "import os\nimport workbench as wb\nfrom workbench.index import Index\n"
+    "os.chdir(wb.home())\nindex = Index.open('indexes/meridian')\ndata = wb.load('meridian')\n"
+    "rules = wb.engine('rules')\n"
+)
+RUN = (
+    "methods = [wb.method(spec, index, rules) for spec in ('hipporag2', 'bdtr')]\n"
+    "run = wb.evaluate(data.questions, methods, wb.reader('direct', rules), 'runs/first', progress=False)\n"
 )
 
 
 class Picture(NamedTuple):
-    """A widget that the last line of `code` displays, and the class of its element."""
+    """A widget that the last line of `code` displays, and the class of its element; "" for a page, NAME.html."""
 
     code: str
     shown: str
@@ -35,19 +47,29 @@ class Picture(NamedTuple):
 
 PICTURES = {
     "explorer": Picture("wb.explore(index, 'lanthorn bridge')", ".hopscope-explorer"),
-    "replay": Picture("wb.replay(index, data.questions, engine=rules)", ".hopscope-replay"),
+    "replay": Picture(
+        "replay = wb.replay(index, data.questions, engine=rules)\nreplay.compare('ircot')\nreplay.step('end')\nreplay",
+        ".hopscope-replay",
+    ),
     "dots": Picture("wb.trace_dots(index, data.questions, engine=rules)", ".hopscope-tracer"),
     "ablate": Picture("wb.ablate(index, data.questions, engine=rules)", ".hopscope-ablator"),
     "steer": Picture("wb.steer(index, data.questions, engine=rules)", ".hopscope-steering"),
-    "tree": Picture("wb.tree(index, data.questions, engine=rules)", ".hopscope-tree"),
+    "tree": Picture(
+        "tree = wb.tree(index, data.questions, engine=rules)\ntree.ask(data.questions[0].id)\ntree", ".hopscope-tree"
+    ),
     "messages": Picture(
-        "wb.messages(index, data.questions, method='gfm_rag[checkpoint=untrained]', engine=rules)", ".hopscope-messages"
+        "lit = wb.messages(index, data.questions, method='gfm_rag[checkpoint=untrained]', engine=rules)\n"
+        "lit.stage('layer 2')\nlit",
+        ".hopscope-messages",
     ),
     "verdicts": Picture(
-        "methods = [wb.method(spec, index, rules) for spec in ('dense', 'hipporag2')]\n"
-        "run = wb.evaluate(data.questions, methods, wb.reader('direct', rules), home / 'runs' / 'first', progress=False)\n"
-        "wb.verdicts([run], stands_for={str(run.folder): 'musique'}, data=data)",
+        RUN + "verdicts = wb.verdicts([run], 'bdtr', stands_for={str(run.folder): 'musique'}, data=data)\n"
+        "verdicts.cell('BDTR', 'musique', 'em')\nverdicts",
         ".hopscope-verdicts",
+    ),
+    "bundle": Picture(
+        RUN + "wb.bundle(run, out='lab/bundle.html', index=index, progress=False)",
+        "",
     ),
 }  # fmt: skip
 
@@ -59,6 +81,18 @@ def index_folder() -> Path:
     folder = KEPT / "indexes" / "meridian"
     wb.Index.build("meridian", wb.engine("rules"), folder, extraction="curated", layers=LAYERS)
     return folder
+
+
+def page_of(context: BrowserContext, bundle: Path) -> Path:
+    """The first question of a bundle, both methods side by side."""
+    page = context.new_page()
+    page.set_viewport_size({"width": 1360, "height": 1060})
+    page.goto(f"{bundle.as_uri()}#q=mer-q01")
+    page.wait_for_selector("body[data-ready]")
+    page.wait_for_timeout(500)
+    made = bundle.with_suffix(".png")
+    page.screenshot(path=str(made))
+    return made
 
 
 def take(names: list[str]) -> None:
@@ -82,11 +116,16 @@ def take(names: list[str]) -> None:
                 lab.write(f"{name}.ipynb", START + picture.code)
                 opened = lab.open(context.new_page(), f"{name}.ipynb")
                 opened.run_all()
-                widget = opened.panel.locator(picture.shown).first
-                widget.wait_for()
-                opened.page.wait_for_timeout(2_000)  # pictures follow the texts beside them
-                made = opened.screenshot(f"image_{name}", widget)
-                shutil.copyfile(made, IMAGES / f"{name}.png")
+                if picture.shown:
+                    widget = opened.panel.locator(picture.shown).first
+                    widget.wait_for()
+                    opened.page.wait_for_timeout(2_000)  # pictures follow the texts beside them
+                    made = opened.screenshot(f"image_{name}", widget)
+                else:
+                    made = page_of(context, lab.root / "lab" / f"{name}.html")
+                with Image.open(made) as whole:
+                    cut = whole.crop((0, 0, whole.width, min(whole.height, TALLEST))).convert("RGB")
+                    cut.quantize(256, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
                 context.close()
                 server.end_kernels(PROJECT)
                 if guard.problems:

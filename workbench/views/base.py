@@ -21,7 +21,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 STYLE = """<style>
 .hopscope{font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;
  color:var(--jp-ui-font-color1,inherit);max-width:72em;overflow-wrap:break-word}
-.hopscope.hopscope table{border-collapse:collapse;margin:.3em 0;display:block;width:max-content;max-width:100%;
+.hopscope.hopscope table{border-collapse:collapse;margin:.3em 0;display:block;width:fit-content;max-width:100%;
  overflow-x:auto}
 .hopscope.hopscope th,.hopscope.hopscope td{text-align:left;vertical-align:top;padding:.15em .7em .15em 0;
  border-bottom:1px solid var(--jp-border-color2,#8884);background:none}
