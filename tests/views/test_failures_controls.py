@@ -8,7 +8,7 @@ from test_views import Checked
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.experiments.diagnose import diagnose
-from workbench.llm.engine import RulesEngine
+from workbench.llm.engine import RulesEngine, note
 from workbench.llm.step import Result
 from workbench.trace import Event, Trace
 from workbench.views.diagnosis import case_part
@@ -21,8 +21,12 @@ class Wrong(RulesEngine):
     """Whatever is asked, the answer is a harbour and no <b>gold</b>."""
 
     def run(self, step, inputs, *, trace=None):
-        fields = {"reply": "FINAL ANSWER: Harbour <b>Pier</b>"} if "reply" in step.output.model_fields else None
-        return [Result(step.output(**fields)) for _ in inputs] if fields else super().run(step, inputs, trace=trace)
+        if "reply" not in step.output.model_fields:
+            return super().run(step, inputs, trace=trace)
+        reply = "It ends at a pier.\nFINAL ANSWER: Harbour <b>Pier</b>"
+        results = [Result(step.output(reply=reply)) for _ in inputs]
+        note(trace, self.name, step, results)
+        return results
 
 
 @pytest.fixture
@@ -94,7 +98,7 @@ def test_what_was_retrieved_stands_beside_what_was_read(failures):
 
 
 def test_the_trace_is_shown_with_what_was_thought(failures):
-    assert failures.trace and "FINAL ANSWER" in failures._trace.value
+    assert failures.trace and "It ends at a pier." in failures._trace.value
     assert "no query was executed" in failures._proof.value
 
 

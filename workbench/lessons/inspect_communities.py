@@ -1,0 +1,198 @@
+"""Notebook 02: whether a tree of communities is what its numbers say, and whether its agent helped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from workbench.experiments.run import Run
+from workbench.experiments.verdict import Verdict
+from workbench.graph.groupings import Agreement, compare
+from workbench.graph.knowledge_tree import KnowledgeTree
+from workbench.graph.regrouping import Division, Weighing, changes, moved, offered, other
+from workbench.index import Index
+from workbench.lessons.sentences import answered, helped
+from workbench.llm.worked import Ask
+from workbench.methods.youtu.routed import Routes, Searched
+from workbench.records import Answer, Passage, Question
+from workbench.views.tree_widget import Tree
+
+MEASURES = ("recall@5", "all_gold@5")
+STRUCTURE, BAR = (0.1, 0.3, 0.5, 0.7, 0.9), 0.35  # weights of relations; a lower bar of similarity between centres
+
+
+def levels(index: Index) -> pd.DataFrame:
+    """How much the tree holds, level by level."""
+    counts = {
+        "4 communities": len(index.tree.communities),
+        "3 keywords": sum(len(one.keywords) for one in index.tree.communities),
+        "2 entities": len(index.schema_graph.names),
+        "2 triples": len(index.schema_graph.labels),
+        "1 attributes": len(index.schema_graph.attributes),
+    }
+    return pd.DataFrame({"level": list(counts), "nodes": list(counts.values())}).set_index("level")
+
+
+def merges(index: Index) -> pd.DataFrame:
+    """The pairs of parts that were considered, those that merged first, and what decided each."""
+    names = index.schema_graph.names
+    rows = [
+        (one.cluster, one.round, names[one.left[0]], names[one.right[0]], one.overlap, one.cosine, one.difference,
+         one.size, one.reason)
+        for one in sorted(index.tree.merges, key=lambda one: not one.merged)
+    ]  # fmt: skip
+    columns = ["cluster", "round", "part with", "and part with", "relations alike", "cosine", "Δ", "members", "outcome"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def weights(knowledge: KnowledgeTree) -> pd.DataFrame:
+    """The same entities under other weights of their relations, and under a lower bar between centres."""
+    weighing, division, rows = Weighing(knowledge), Division.built(knowledge), []
+    names = knowledge.graph.names
+    for weight in STRUCTURE:
+        for bar in sorted({weighing.own.merge_threshold, BAR}):
+            regrouped = weighing.weigh(weighing.adjusted(struct_weight=weight, merge_threshold=bar))
+            now = Division.built(regrouped)
+            alike = compare(division.grouping(names), now.grouping(names, "weighed")).rand
+            away = int(moved(division, now).sum())
+            rows.append((weight, bar, len(now.names), away, len(changes(division, now)), alike))
+    columns = ["relations", "similar from", "communities", "moved", "merged or split", "Rand"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def agreements(knowledge: KnowledgeTree) -> dict[str, Agreement]:
+    """The communities beside each other grouping that the index offers, by its name."""
+    mine = Division.built(knowledge).grouping(knowledge.graph.names)
+    return {name: compare(mine, other(knowledge, name)) for name in offered(knowledge)}
+
+
+def agreed(found: Mapping[str, Agreement]) -> pd.DataFrame:
+    """A row for each other grouping."""
+    rows = [(name, one.groups[1], one.entities, one.rand, one.nmi, *one.purity) for name, one in found.items()]
+    columns = ["grouping", "groups", "entities", "adjusted Rand", "NMI", "purity of the tree", "purity of the other"]
+    return pd.DataFrame(rows, columns=columns).set_index("grouping")
+
+
+def differences(found: Mapping[str, Agreement]) -> pd.DataFrame:
+    """The groups in which they differ most."""
+    rows = [(name, one.grouping, one.title, one.size, one.apart) for name, each in found.items() for one in each.splits]
+    return pd.DataFrame(rows, columns=["beside", "of", "group", "entities", "apart"])
+
+
+def gained(index: Index) -> pd.DataFrame:
+    """The types that passages asked for and the seed lacked; none where the data bring the graph."""
+    rows = [
+        (one.kind, one.name, one.confidence, one.admitted, len(one.passages), ", ".join(one.passages[:3]))
+        for one in index.schema_graph.evolution
+    ]
+    columns = ["kind", "name", "confidence", "admitted", "passages", "first asked for by"]
+    found = pd.DataFrame(rows, columns=columns)
+    return found.sort_values(["admitted", "passages"], ascending=False, ignore_index=True)
+
+
+def taken(routes: Routes) -> pd.DataFrame:
+    """For each route of each search: the triples that it brought, those that fusion kept, and those among them that no
+    other route brought."""
+    rows = [line for search in routes.searches for line in _taken(search)]
+    return pd.DataFrame(rows, columns=["query", "origin", "route", "brought", "kept", "kept by it alone"])
+
+
+def _taken(search: Searched) -> Iterator[tuple]:
+    found = {one.route: {fact[:3] for fact in one.triples} for one in search.routes}
+    fused = {fact[:3] for fact in search.triples}
+    for name, facts in found.items():
+        rest = set().union(*(other for route, other in found.items() if route != name))
+        yield search.query, search.origin, name, len(facts), len(facts & fused), len((facts & fused) - rest)
+
+
+def rounds(routes: Routes) -> pd.DataFrame:
+    """The agent's rounds."""
+    rows = [(one.number, one.thought, one.query, one.answer, one.stopped) for one in routes.rounds]
+    return pd.DataFrame(rows, columns=["round", "thought", "next query", "answer", "ended"]).set_index("round")
+
+
+def verdict(
+    title: str,
+    knowledge: KnowledgeTree,
+    passages: Sequence[Passage],
+    routes: Routes,
+    *,
+    run: Run | None = None,
+    saved: Tree | None = None,
+    failed: Answer | None = None,
+    ask: Ask | None = None,
+) -> Verdict:
+    """What must hold of any data and engine, with the numbers of this run.
+
+    * Communities are a partition: no entity is in two, keywords and centres are members, and every entity of a passage
+      leads back to it.
+    * Every merge is allowed by its own numbers, and detection with the settings of the index finds the same again.
+    * Fusion keeps nothing that no route brought.
+    * The question that one search leaves open ends as its `ask` says.
+    * No question of the `run` failed, and its traces, `saved`, end in the rankings of its rows."""
+    verdict, tree = Verdict(title), knowledge.tree
+    division, weighing = Division.built(knowledge), Weighing(knowledge)
+    mine = division.grouping(knowledge.graph.names)
+    members = [row for one in tree.communities for row in one.members]
+    strangers = sum(not {one.centre, *one.keywords} <= set(one.members) for one in tree.communities)
+    elsewhere = int((Division.built(weighing.weigh(weighing.own)).groups != division.groups).sum())
+    unplaced = sum(_unplaced(knowledge, passage) for passage in passages[:500])
+    verdict.check("entities in more than one community", len(members) - len(set(members)), "0", _none)
+    verdict.check("keywords and centres that are no members", strangers, "0", _none)
+    verdict.check("entities that do not lead back to their passage", unplaced, "0", _none)
+    verdict.check("merges that their own numbers do not allow", _unlike(knowledge, weighing), "0", _none)
+    verdict.check("entities that detection with the index's settings puts elsewhere", elsewhere, "0", _none)
+    verdict.check("agreement of the communities with themselves", compare(mine, mine).rand, "1", lambda n: n == 1)
+    verdict.check("kept triples that no route brought", sum(map(_unsourced, routes.searches)), "0", _none)
+    if failed and ask:
+        ended = failed.text or "(abstained)"
+        verdict.check("the failure ends as was written", ended, ask.answer, lambda said: said == ask.answer)
+    if run and saved:
+        rankings = {row["question_id"]: row["ranking"] for row in run.rows if row["method"] == run.methods[-1]}
+        read = {name: saved.ask(name, run.methods[-1]) for name in rankings}
+        differing = sum([list(pair) for pair in read[name].ranking] != ranking for name, ranking in rankings.items())
+        table = run.table()
+        verdict.check("saved traces with another ranking than the run's", differing, "0", _none)
+        verdict.check("failed questions", int(table["failures"].sum()), "0", _none)
+        means = ((name, measure) for name in run.methods for measure in run.measures)
+        verdict.state(**{f"{name} {measure}": table.loc[name, measure] for name, measure in means})
+    for name, one in agreements(knowledge).items():
+        verdict.state(**{f"{name}: rand": one.rand, f"{name}: nmi": one.nmi})
+    verdict.state(communities=len(tree.communities), unnamed=len(tree.failures), rounds=len(routes.rounds))
+    verdict.state(question=routes.question, ended=routes.stopped)
+    return verdict
+
+
+def seen(asked: Question, answer: Answer, routes: Routes, knowledge: KnowledgeTree, run: Run | None) -> str:
+    """Two sentences: how the question went through the tree, and whether the agent's searches helped."""
+    entities, made = len(knowledge.graph.names), len(knowledge.tree.communities)
+    searches = 1 + sum(bool(one.query) for one in routes.rounds)
+    took = f"{searches} rounds of search" if searches > 1 else "one round of search"
+    shown = f"{asked.question!r} {answered(asked, answer.text)}, after {took} in a tree of {entities:,} entities"
+    return f"{shown} and {made:,} communities.\n{helped(run, MEASURES)}"
+
+
+def _unplaced(knowledge: KnowledgeTree, passage: Passage) -> int:
+    """Entities of a passage whose own place does not lead back to it."""
+    here = knowledge.passage(passage.id)
+    return sum(passage.id not in knowledge.entity(row).passages for row, *_ in here.entities)
+
+
+def _unlike(knowledge: KnowledgeTree, weighing: Weighing) -> int:
+    """Merges that contradict their numbers."""
+    relations, meanings = weighing.own.weights
+    return sum(
+        one.merged != (one.reason == "merged")
+        or (one.merged and round(relations * one.overlap + meanings * one.cosine, 6) < weighing.own.merge_threshold)
+        for one in knowledge.tree.merges
+    )
+
+
+def _unsourced(search: Searched) -> int:
+    """Triples that fusion kept and no route of the query brought."""
+    return len({fact[:3] for fact in search.triples} - {fact[:3] for one in search.routes for fact in one.triples})
+
+
+def _none(count: int) -> bool:
+    return count == 0
