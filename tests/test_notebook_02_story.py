@@ -33,12 +33,15 @@ def test_on_the_bundled_corpus(notebook):
     assert read["agreement"]["adjusted Rand"].between(-0.5, 1).all() and read["agreement"]["NMI"].between(0, 1).all()
     assert set(read["routes"]["route"]) == {"entity", "triple", "community", "path"}
     assert (read["routes"]["kept"] <= read["routes"]["brought"]).all()
-    assert ran.said("Aldous Quarrender") and ran.said("not read: one search brings the founder")
+    says = " ".join(output["text"] for output in ran.outputs if output.get("name") == "stdout")
+    assert "ends in Aldous Quarrender, which is right, after 2 rounds of search" in says and "recall@5 is" in says
+    assert "one search brings the founder and stops" in says and ran.verdict["facts"]["ended"] == "answered"
     made = ran.page()
     assert "Tree at" not in made and made.count("<iframe") >= 3  # no kernel: maps
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*\b(src|href)=.https?:", made)
 
 
 def test_on_a_folder_without_questions(run_in_folder, notes):
-    run_in_folder(NOTEBOOK, data=str(notes), question="Who designed the theatre in Halden?", raptor=False)
+    run_in_folder(NOTEBOOK, data=str(notes), engine="rules", question="Who designed the theatre in Halden?",
+                  raptor=False)
     assert json.loads((notes.parent / "figures" / "notes" / "02_verdict.json").read_text())["holds"]

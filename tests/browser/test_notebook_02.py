@@ -84,6 +84,18 @@ def tab(widget: Locator, name: str) -> Locator:
 
 
 @pytest.mark.slow
+def test_it_opens_on_a_success(lab, page, notebook):
+    """The right answer, whose it is, and the map on which the searches are marked; then one search that fails."""
+    opened = lab.open(page, notebook("02", live=True).path)
+    answer = opened.outputs("Aldous Quarrender").first
+    expect(answer).to_contain_text("replies written by hand")
+    widget = opened.panel.locator(".hopscope-tree").first
+    opened.first_screens("02", answer, widget.locator("input[list]").first)
+    assert stands(widget)["rings"]
+    expect(opened.outputs("one search brings the founder and stops").first).to_be_visible()
+
+
+@pytest.mark.slow
 def test_its_widgets_walk_the_tree(lab, page, notebook):
     notebook = lab.open(page, notebook("02", live=True).path)
     expect(notebook.outputs("02 Inspect communities: meridian")).to_contain_text("all checks hold")
@@ -156,7 +168,7 @@ def compare(notebook: Notebook, live: Locator) -> None:
     before = stands(live)
     for by, said in (("structure", "structure from"), ("leiden", "by leiden"), ("raptor", "by raptor")):
         colour.select_option(by)
-        expect(live.get_by_text(said).first).to_be_visible(timeout=30_000)
+        expect(picture(live).get_by_text(said).first).to_be_visible(timeout=30_000)
         becomes(live, stands, lambda found: found["labels"] != before["labels"])
         notebook.screenshot(f"02_by_{by}", live)
     colour.select_option("type")

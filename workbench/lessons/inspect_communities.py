@@ -19,7 +19,7 @@ from workbench.records import Answer, Passage, Question
 from workbench.views.tree_widget import Tree
 
 MEASURES = ("recall@5", "all_gold@5")
-STRUCTURE, BAR = (0.1, 0.3, 0.5, 0.7, 0.9), 0.35  # weights of relations; a lower bar of similarity between centres
+STRUCTURE, BAR = (0.1, 0.3, 0.5, 0.7, 0.9), 0.1  # weights of relations; a lower bar of similarity between centres
 
 
 def levels(index: Index) -> pd.DataFrame:
