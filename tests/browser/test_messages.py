@@ -26,6 +26,10 @@ def nodes(widget: Locator) -> list[list[str]]:
     return frame.locator("body").evaluate("() => nodes.get().map(({tooltip}) => tooltip.split('\\n').slice(0, 2))")
 
 
+def changed(found, name) -> bool:
+    return any(one == name and what.startswith("changed in this layer") for one, what in found)
+
+
 def test_messages_pass_layer_by_layer(lab, page):
     lab.write("messages.ipynb", SHOWN)
     notebook = lab.open(page, "messages.ipynb")
@@ -36,10 +40,10 @@ def test_messages_pass_layer_by_layer(lab, page):
     becomes(widget, nodes, lambda found: ["aldermark", "gold document, rank 2"] in found)
     stage.press("Home")
     start = becomes(widget, nodes, lambda found: ["aldermark", "gold document, rank 2"] not in found)
-    assert ["Vennick", "entity of the question"] in start
-    assert {what for _, what in start} == {"entity of the question", "not yet reached"}
+    assert {name for name, what in start if what.startswith("entity of the question")} == {"Vennick"}
+    assert {what.partition(",")[0] for _, what in start} == {"entity of the question", "not yet reached"}
     stage.press("ArrowRight")
-    becomes(widget, nodes, lambda found: ["Lucan Morravel", "changed in this layer"] in found)
+    becomes(widget, nodes, lambda found: changed(found, "Lucan Morravel"))
     for theme in ("light", "dark"):
         notebook.set_theme(theme)
         notebook.screenshot(f"messages_{theme}", widget)

@@ -263,7 +263,7 @@ const entries = legend(
 const ratio = () => {
   const room = place.getBoundingClientRect();
   placed = room.width > 0 && room.height > 0;
-  return placed ? Math.min(Math.max(room.width / room.height, 1), 2) : 1;
+  return placed ? Math.min(Math.max(innerWidth / innerHeight, 1), 2) : 1;  // whatever the legend takes of the height
 };
 const hide = () => { network.interactionHandler.popup?.hide(); };
 const show = (drawn) => {
