@@ -21,13 +21,13 @@ def blocks(document: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_ten_lines_of_the_readme(meridian_index, tmp_path, monkeypatch, capfd):
-    """The index that they build stands already, as after `make run`."""
-    shutil.copytree(meridian_index.folder, tmp_path / "indexes" / "meridian")
+def test_the_first_lines_of_the_readme(meridian_curated, tmp_path, monkeypatch, capfd):
+    """The index that they build stands already, as after `make run`; the answer is the one that they show."""
+    shutil.copytree(meridian_curated.folder, tmp_path / "indexes" / "meridian-curated")
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(code("README.md"), names)
-    assert names["ev"].passages
+    assert names["ev"].passages and f"# {names['answer'].text}\n" in code("README.md")
     assert len(names["run"].rows) == 2 * len(names["data"].questions)
 
 

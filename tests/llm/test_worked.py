@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 
 import pytest
@@ -25,17 +26,26 @@ README = {"Who wrote the novel that the Skarne ferry is named after?": ("Odile F
 # -- the bundled replies ----------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def index(meridian_curated, tmp_path_factory):
+    """The curated facts with the layers of all configurations, by rules."""
+    index = wb.Index.open(shutil.copytree(meridian_curated.folder, tmp_path_factory.mktemp("worked") / "index"))
+    for method in dict.fromkeys(ask.method for example in EXAMPLES for ask in example.asks):
+        index = wb.method(method, index, wb.engine("rules")).index
+    return index
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
-def test_a_question_ends_as_its_file_says(example, meridian_curated):
+def test_a_question_ends_as_its_file_says(example, index):
     """Every call has its reply, written for today's prompt; every reply has its call; the answer is right, or the file
     says why it is not."""
     engine, drafting = WorkedEngine(EXAMPLES), Drafting([example])
     gold = (GOLD | README)[example.question]
     for ask in example.asks:
-        answer = followed(example, ask, meridian_curated, engine)
+        answer = followed(example, ask, index, engine)
         assert ending(answer) == ask.answer and answer.engine == engine.name
         assert bool(exact_match(answer.text, gold)) == (not ask.fails), (ask, gold)
-        assert followed(example, ask, meridian_curated, drafting).text == answer.text
+        assert followed(example, ask, index, drafting).text == answer.text
     assert not drafting.unwritten and not drafting.stale
     assert [reply for reply in example.replies if reply not in drafting.used] == []
     assert engine.meter.total.calls > 0 and engine.meter.total.money == 0 == engine.meter.total.failed

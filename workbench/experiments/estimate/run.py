@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,7 +55,6 @@ FEWEST, MOST = 4, 16  # questions of a sample whose size is not given
 WITHIN = 1.5  # factor within which the tokens of every method should be known by then
 TOKENS = ("prompt_tokens", "completion_tokens")
 JUDGE = judge_step.STEP.name
-TYPICAL = tokens.count(judge_step.STEP.prompt(judge_step.Input("", (), ""))[2]["content"])  # of its example's reply
 
 
 def estimate_run(
@@ -317,11 +317,17 @@ def _judged(name: str, mine: list[_Measured], left: int, judge: Engine, workers:
         return [Cost(name, JUDGE, calls, None, None, None, None)]
     measured = known.calls and not unasked
     prompt = calls.times(known.prompt_tokens / known.calls if known.calls else float(np.mean([m.judged for m in mine])))
-    each = known.completion_tokens / known.calls if known.calls else TYPICAL
+    each = known.completion_tokens / known.calls if known.calls else _typical_reply()
     completion = calls.times(exactly(each) if measured else Range(each, each * SHORTER, judge_step.STEP.max_tokens))
     latency = latency_of(usages, seed)
     seconds = latency and latency.times(calls).times(1 / workers)
     return [Cost(name, JUDGE, calls, prompt, completion, priced(judge.name, prompt, completion), seconds)]
+
+
+@cache
+def _typical_reply() -> int:
+    """The tokens of the reply in the judge's own example."""
+    return tokens.count(judge_step.STEP.prompt(judge_step.Input("", (), ""))[2]["content"])
 
 
 def _swung(of: Range, swing: tuple[float, float] | None) -> Range:

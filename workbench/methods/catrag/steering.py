@@ -5,7 +5,7 @@ Nothing is recomputed, so a saved trace suffices, without index or engine."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from workbench.errors import SettingError
@@ -103,7 +103,7 @@ class Steering(Record):
     gold: tuple[str, ...] = ()
     fallback: str | None = None
     failure: str | None = None
-    engines: tuple[str, ...] = ()
+    engines: tuple[str, ...] = field(default=(), compare=False)  # a kept reply has none
 
     @property
     def anchors(self) -> tuple[Seed, ...]:
