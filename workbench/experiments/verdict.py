@@ -40,6 +40,10 @@ class Verdict(Record):
         self.checks.append(Check(name, _plain(value), expected, result, where))
         return result
 
+    def none(self, name: str, count: int) -> bool:
+        """The check that there is no such thing."""
+        return self.check(name, count, "0", lambda found: found == 0)
+
     def state(self, **facts: Any) -> None:
         self.facts |= {name: _plain(value) for name, value in facts.items()}
 

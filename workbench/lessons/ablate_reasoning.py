@@ -33,15 +33,15 @@ def verdict(
     * What the queries of the questions looked into (`shown`) were matched with was retrieved."""
     verdict = Verdict(title)
     rows = [row for run in grid.runs.values() for row in run.rows]
-    verdict.check("failed questions", sum(row["failure"] is not None for row in rows), "0", _none)
-    verdict.check("compressed contexts above their budget", sum(map(_too_long, rows)), "0", _none)
-    verdict.check("answers that are only in the compressed context", sum(map(_gained, rows)), "0", _none)
-    verdict.check("outcomes that do not add up", sum(map(_unequal, parts.rows)), "0", _none)
-    verdict.check("wrong answers without a cause", _wrong(diagnosis) - len(diagnosis.cases), "0", _none)
-    verdict.check("evidence that readers of a method do not share", _unshared(rows), "0", _none)
+    verdict.none("failed questions", sum(row["failure"] is not None for row in rows))
+    verdict.none("compressed contexts above their budget", sum(map(_too_long, rows)))
+    verdict.none("answers that are only in the compressed context", sum(map(_gained, rows)))
+    verdict.none("outcomes that do not add up", sum(map(_unequal, parts.rows)))
+    verdict.none("wrong answers without a cause", _wrong(diagnosis) - len(diagnosis.cases))
+    verdict.none("evidence that readers of a method do not share", _unshared(rows))
     same = all(run.rows == again.runs[label].rows for label, run in grid.runs.items())
     verdict.check("a grid that is asked again is the same", same, "true", bool)
-    verdict.check("matched facts that were not retrieved", sum(_unknown(one, index) for one in shown), "0", _none)
+    verdict.none("matched facts that were not retrieved", sum(_unknown(one, index) for one in shown))
     wrong, read, cut = _lost(grid)
     verdict.state(**{"wrong answers": wrong, "that stood in what was read": read, "that were cut by compression": cut})
     for number, one in enumerate(shown, 1):
@@ -72,10 +72,6 @@ def seen(grid: Grid, chain: Ablator, cut: Ablator) -> str:
 
 
 # -- the parts of the verdict ------------------------------------------------------------------------------------------
-
-
-def _none(count: int) -> bool:
-    return count == 0
 
 
 def _too_long(row: Mapping[str, Any]) -> bool:

@@ -138,13 +138,13 @@ def verdict(
     strangers = sum(not {one.centre, *one.keywords} <= set(one.members) for one in tree.communities)
     elsewhere = int((Division.built(weighing.weigh(weighing.own)).groups != division.groups).sum())
     unplaced = sum(_unplaced(knowledge, passage) for passage in passages[:500])
-    verdict.check("entities in more than one community", len(members) - len(set(members)), "0", _none)
-    verdict.check("keywords and centres that are no members", strangers, "0", _none)
-    verdict.check("entities that do not lead back to their passage", unplaced, "0", _none)
-    verdict.check("merges that their own numbers do not allow", _unlike(knowledge, weighing), "0", _none)
-    verdict.check("entities that detection with the index's settings puts elsewhere", elsewhere, "0", _none)
+    verdict.none("entities in more than one community", len(members) - len(set(members)))
+    verdict.none("keywords and centres that are no members", strangers)
+    verdict.none("entities that do not lead back to their passage", unplaced)
+    verdict.none("merges that their own numbers do not allow", _unlike(knowledge, weighing))
+    verdict.none("entities that detection with the index's settings puts elsewhere", elsewhere)
     verdict.check("agreement of the communities with themselves", compare(mine, mine).rand, "1", lambda n: n == 1)
-    verdict.check("kept triples that no route brought", sum(map(_unsourced, routes.searches)), "0", _none)
+    verdict.none("kept triples that no route brought", sum(map(_unsourced, routes.searches)))
     if failed and ask:
         ended = failed.text or "(abstained)"
         verdict.check("the failure ends as was written", ended, ask.answer, lambda said: said == ask.answer)
@@ -153,8 +153,8 @@ def verdict(
         read = {name: saved.ask(name, run.methods[-1]) for name in rankings}
         differing = sum([list(pair) for pair in read[name].ranking] != ranking for name, ranking in rankings.items())
         table = run.table()
-        verdict.check("saved traces with another ranking than the run's", differing, "0", _none)
-        verdict.check("failed questions", int(table["failures"].sum()), "0", _none)
+        verdict.none("saved traces with another ranking than the run's", differing)
+        verdict.none("failed questions", int(table["failures"].sum()))
         means = ((name, measure) for name in run.methods for measure in run.measures)
         verdict.state(**{f"{name} {measure}": table.loc[name, measure] for name, measure in means})
     for name, one in agreements(knowledge).items():
@@ -192,7 +192,3 @@ def _unlike(knowledge: KnowledgeTree, weighing: Weighing) -> int:
 def _unsourced(search: Searched) -> int:
     """Triples that fusion kept and no route of the query brought."""
     return len({fact[:3] for fact in search.triples} - {fact[:3] for one in search.routes for fact in one.triples})
-
-
-def _none(count: int) -> bool:
-    return count == 0

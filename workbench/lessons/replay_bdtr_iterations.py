@@ -82,7 +82,7 @@ def verdict(
     after = edited.after.rounds
     searched = any(edited.words in search.query for search in after[1].searches)
     verdict.check("without rounds the ranking is the backbone's", alone == none, "true", bool)
-    verdict.check("scores that fell from a round to the next", _fallen(shown), "0", _none)
+    verdict.none("scores that fell from a round to the next", _fallen(shown))
     verdict.check("the edited thought was searched for", searched, "true", bool)
     verdict.check("what was found before it is untouched", after[0] == edited.before.rounds[0], "true", bool)
     if failed and ask:
@@ -91,8 +91,8 @@ def verdict(
     if run:
         table = run.table()
         differ = sum(_unlike(run, row) for row in run.rows if row["method"] != run.methods[0])
-        verdict.check("saved replays that end in another ranking than the run's", differ, "0", _none)
-        verdict.check("failed questions", int(table["failures"].sum()), "0", _none)
+        verdict.none("saved replays that end in another ranking than the run's", differ)
+        verdict.none("failed questions", int(table["failures"].sum()))
         verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
     for kind, one in (("", shown), (", by rules", edited.before), (", edited", edited.after)):
         verdict.state(**{f"gold ranks of {passage}{kind}": list(ranks) for passage, ranks in one.ranks().items()})
@@ -113,10 +113,6 @@ def seen(
     if failing and failed:
         looked += f" {_told(failing, failed.left, failed.left_answer)}"
     return f"{looked}\n{helped(run, MEASURES, widget.left.method)}"
-
-
-def _none(count: int) -> bool:
-    return count == 0
 
 
 def _fallen(shown: Replay) -> int:

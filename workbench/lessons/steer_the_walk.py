@@ -58,18 +58,18 @@ def verdict(
     stages = [part for walk in walks for part in walk.parts]
     off = max(map(_from_one, stages))
     verdict.check("furthest a walk's probability is from one", off, "< 1e-9", lambda n: n < 1e-9)
-    verdict.check("edited edges of other phrases than seeds and kept facts", sum(map(_outside, stages)), "0", _none)
+    verdict.none("edited edges of other phrases than seeds and kept facts", sum(map(_outside, stages)))
     moved = sum(_moved(catrag, walk) for walk in walks)
-    verdict.check("questions that walk otherwise the second time", moved, "0", _none)
+    verdict.none("questions that walk otherwise the second time", moved)
     same = by_hand.reset().ranking(-1) == walks[-1].ranking(-1)
     verdict.check("ratings and settings that are brought back change nothing", same, "true", bool)
     unlike = sum(_unlike_hipporag(catrag, walk.question) for walk in walks)
-    verdict.check("questions that neutral settings rank unlike HippoRAG 2", unlike, "0", _none)
+    verdict.none("questions that neutral settings rank unlike HippoRAG 2", unlike)
     if run is not None:
         table = run.table()
-        verdict.check("failed questions", int(table["failures"].sum()), "0", _none)
+        verdict.none("failed questions", int(table["failures"].sum()))
         unlike = sum(_unlike_run(row, saved) for row in run.rows if row["method"] == run.methods[-1])
-        verdict.check("saved traces that walk to another ranking than the run's", unlike, "0", _none)
+        verdict.none("saved traces that walk to another ranking than the run's", unlike)
         verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
     for number, walk in enumerate(walks, 1):
         hubs = walk.frame()["on hubs"].round(6)
@@ -85,10 +85,6 @@ def seen(walks: Sequence[StagedWalk], read: Sequence[pd.DataFrame], run: Run | N
 
 
 # -- the parts of the verdict ------------------------------------------------------------------------------------------
-
-
-def _none(count: int) -> bool:
-    return count == 0
 
 
 def _from_one(part: Stage) -> float:

@@ -36,8 +36,8 @@ def verdict(
     found.check("printed numbers with a verdict", int(counts.sum()), f">= {printed}", lambda n: n >= printed)
     found.check("cells whose reasons are not those of their conditions", sum(_unlike(shown, one) for one in measured),
                 "0", lambda n: n == 0)  # fmt: skip
-    found.check("cells that are not comparable without a reason", len(silent), "0", lambda n: n == 0)
-    found.check("cells that rules reproduce", len(by_rules), "0", lambda n: n == 0)
+    found.none("cells that are not comparable without a reason", len(silent))
+    found.none("cells that rules reproduce", len(by_rules))
     found.check("the same call again gives the same table", same, "true", bool)
     found.check("questions of the chosen cell", len(asked.rows), str(chosen.n or 0), lambda n: n == (chosen.n or 0))
     found.state(**counts.to_dict(), **{f"conditions {state}": n for state, n in conditions.counts().items()})

@@ -53,16 +53,16 @@ def verdict(
     unlike = sum(_sizes(regions[dot.number]) != dot.region.hops for dot in shown.dots if dot.region)
     most = max((len(dot.iterations) for dot in shown.dots), default=0)
     back = moved.set(**{name: getattr(settings, name) for name in ("tau", "h_max", "t_max")})
-    verdict.check("paths that break a rule of the graph", broken, "0", _none)
-    verdict.check("regions that differ from those of the trace", unlike, "0", _none)
+    verdict.none("paths that break a rule of the graph", broken)
+    verdict.none("regions that differ from those of the trace", unlike)
     verdict.check("iterations of a DOT", most, f"<= {settings.t_max}", lambda n: n <= settings.t_max)
     verdict.check("settings that are moved back change nothing", not back, "true", bool)
     verdict.check("the saved trace tells the same", dots(saved, shown.gold) == shown, "true", bool)
-    verdict.check("accepted paths that no DOT kept", sum(not shown.path(p.id).kept for p in shown.final), "0", _none)
+    verdict.none("accepted paths that no DOT kept", sum(not shown.path(p.id).kept for p in shown.final))
     if failed and ask:
         verdict.check("the failure ends as was written", failed.answer, ask.answer, lambda said: said == ask.answer)
     if run:
-        verdict.check("failed questions", int(run.table()["failures"].sum()), "0", _none)
+        verdict.none("failed questions", int(run.table()["failures"].sum()))
         table = run.table()
         verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
     counts = compared.frame()[list(COUNTS)].to_dict("index")
@@ -86,10 +86,6 @@ def seen(
     if failing and failed:
         looked += f" {_told(failing, failed)}"
     return f"{looked}\n{helped(run, MEASURES)}"
-
-
-def _none(count: int) -> bool:
-    return count == 0
 
 
 def _broken(path: JudgedPath, dot: Dot, built: Index, hops: Mapping[str, int], longest: int) -> bool:
