@@ -118,6 +118,7 @@ MAKE = {
     "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
     "find_names": lambda text: find_names.Input(text, text),
     "link_names": lambda text: link_names.Input(((text, text),)),
+    "essay_answer": lambda text: answer.Input(text, text, ((text, text),)),
     "knowledge_answer": lambda text: answer.Input(text, text, ((text, text),)),
     "verify_claim": lambda text: answer.Input(text, text, ((text, text),)),
     "select_regions": lambda text: select_regions.Input(

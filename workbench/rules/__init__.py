@@ -42,6 +42,7 @@ RULES: dict[str, Rule] = {
     "dual_thoughts": Rule("bdtr"),
     "enough": Rule("exploring"),
     "entity_relations": Rule("relating", batch=True),
+    "essay_answer": Rule("essays"),
     "fact_filter": Rule("fact_filter"),
     "fallback_query": Rule("path_judging"),
     "find_names": Rule("naming"),

@@ -283,6 +283,7 @@ QUESTIONS = (
         ("answer", _READ, "Thought: Tilda Morck founded the museum, and she was born in Orsund.\nAnswer: "),
         ("answer_briefly", _READ, ""),
         ("knowledge_answer", _READ, ""),
+        ("essay_answer", _READ, "The Velling Museum was founded by Tilda Morck, a glassblower. She was born in "),
         ("stepwise_answer", _READ, "The founder is Tilda Morck. She was born in Orsund.\nFINAL ANSWER: "),
         ("sparql_answer", sparql_answer.Input(_WHERE, _CONTEXT, _PASSAGES),
          'SELECT ?answer WHERE { "Velling Museum" "founded by" ?x . ?x "born in" ?answer }\nFINAL ANSWER: '))),
