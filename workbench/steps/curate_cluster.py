@@ -46,8 +46,8 @@ class Input:
 
 _SYSTEM = """You curate the entities of a knowledge graph. You are given entries whose descriptions are similar. Some \
 of them stand for the same thing of the world under several names: other spellings, abbreviations, singular and \
-plural, a name with and without a title. Others are only related: a part and its whole, a kind and an example of it, two \
-versions, two persons of one family. Those stay apart.
+plural, a name with and without a title. Others are only related: a part and its whole, a kind and an example of it, \
+two versions, two persons of one family. Those stay apart.
 - groups: every entry in exactly one group; an entry that is the same as no other is a group of its own
 - canonical_label: the clearest of the labels of the group's own members, letter by letter
 - member_ids: the ids of the group's members
