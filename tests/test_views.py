@@ -39,7 +39,7 @@ from workbench.records import (
     ranked,
 )
 from workbench.trace import Event, Trace, TraceDiff
-from workbench.views import contexts, verdicts
+from workbench.views import answer_pairs, contexts, verdicts
 from workbench.views.base import STYLE, clean, number
 
 TAGS = {
@@ -47,6 +47,7 @@ TAGS = {
     *("ul", "li"),
 }
 CLASSES = {
+    "two",
     *("hopscope", "mathjax_ignore", "n", "q", "tag", "bad"),
     *("hop", *(f"h{hop}" for hop in range(6)), "named", "gold", "gone", "beside", "side", "line"),
     *("mark", "same", "differs", "unknown", "none"),
@@ -182,7 +183,7 @@ class Checked(HTMLParser):
 
     def handle_data(self, data):
         if self.open[-1] == "style":
-            assert data in STYLE + contexts.STYLE + verdicts.STYLE
+            assert data in STYLE + contexts.STYLE + verdicts.STYLE + answer_pairs.STYLE
         else:
             self.shown.append(data)
 

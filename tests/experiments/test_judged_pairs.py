@@ -8,13 +8,14 @@ import json
 
 import pytest
 from test_analyses import written
+from test_views import HOSTILE, UNSHOWABLE, Checked
 
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.experiments.analyses import judge_check, win_rate
 from workbench.experiments.asking import path_questions
 from workbench.experiments.evaluate import evaluate
-from workbench.experiments.pairs import DIMENSIONS, FILE, on_disk
+from workbench.experiments.pairs import DIMENSIONS, FILE, ComparedAnswers, on_disk
 from workbench.experiments.run import Run
 from workbench.experiments.tables import NOT_COMPARABLE, tables
 from workbench.index import Index, journal
@@ -172,6 +173,40 @@ def test_by_default_nothing_is_written(tmp_path):
     run = planted(tmp_path / "run", 12)
     win_rate(run, "a", run, "b", QUESTIONS[:12], Biased())
     assert not (run.folder / FILE).exists()
+
+
+# -- side by side ----------------------------------------------------------------------------------------------------
+
+
+def test_both_answers_stand_side_by_side_with_the_reasons(run):
+    found = win_rate(run, "a", run, "b", QUESTIONS, Biased(), both_orders=True)
+    pair = found.pair("q3")
+    assert (pair.question, pair.a, pair.b, len(pair.judgements)) == ("question 3?", "a", "b", 2)
+    assert pair.answers == {"a": "good words about 3 and the method", "b": "bad words about 3 and the method"}
+    shown = pair._repr_html_()
+    Checked(shown)
+    assert (
+        "good words about 3" in shown
+        and "the first &lt;b&gt;it is&lt;/b&gt;" in shown
+        and "won overall 2 of 2" in shown
+    )
+    assert "prefers-color-scheme" not in shown and "var(--jp-" in shown, "the colours of the theme"
+    said = repr(pair)
+    assert "--- a" in said and "shown first" in said and said.count("coherence") == 2
+    assert found.pair().question_id == f"q{int(BETTER * N)}", "the first that was lost"
+    with pytest.raises(SettingError, match="question 'q999' was not judged; there are 400: q0, q1"):
+        found.pair("q999")
+    assert judge_check(run, "a", Biased(), n=3).pair().b == "planted"
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "".join(HOSTILE), "", "x" * 100_000], ids=range(len(HOSTILE) + 3))
+def test_nothing_that_was_said_is_acted_upon(text):
+    judgement = {"a_first": True, "winners": {text: "a"}, "reasons": {text: text}, "failure": None}
+    failed = {"a_first": False, "winners": {}, "reasons": {}, "failure": text or "x"}
+    pair = ComparedAnswers(text, text, text, text, {"a": text, "b": text}, (judgement, failed))
+    Checked(pair._repr_html_())
+    assert not UNSHOWABLE.search(pair._repr_html_()) and not UNSHOWABLE.search(repr(pair))
+    assert len(pair._repr_html_()) < 40_000
 
 
 # -- the whole way ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,13 +18,43 @@ from workbench.experiments.run import Run
 from workbench.index.journal import Journal, defect, maker, read, request_key
 from workbench.llm.engine import Engine
 from workbench.llm.step import Result
-from workbench.records import Question
+from workbench.records import Question, Record
 from workbench.steps import judge_pair, objecting
 
 DIMENSIONS = tuple(judge_pair.Output.model_fields)
 FILE = "judgements.jsonl"  # in the folder of a run
 RETRIES = 2  # of a reply that cannot be read
 _COMMON_WORDS = {"dense"}  # names of methods that an answer may hold for another reason
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparedAnswers(Record):
+    """Two answers to a question, by side ("a", "b") as the judge saw them, and what it said of them: a mapping with
+    a_first, winners, reasons and failure for each order that was judged."""
+
+    question_id: str
+    question: str
+    a: str
+    b: str
+    answers: Mapping[str, str]
+    judgements: tuple[Mapping[str, Any], ...]
+
+    @property
+    def failures(self) -> list[str]:
+        return [one["failure"] for one in self.judgements if one["failure"]]
+
+
+def side_by_side(judgements: Sequence[Mapping[str, Any]], a: str, b: str, question_id: str | None) -> ComparedAnswers:
+    """The answers to one question, by default to the first that `b` won overall, or to the first of all. `judgements`
+    are those of an analysis. Raises :class:`SettingError` for a question that was not judged."""
+    ids = dict.fromkeys(one["question_id"] for one in judgements)
+    lost = (one["question_id"] for one in judgements if one["winners"].get("overall") == "b")
+    chosen = next(lost, next(iter(ids), None)) if question_id is None else question_id
+    mine = tuple(one for one in judgements if one["question_id"] == chosen)
+    if not mine:
+        some = ", ".join(list(ids)[:5]) or "none"
+        raise SettingError(f"question {question_id!r} was not judged; there are {len(ids):,}: {some}")
+    return ComparedAnswers(mine[0]["question_id"], mine[0]["question"], a, b, mine[0]["answers"], mine)
 
 
 class Pair(NamedTuple):

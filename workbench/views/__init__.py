@@ -6,6 +6,7 @@ here."""
 from workbench.views import (  # noqa: F401 (each registers the looks of its records)
     agreement,
     analyses,
+    answer_pairs,
     contexts,
     data,
     diagnosis,

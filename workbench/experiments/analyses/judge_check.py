@@ -9,11 +9,12 @@ from typing import Any
 
 from workbench.experiments.analyses.base import Analysis, known_methods
 from workbench.experiments.analyses.win_rate import on_judge, rates, told
-from workbench.experiments.pairs import Pair, judged, no_rules, paired, pairs_of
+from workbench.experiments.pairs import ComparedAnswers, Pair, judged, no_rules, paired, pairs_of, side_by_side
 from workbench.experiments.run import Run
 from workbench.llm.engine import Engine, engine
 
 PLANTED = 20  # questions of a check
+PLANT = "planted"  # what the planted answers are called
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -22,7 +23,12 @@ class JudgeCheck(Analysis):
     low, high (95 %, binomial), failures, and the columns of `WinRate.judge`. `judgements` as there; "b" is
     the planted answer."""
 
+    a: str = ""
     judgements: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    def pair(self, question_id: str | None = None) -> ComparedAnswers:
+        """An answer and what was planted against it, side by side, with the judge's reasons (`side_by_side`)."""
+        return side_by_side(self.judgements, self.a, PLANT, question_id)
 
 
 def judge_check(
@@ -53,7 +59,7 @@ def judge_check(
         for one in on_judge(found)
     ]
     notes = (f"Judged by {judge.name}: answers of {method} against the words of answers to other questions, shuffled.",)
-    return JudgeCheck(f"{judge.name} on planted pairs", tuple(rows), notes, tuple(map(told, pairs, found)))
+    return JudgeCheck(f"{judge.name} on planted pairs", tuple(rows), notes, method, tuple(map(told, pairs, found)))
 
 
 def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
@@ -66,5 +72,5 @@ def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
         other = answered[(at + chance.randrange(1, len(answered))) % len(answered)].answers["a"].split()
         worse = " ".join(chance.sample(other, len(other)))
         one = answered[at]
-        pairs += [paired(one.question, method, "planted", one.answers["a"], worse, first) for first in (True, False)]
+        pairs += [paired(one.question, method, PLANT, one.answers["a"], worse, first) for first in (True, False)]
     return pairs

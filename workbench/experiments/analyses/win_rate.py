@@ -11,7 +11,17 @@ import pandas as pd
 
 from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of, known_methods
-from workbench.experiments.pairs import DIMENSIONS, Judgement, Pair, judged, no_rules, pairs_of, wins
+from workbench.experiments.pairs import (
+    DIMENSIONS,
+    ComparedAnswers,
+    Judgement,
+    Pair,
+    judged,
+    no_rules,
+    pairs_of,
+    side_by_side,
+    wins,
+)
 from workbench.experiments.run import Run
 from workbench.llm.engine import Engine, engine
 from workbench.records import Question
@@ -38,6 +48,10 @@ class WinRate(Analysis):
     b: str = ""
     judgements: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     judge: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    def pair(self, question_id: str | None = None) -> ComparedAnswers:
+        """Both answers to a question side by side, with the judge's reasons (`side_by_side`)."""
+        return side_by_side(self.judgements, self.a, self.b, question_id)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         return {"": self.frame()} | ({"The judge": frame_of(self.judge)} if self.judge else {})

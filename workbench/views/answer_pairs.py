@@ -1,0 +1,58 @@
+"""The view of two answers that were judged: next to each other, with what the judge said in each dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.experiments.pairs import ComparedAnswers
+from workbench.views.base import CLIP, NAME, aligned, clean, esc, html, page, short, table, text
+
+STYLE = """<style>
+.hopscope .two{display:grid;grid-template-columns:repeat(auto-fit,minmax(18em,1fr));gap:.6em 1.2em}
+.hopscope .two>div{border:1px solid var(--jp-border-color2,#8884);border-radius:4px;padding:.4em .7em}
+.hopscope .two pre{font-family:inherit;font-size:inherit;background:none;color:inherit}
+</style>"""
+_HEADERS = ["dimension", "better", "shown first", "the judge's reason"]
+NOTHING = "(no text)"
+REASON = 400  # characters of a reason
+
+
+@html.register
+def _(pair: ComparedAnswers) -> str:
+    sides = "".join(
+        f"<div><b>{esc(name, NAME)}</b> {_won(pair, side)}<pre>{esc(pair.answers.get(side) or NOTHING)}</pre></div>"
+        for side, name in (("a", pair.a), ("b", pair.b))
+    )
+    head = f"<p><b>{esc(pair.question)}</b> <span class='q'>{esc(pair.question_id, NAME)}</span></p>"
+    rows = list(_said(pair))
+    said = table(_HEADERS, rows) if rows else ""
+    failed = "".join(f"<p class='bad'>the judge failed: {esc(one, REASON)}</p>" for one in pair.failures)
+    return page(STYLE, head, f"<div class='two'>{sides}</div>", said, failed)
+
+
+@text.register
+def _(pair: ComparedAnswers) -> str:
+    lines = [f"{short(pair.question, CLIP)} ({short(pair.question_id, NAME)})"]
+    for side, name in (("a", pair.a), ("b", pair.b)):
+        lines += [f"--- {short(name, NAME)}", clean(pair.answers.get(side) or NOTHING)]
+    rows = [[dimension, winner, first, short(reason, 100)] for dimension, winner, first, reason in _said(pair)]
+    lines += aligned([_HEADERS, *rows]) if rows else []
+    return "\n".join([*lines, *(f"the judge failed: {short(one, REASON)}" for one in pair.failures)])
+
+
+def _said(pair: ComparedAnswers) -> Iterator[tuple[str, str, str, str]]:
+    """(dimension, winner, which was shown first, reason), the orders of a dimension one after the other."""
+    names = {"a": pair.a, "b": pair.b}
+    valid: list[Mapping[str, Any]] = [one for one in pair.judgements if not one["failure"]]
+    for dimension in dict.fromkeys(name for one in valid for name in one["winners"]):
+        for one in valid:
+            winner, first = names[one["winners"][dimension]], names["a" if one["a_first"] else "b"]
+            yield dimension, short(winner, NAME), short(first, NAME), clean(one["reasons"].get(dimension, ""), REASON)
+
+
+def _won(pair: ComparedAnswers, side: str) -> str:
+    """How often a side won overall."""
+    valid = [one for one in pair.judgements if not one["failure"]]
+    won = sum(one["winners"].get("overall") == side for one in valid)
+    return f"<span class='tag'>won overall {won} of {len(valid)}</span>" if valid else ""
