@@ -167,6 +167,34 @@ def datasets() -> Said:
 
 
 @verb
+def questions(
+    source: Annotated[str, typer.Argument(help="a data set; for --by paths the folder of an index", metavar="DATA")],
+    to: Annotated[Path, typer.Option("--out", "-o", help="folder; its questions.jsonl has the questions")],
+    by: Annotated[str, typer.Option(help="personas: of users with tasks; paths: from paths of the graph")] = "personas",
+    paths: Annotated[int, typer.Option(help="how many paths")] = 20,
+    users: Annotated[int, typer.Option(help="how many users")] = 5,
+    tasks: Annotated[int, typer.Option(help="tasks of each user")] = 5,
+    each: Annotated[int, typer.Option(help="questions on each path, or of each task")] = 5,
+    seed: Annotated[int, typer.Option(help="of the paths")] = 0,
+    model: opt.Model = _MODEL,
+) -> Said:
+    """Write questions for a corpus that has none. The same command goes on where it was stopped."""
+    import workbench as wb
+    from workbench.experiments import asking
+
+    if by not in ("personas", "paths"):
+        raise SettingError(f"--by {by!r} is unknown; choose personas or paths")
+    if by == "paths":
+        index = wb.Index.open(source)
+        made = asking.path_questions(index, _engine(model), to, paths=paths, each=each, seed=seed)
+    else:
+        made = asking.persona_questions(wb.load(source), _engine(model), to, users=users, tasks=tasks, each=each)
+    rows = [{"id": one.id, "question": one.question, "answers": ", ".join(one.answers)} for one in made]
+    said = f"{counted(len(rows), 'question')} in {escape(str(to / 'questions.jsonl'))}"
+    return Said({"questions": rows}, [_table(rows[:10], ("id", "question", "answers"), lead=2), said])
+
+
+@verb
 def anonymise(
     data: opt.Data,
     to: Annotated[Path, typer.Option("--out", "-o", help="data folder; the table of names is written beside it")],
