@@ -69,10 +69,10 @@ def picked(
 ) -> list[int]:
     """Passages of items, the best item first, each with the passages that it comes from.
 
-    `vector`: those closest to the question, `related` / 2 per item; by `weight` if that is none. `weight`: from `related` for the first item down to
-    1 for the last; an item's `unused` places go to the others, one each in turn, or all to the first that has more. A
-    passage belongs to the first item that selects it, and is ordered there by the number of items that do. With `own`,
-    an item that no passage belongs to does not count.
+    `vector`: those closest to the question, `related` / 2 per item; by `weight` if that is none. `weight`: from
+    `related` for the first item down to 1 for the last; an item's `unused` places go to the others, one each in turn,
+    or all to the first that has more. A passage belongs to the first item that selects it, and is ordered there by the
+    number of items that do. With `own`, an item that no passage belongs to does not count.
     """
     sources = [source for source in sources if len(source)]
     brought = Counter(passage for source in sources for passage in source)

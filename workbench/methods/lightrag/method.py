@@ -107,6 +107,8 @@ class LightRAG(Method):
         self._vectors = np.asarray(self.index.passages.vectors)
         self._graph = EdgeGraph(self.index)
         self._current = self.settings.profile != "early"
+        if not LEVELS[self.settings.mode]:
+            self.steps = ()  # naive asks for no keywords
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         chosen = self.settings
