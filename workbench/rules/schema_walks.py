@@ -16,6 +16,7 @@ from operator import sub
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
 from workbench.rules.sentences import Reading, Word, read
 from workbench.rules.walk_lines import Hop, Walk, hop_in_words
+from workbench.steps import dot_rules_paper as dot_rules_paper_step
 from workbench.steps.dot_rules import Input, Output, checked
 
 MOST = 3  # readings that are given
@@ -41,6 +42,11 @@ _NEVER = -99.0
 
 def dot_rules(value: Input) -> Output:
     return checked(value, rules(value))
+
+
+def dot_rules_paper(value: Input) -> dot_rules_paper_step.Output:
+    """The same, by the relations of the graph, which the prompt does not show."""
+    return dot_rules_paper_step.Output(**dot_rules(value).model_dump(exclude={"initial_query"}))
 
 
 def rules(value: Input) -> Output:
