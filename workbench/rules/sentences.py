@@ -19,18 +19,27 @@ _SHARED = words("same share also together co common mutual both another other al
 _TELLING = words("name list tell find show give")
 _LIGHT = words("make take get go put come become use see") | _TELLING
 EMPTY = words("be have do")
+_CLOSER = words("compound amod advmod prt prep acomp agent")  # dependents that belong to a word's phrase
+_REACH = 3  # words that they may stand away
 
 
 @dataclass(frozen=True)
 class Word:
     """A word at its place; `asked` if it names what is asked for, `light` if it means something only where a relation
-    is called so. `particle` is the preposition behind it."""
+    is called so. `particle` is the preposition behind it; `phrase` is the word as it stands, with its particles and
+    what tells it closer: "first seen through", "doctoral adviser"."""
 
     at: int
     lemma: str
     light: bool
     asked: bool
     particle: str = ""
+    phrase: str = ""
+
+    @property
+    def telling(self) -> bool:
+        """Does it say something beyond what is called so? A light word does with what belongs to it: "come from"."""
+        return not self.light or " " in self.phrase
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ def read(question: str, name: str) -> Reading:
     (doc,) = parse([masked])
     anchor = next((token for token in doc if token.idx == start), None)
     asked, wants = _asked(doc, anchor)
-    found = [_word(token, asked) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)]
+    found = [_word(token, asked, anchor) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)]
     shared = [token for token in doc if token.lower_ in _SHARED or token.lemma_.lower() in _SHARED]
     joined = any(token.lower_ == "with" and token.i and token.nbor(-1).pos_ == "VERB" for token in doc)
     if anchor is None:
@@ -94,13 +103,23 @@ def _authors(token, anchor) -> bool:
     return token.lower_ == "by" and anchor is not None and token.i == anchor.i - 1 and token.nbor(-1).pos_ == "NOUN"
 
 
-def _word(token, asked: int) -> Word:
+def _word(token, asked: int, anchor) -> Word:
     if token.lower_ == "by":
         return Word(token.i, "make", True, False)
     lemma = token.lower_ if token.lower_ == "found" else token.lemma_.lower()  # what is asked is rarely who found
     light = token.pos_ == "VERB" and (lemma in _LIGHT or token.is_stop)
     particle = token.nbor().lower_ if token.i + 1 < len(token.doc) and token.nbor().pos_ == "ADP" else ""
-    return Word(token.i, lemma, light, token.i == asked, particle)
+    return Word(token.i, lemma, light, token.i == asked, particle, _phrase(token, anchor))
+
+
+def _phrase(token, anchor) -> str:
+    near = [
+        child.i
+        for child in token.children
+        if child.dep_ in _CLOSER and abs(child.i - token.i) <= _REACH and child.lower_ not in ASKING
+    ]
+    part = token.doc[min([token.i, *near]) : max([token.i, *near]) + 1]
+    return token.text if anchor in part else part.text
 
 
 # What is asked for

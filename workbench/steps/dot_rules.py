@@ -18,7 +18,9 @@ from workbench.steps.prose import Query
 @dataclass(frozen=True)
 class Input:
     """`anchors` are (name, type, description) of the entities that the concept denotes; `types` and `relations` as in
-    `select_regions`; `hops` is the maximum number of edges of a path."""
+    `select_regions`; `hops` is the maximum number of edges of a path. `begins` are the hops (label, whether it goes from
+    head to tail) that leave an anchor, and `joins` those that follow one another somewhere in the graph; the prompt shows
+    neither."""
 
     question: str
     concept: str
@@ -27,6 +29,8 @@ class Input:
     types: tuple[tuple[str, str, int], ...]
     relations: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]
     hops: int
+    begins: tuple[tuple[str, bool], ...] = ()
+    joins: frozenset[tuple[tuple[str, bool], tuple[str, bool]]] = frozenset()
 
 
 class Output(BaseModel):

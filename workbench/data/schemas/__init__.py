@@ -22,11 +22,6 @@ def covering(labels: Iterable[str]) -> Schema | None:
     return next((schema for schema in found if wanted and wanted <= {r.name for r in schema.relations}), None)
 
 
-def bare(labels: Iterable[str]) -> Schema:
-    """What is known without a schema: the relations' names."""
-    return Schema((), tuple(Relation(label, "", (), ()) for label in sorted(set(labels))))
-
-
 def seeds() -> list[str]:
     """The names of the bundled seeds."""
     return sorted(path.stem for path in SEEDS.glob("*.json"))

@@ -143,7 +143,8 @@ def build_rules(
     with Rules.open(trace) as write:
         anchors = tuple((anchor.name, anchor.type, typed.descriptions[anchor.row]) for anchor in dot.anchors)
         graph = (context.about, context.types, context.relations)
-        value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max)
+        met = (typed.leaving(dot.rows), typed.joins)
+        value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max, *met)
         result = context.ask(dot_rules.STEP, value, trace)
         rules = dot_rules.checked(value, result.value) if result.value else dot_rules.failed(value)
         write(**rules.model_dump(), failure=result.failure or None)
