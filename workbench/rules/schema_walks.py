@@ -19,7 +19,7 @@ from workbench.rules.walk_lines import Hop, Walk, hop_in_words
 from workbench.steps.dot_rules import Input, Output, checked
 
 MOST = 5  # readings that are given
-NEARLY = 0.2  # worth by which a reading may fall behind the best
+NEARLY = 0.1  # worth by which a reading may fall behind the best
 DOUBT = 1.0  # what is added to it where the schema has none of the question's words
 WORDS = 24  # that are read: the nearest to the anchor, and the last
 FAN = 60  # hops from one type that are looked at, those that the words tell best
@@ -36,7 +36,10 @@ AGAIN = 0.5  # share of its worth that a second word for the same thing has
 LEFT = 0.4  # share of its worth that a word costs which has no place in the walk
 TURNED = 0.7  # cost of a first hop that makes the name act where it is acted upon, or the other way round
 KIND = 1.0  # worth of ending at the kind of thing that is asked for
+ASIDE = 0.5  # cost of ending at another type than that by whose name something is asked for
+CALLED = 0.9  # worth of a noun from which on it is such a name
 OTHER = 1.0  # cost of starting at another type than the anchor's: a name may be that of two things
+_UNFIT = "no walk leads from the name by relations of the graph: its paths are judged by words"
 _NEVER = -99.0
 
 Joins = Collection[tuple[Hop, Hop]]  # hops that follow one another somewhere in the graph
@@ -47,8 +50,11 @@ def dot_rules(value: Input) -> Output:
 
 
 def rules(value: Input) -> Output:
-    """The best walks, one a line, which `path_judging` reads back; empty where the schema allows none."""
+    """The best walks, one a line, which `path_judging` reads back; empty where the schema allows none, and where the
+    question wants what no walk expresses. Of several names, each has its walk."""
     concept = value.concept
+    if beyond := read(value.question, concept).beyond:
+        return _searched(f"no walk expresses the question, for {beyond}: its paths are judged by words")
     exact = [anchor for anchor in value.anchors if anchor[0].casefold() == concept.casefold()]
     starts = tuple(dict.fromkeys(type_ for _, type_, _ in exact or value.anchors))
     met = (value.joins, value.begins)
@@ -64,7 +70,18 @@ def rules(value: Input) -> Output:
         terminal_rules=list(dict.fromkeys(map(str, best))),
         allowed_types=list(dict.fromkeys(type_ for walk in best for type_ in walk.types)),
         initial_query=hop_in_words(name, best[0].hops[0], best[0].types[1]) if best else "",
+        beyond=_apart(value.others) if best else _UNFIT if value.relations else "",
     )
+
+
+def _searched(why: str) -> Output:
+    """No rules of its own: the paths are judged by the words that they share with the question."""
+    nothing = {"intermediate_rules": [], "terminal_rules": [], "allowed_types": []}
+    return Output(query_constraints="", initial_query="", beyond=why, **nothing)
+
+
+def _apart(others: Sequence[str]) -> str:
+    return f"the walks are not intersected with those from {', '.join(others)}" if others else ""
 
 
 def walks(
@@ -141,6 +158,9 @@ class _Aligned:
         self.words = tuple(word for word, _ in senses)
         self.asked = bool(senses) and senses[-1][0].asked
         self.senses = [sense for _, sense in senses]
+        self.called = max(self.senses[-1].types.values(), default=0.0) if self.asked else 0.0
+        if self.called < CALLED:
+            self.called = 0.0
         best = [max((*relations.values(), *types.values())) for relations, types in self.senses]
         self.left = [(1.0 if word.asked else LEFT) * worth for (word, _), worth in zip(senses, best)]
         self.rest = [sum(self.left[at:]) for at in range(len(best) + 1)]
@@ -162,7 +182,10 @@ class _Aligned:
         return max(map(max, worths), default=0.0)
 
     def ending(self, type_: str) -> float:
-        """Whether a type is of the kind that the question word asks for."""
+        """Whether a type is what is asked for: by the noun, if it is called as a type is, and the question word's kind."""
+        return self._of_kind(type_) - (ASIDE * (self.called - self.senses[-1].types.get(type_, 0.0)) if self.called else 0)
+
+    def _of_kind(self, type_: str) -> float:
         wants, kinds = self.reading.wants, self.lexicon.kinds
         if not wants or wants not in kinds.values() or (unnamed(type_) and kinds.get(type_) == "other"):
             return 0.0

@@ -24,6 +24,7 @@ Types = Sequence[tuple[str, str, int]]
 Relations = Sequence[tuple[str, tuple[str, ...], tuple[str, ...], str]]
 
 DEFINED = 0.6  # worth of a word of a definition, beside one of a name
+GENUS = 0.9  # of the noun that a type is defined as: "A ship or a boat."
 OWN = 0.9  # of the name of a type to which only one relation leads, for that relation
 ENDS = 0.9  # of a compound by its last part: "screenwriter"
 OTHERWISE = 0.9  # share left to a word with another preposition than the relation's: "made of", "made in"
@@ -174,7 +175,7 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
     return Lexicon(
         {one[0]: _words(one[0], one[3], type_words) | _own(one, relations) for one in relations},
         {
-            name: {} if unnamed(name) else _words(name, definition, type_words | label_words)
+            name: {} if unnamed(name) else _words(name, definition, type_words | label_words) | _genus(name, definition)
             for name, definition, _ in types
         },
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
@@ -192,6 +193,13 @@ def _words(name: str, definition: str, others: set[str]) -> dict[str, float]:
     stems = {stem(token.lemma_) for token in doc if token.pos_ in ("NOUN", "VERB") and not token.is_stop}
     defining = (word for word in stems - _DEFINING if not any(_alike(word, other) for other in others))
     return dict.fromkeys(defining, DEFINED) | dict.fromkeys(_families([name]), 1.0)
+
+
+def _genus(name: str, definition: str) -> dict[str, float]:
+    """What a definition says that a type is."""
+    roots = [token for token in parse([definition])[0] if token.dep_ == "ROOT" and token.pos_ == "NOUN"]
+    nouns = {stem(token.lemma_) for root in roots for token in (root, *root.conjuncts) if token.pos_ == "NOUN"}
+    return dict.fromkeys(nouns - _DEFINING - _families([name]), GENUS)
 
 
 def _told_relation(relation) -> tuple[str, ...]:

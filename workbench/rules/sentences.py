@@ -49,7 +49,8 @@ class Reading:
     `wants` is the kind of thing that the question word asks for ("" if that is open). `shared`: things are said to
     share something; `pivot` is the place of the noun for it (-1 if none stands there). `joined`: somebody does
     something with another. `roles`: places of words beside the name, and whether the name is what they speak of as
-    acting ("directed by Ada", "the director Ada") or as acted upon ("the director of Dune Fever")."""
+    acting ("directed by Ada", "the director Ada") or as acted upon ("the director of Dune Fever"). `beyond` says what
+    the question wants that no walk from a name expresses ("" if nothing)."""
 
     orders: tuple[tuple[Word, ...], ...]
     wants: str
@@ -57,6 +58,7 @@ class Reading:
     joined: bool
     pivot: int
     roles: tuple[tuple[int, bool], ...]
+    beyond: str = ""
 
 
 @lru_cache(256)
@@ -73,7 +75,31 @@ def read(question: str, name: str) -> Reading:
         orders, roles = [tuple(sorted(found, key=lambda word: (word.asked, -word.at)))], ()
     else:
         orders, roles = _orders(doc, anchor, found), _roles(doc, anchor)
-    return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked), tuple(dict.fromkeys(roles)))
+    return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked), tuple(dict.fromkeys(roles)),
+                   _beyond(doc, anchor))  # fmt: skip
+
+
+def _beyond(doc, anchor) -> str:
+    """Counts, comparisons and exclusions, by the words of English that stand for them.
+
+    >>> read("How many films did Ada Lind direct?", "Ada Lind").beyond
+    'it counts ("How many")'
+    """
+    text = doc.text
+    for pattern, says in _BEYOND:
+        if found := pattern.search(text):
+            return f'{says} ("{found[0]}")'
+    degrees = (token for token in doc if token.tag_ in _DEGREES and token.pos_ in ("ADJ", "ADV") and token != anchor)
+    return next((f'it compares ("{token.text}")' for token in degrees if not token.text[0].isupper()), "")
+
+
+_DEGREES = ("JJR", "JJS", "RBR", "RBS")
+_BEYOND = (
+    (re.compile(r"(?i)\bhow (?:many|much|often)\b|\b(?:the|a) (?:total )?number of\b"), "it counts"),
+    (re.compile(r"(?i)\b(?:other than|except(?: for)?|apart from|aside from|but not|besides)\b|\bnot\b|n[’']t\b"),
+     "it leaves something out"),
+    (re.compile(r"(?i)\b(?:than|compared (?:to|with)|the same (?:number|amount) of)\b"), "it compares"),
+)  # fmt: skip
 
 
 def _masked(question: str, name: str) -> tuple[str, int]:

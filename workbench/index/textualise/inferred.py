@@ -2,8 +2,8 @@
 
 Every relation has two ends, the entities that it leaves and those that it enters. Two ends are of one type if most
 entities of the smaller one stand at the larger one as well; so the types are groups of ends. A type is called after a
-relation that names what it leads to (`master_builder`), else after the relation with most entities at that end, with
-an arrow for the side (`→ laid_down_at`). Its definition says what kind of names it has, and gives examples."""
+relation that names what it leads to (`master_builder`), else after a word that most of its names have (`comet`), else
+after the relation with most entities at that end, with an arrow for the side (`→ laid_down_at`). Its definition says what kind of names it has, and gives examples."""
 
 from __future__ import annotations
 
@@ -77,11 +77,20 @@ def _names(groups: Sequence[Sequence[End]], members: Mapping[End, set[str]]) -> 
     for group in groups:
         ranked = sorted(group, key=lambda end: (not (end[1] and end[0] in nouns), -len(members[end]), end))
         label, entered = ranked[0]
-        noun = words(label)
-        if not (entered and label in nouns and noun not in names):
+        noun = words(label) if entered and label in nouns else _common(_all(group, members))
+        if not noun or noun in names:
             noun = f"→ {label}" if entered else f"{label} →"
         names.append(noun)
     return names
+
+
+def _common(names: set[str]) -> str:
+    """The word that most of some names have: "Comet Abel", "Comet Doru"; "" if there is none."""
+    from spacy.lang.en.stop_words import STOP_WORDS  # loading spaCy takes seconds
+
+    counts = Counter(word for name in names for word in set(re.findall(r"[^\W\d_]{3,}", name.casefold())) - STOP_WORDS)
+    word, count = min(counts.items(), key=lambda one: (-one[1], one[0]), default=("", 0))
+    return word if count > max(2, len(names) / 2) else ""
 
 
 def _is_noun(label: str) -> bool:
