@@ -8,7 +8,7 @@ import pytest
 
 from workbench.data import load
 from workbench.data.graph import EntityType, Relation, Schema, read_schema
-from workbench.data.schemas import bare, covering
+from workbench.data.schemas import covering
 from workbench.errors import DataError
 from workbench.language.verbalisation import Wording, wordings
 
