@@ -46,6 +46,7 @@ from workbench.views.dots import (
     setting_part,
 )
 from workbench.views.drawing import Drawing, drawing_frame
+from workbench.views.palette import AUTO
 from workbench.views.records import answer_line
 from workbench.views.session import Live, Retrieval, Source, open_session, question_label
 from workbench.views.stepped import stepped_dots
@@ -80,7 +81,7 @@ class Tracer(Widget):
         reader: Reader | None = None,
         index: Index | None = None,
         k: int = K,
-        theme: str = "light",
+        theme: str = AUTO,
     ):
         """`source` is an index, over which `method` (a SPEC) runs with `engine`, and `reader` answers; a run or its
         folder; or the trace or evidence of one question. `index` provides titles and types for the latter. `questions`

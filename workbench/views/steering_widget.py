@@ -33,7 +33,7 @@ from workbench.spec import parse_spec
 from workbench.views.base import clean, details, esc, page, short, text
 from workbench.views.bump import bump_svg
 from workbench.views.drawing import Drawing, drawing_frame
-from workbench.views.palette import VERMILION
+from workbench.views.palette import AUTO, VERMILION
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.steering import (
     facts_part,
@@ -83,7 +83,7 @@ class Steer(Widget):
         engine: Engine | None = None,
         index: Index | None = None,
         k: int = K,
-        theme: str = "light",
+        theme: str = AUTO,
     ):
         """`source` is an index, over which `method` (a SPEC of catrag) runs with `engine`; a run or its folder; or the
         trace or evidence of one question. With `index`, the replies of the latter two are walked again, and `engine` is
