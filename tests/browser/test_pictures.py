@@ -12,6 +12,7 @@ from test_views import HOSTILE
 
 from workbench.views.base import page as html_page
 from workbench.views.base import table
+from workbench.views.dot_tracer import LIST_STYLE
 from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle, drawing_frame, drawing_page
 from workbench.views.figures import recall_figure
 from workbench.views.map_page import Map, map_frame, map_page
@@ -180,6 +181,15 @@ def test_a_wide_table_scrolls_and_a_long_path_wraps(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("document.querySelectorAll('table')[1].offsetHeight") > 100, "the path takes many lines"
     assert page.evaluate("getComputedStyle(document.querySelector('table')).overflowX") == "auto"
+
+
+def test_a_long_path_of_the_tracer_s_list_wraps(page):
+    path = " → ".join(f"Somebody {at} —was born in" for at in range(12)) + "unbreakable" * 9
+    options = f"<option>all</option><option>{path}</option>"
+    lists = f"<select size=9 style='width:300px'>{options}</select>"
+    page.set_content(f"<div class='hopscope-tracer'>{LIST_STYLE}{lists}</div>")
+    sizes = page.evaluate("[...document.querySelectorAll('option')].map((e) => [e.offsetHeight, e.scrollWidth])")
+    assert sizes[1][0] > 4 * sizes[0][0] and sizes[1][1] <= 300
 
 
 def test_a_narrow_table_is_as_wide_as_its_cells(page):

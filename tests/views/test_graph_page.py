@@ -18,9 +18,10 @@ from workbench.graph.neighbourhood import Edge, Node, Subgraph
 from workbench.views import html, legend
 from workbench.views.base import clean, short
 from workbench.views.canvas import WebGL
-from workbench.views.drawing import drawing_frame, drawing_page
+from workbench.views.drawing import drawing_data, drawing_frame, drawing_page
 from workbench.views.graph import SMALL, graph_drawing, most_important
 from workbench.views.palette import THEMES
+from workbench.views.svg import drawing_svg
 
 
 class Page(HTMLParser):
@@ -138,6 +139,31 @@ def test_a_phrase_and_the_passage_of_its_title_are_one_mark():
     found = [(edge.source, edge.target, edge.style.name, edge.label) for edge in drawing.edges]
     assert found == [(0, 1, "facts", "lies on"), (0, 1, "stated in", ""), (1, 2, "stated in", "")]
     assert drawing.nodes[0].tooltip == "Orsby\nphrase, 3 neighbours\npassage, 2 neighbours"
+
+
+def star(weights, values=()) -> Subgraph:
+    """A hub, joined to a leaf by each weight; perhaps with the probabilities of a walk."""
+    value = dict(enumerate(values))
+    nodes = [Node(at, "phrase", str(at), f"n{at}", 1, 1, value.get(at)) for at in range(len(weights) + 1)]
+    return Subgraph("x", tuple(nodes), tuple(Edge(0, at, "relation", one) for at, one in enumerate(weights, 1)))
+
+
+def test_many_edges_fade_by_their_weight():
+    fades = [edge.fade for edge in graph_drawing(star([1.0] * 318 + [3.0, 5.0])).edges]
+    assert fades == [0.5] * 318 + [0.75, 1.0]
+    assert {edge.fade for edge in graph_drawing(star([2.0] * 320)).edges} == {0.5}, "all of one weight: by their number"
+    assert {edge.fade for edge in graph_drawing(star([1.0, 5.0] * 40)).edges} == {1.0}, "few edges do not fade"
+    drawing = graph_drawing(star([1.0] * 318 + [3.0, 5.0]))
+    shares = [edge["color"]["opacity"] / drawing.edges[0].style.opacity for edge in drawing_data(drawing)["edges"]]
+    assert shares == pytest.approx(fades)
+    assert drawing_svg(drawing).count(' opacity="0.5"') == 318
+
+
+def test_edges_of_a_walk_fade_by_what_it_sends_over_them():
+    """Where a stronger fact leads to a phrase that the walk hardly reaches, the other edges keep their colour."""
+    values = [0.1, *[0.2] * 160, *[0.0] * 160]
+    fades = [edge.fade for edge in graph_drawing(star([1.0] * 160 + [2.0] * 160, values)).edges]
+    assert fades[0] == 1.0 and fades[-1] == 0.5
 
 
 def test_an_unknown_theme_is_refused(tiny_index):

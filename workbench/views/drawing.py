@@ -9,7 +9,7 @@ from __future__ import annotations
 import html as _stdlib_html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS,
 HEIGHT = 520  # pixels of a page
 LABEL = 40  # characters of a label
 ENTRY = 40  # characters of an entry of a legend
+MANY, PALEST = 80, 0.35  # edges from which on they fade, and the share of their opacity that the palest keep
 RIM = "#888888"  # around every mark, so that pale ones stand out from white and dark ones from black
 SHAPES = {  # vis-network's name: matplotlib's marker, letter in a legend
     "dot": ("o", "●"),
@@ -83,7 +84,8 @@ class DrawnNode(NamedTuple):
 
 class DrawnEdge(NamedTuple):
     """An edge between positions in `Drawing.nodes`. `arrows` is "", "to", "from" or "to,from"; `width` replaces that of
-    the style; `curve` is how far it bends from a straight line, as a share of its length."""
+    the style; `curve` is how far it bends from a straight line, as a share of its length; `fade` is the share of the
+    style's opacity that it keeps."""
 
     source: int
     target: int
@@ -93,6 +95,7 @@ class DrawnEdge(NamedTuple):
     arrows: str = ""
     width: float | None = None
     curve: float = 0.0
+    fade: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -173,6 +176,20 @@ def types_shown(nodes: Iterable[DrawnNode], styles: Mapping[str, NodeStyle], sha
     )
 
 
+def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[DrawnEdge]:
+    """The edges, paler where there are more than `MANY`, so that nodes and labels stand out: in each style the heaviest
+    keep their colour, and the lightest, or all of one weight, fade as the number of edges asks. `weights`: one each."""
+    palest = min(1.0, max(PALEST, (MANY / max(1, len(edges))) ** 0.5))
+    of: dict[str, list[float]] = {}
+    for edge, weight in zip(edges, weights):
+        of.setdefault(edge.style.name, []).append(weight)
+    ranges = {name: (min(found), max(found)) for name, found in of.items()}
+    for edge, weight in zip(edges, weights):
+        low, high = ranges[edge.style.name]
+        share = (weight - low) / (high - low) if high > low else 0.0
+        yield edge._replace(fade=round(palest + (1 - palest) * share, 3))
+
+
 def drawing_data(drawing: Drawing) -> dict[str, Any]:
     """Nodes and edges for vis-network: the argument of `show` in the page, and a message that a loaded page accepts."""
     return {
@@ -206,7 +223,7 @@ def _vis_edge(edge: DrawnEdge, drawing: Drawing) -> dict:
         "tooltip": edge.tooltip,
         "width": edge.style.width if edge.width is None else edge.width,
         "dashes": list(edge.style.dashes) if edge.style.dashes else False,
-        "color": {"color": edge.style.colour, "opacity": edge.style.opacity},
+        "color": {"color": edge.style.colour, "opacity": round(edge.style.opacity * edge.fade, 4)},
         "in": entry_name(edge.style.name),
         **({"arrows": edge.arrows} if edge.arrows else {}),
         **({"smooth": {"enabled": True, "type": "curvedCW", "roundness": edge.curve}} if edge.curve else {}),

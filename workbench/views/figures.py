@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
@@ -245,10 +246,12 @@ def _roomy(labels: Sequence[str], places: np.ndarray, point: np.ndarray) -> list
 def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
     """Lines by style, the first style on top; edges with a direction as arrows."""
     for depth, style in enumerate(drawing.edge_styles):
-        ends = [places[[edge.source, edge.target]] for edge in drawing.edges if edge.style == style and not edge.arrows]
+        lines = [edge for edge in drawing.edges if edge.style == style and not edge.arrows]
+        ends = [places[[edge.source, edge.target]] for edge in lines]
+        colours = [to_rgba(style.colour, style.opacity * edge.fade) for edge in lines]
         axes.add_collection(
-            LineCollection(ends, colors=style.colour, linestyles=[style.linestyle], linewidths=style.linewidth,
-                           alpha=style.opacity, zorder=1 - 0.01 * depth)
+            LineCollection(ends, colors=colours, linestyles=[style.linestyle], linewidths=style.linewidth,
+                           zorder=1 - 0.01 * depth)
         )  # fmt: skip
     for edge in drawing.edges:
         if edge.arrows:
