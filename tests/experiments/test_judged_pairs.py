@@ -229,12 +229,12 @@ def test_a_domain_from_its_file_to_table_1_with_rules_and_a_scripted_judge(domai
     index = Index.build(data, RulesEngine(), tmp_path / "index", layers=layers, progress=False)
     assert "unsure" in {one.name for one in index.typed.schema.entity_types}
     questions = path_questions(index, "rules", tmp_path / "questions", paths=1, each=5, progress=False)
-    methods = [method(spec, index) for spec in ("dotrag", "pathrag", "lightrag", "dense")]
+    methods = [method(spec, index) for spec in ("dotrag", "pathrag", "lightrag", "lightrag[mode=naive]")]
     run = evaluate(questions, methods, reader("essay"), tmp_path / "run", measures=["abstained"], k=5, progress=False)
     assert len(run.rows) == 20 and {*run.config["methods"]["dotrag"]["layers"]} >= {"resolved", "relabelled"}
     answers = [row["answer"] for row in run.rows if row["answer"]]
     assert answers and all("By rules" in answer for answer in answers)
-    for other in ("pathrag", "lightrag", "dense"):
+    for other in ("pathrag", "lightrag", "lightrag[mode=naive]"):
         win_rate(run, "dotrag", run, other, run.questions, Biased(0.5), both_orders=True, keep=True)
     found = tables("dotrag", [run])
     cells = [cell for cell in found.cells if cell.table == "1" and cell.ours is not None]
@@ -246,5 +246,5 @@ def test_a_domain_from_its_file_to_table_1_with_rules_and_a_scripted_judge(domai
     why = "; ".join(cells[0].why)
     assert "judge: openai:biased, there gpt-4.1" in why and "reader's model: rules, there gpt-4o-mini" in why
     assert any(
-        note.startswith("dotrag against dense, judged by openai:biased: The answer shown") for note in found.notes
+        note.startswith("dotrag against pathrag, judged by openai:biased: The answer shown") for note in found.notes
     )

@@ -132,6 +132,12 @@ MAKE = {
     "dot_rules": lambda text: dot_rules.Input(
         text, text, ((text, text, text),), text, ((text, text, 3),), ((text, (text,), (text,), text),), 3
     ),
+    "select_regions_paper": lambda text: select_regions.Input(
+        text, text, ((text, text, 3),), ((text, (text,), (text,), text),), ((text, text),)
+    ),
+    "dot_rules_paper": lambda text: dot_rules.Input(
+        text, text, ((text, text, text),), text, ((text, text, 3),), ((text, (text,), (text,), text),), 3
+    ),
     "judge_paths": lambda text: judge_paths.Input(
         text,
         dot_rules.Output.model_construct(

@@ -13,7 +13,7 @@ import pandas as pd
 from workbench.data import Dataset, load
 from workbench.errors import SettingError
 from workbench.experiments import published
-from workbench.experiments.analyses.judge_check import judge_check
+from workbench.experiments.analyses.judge_check import PLANTED, judge_check
 from workbench.experiments.analyses.win_rate import win_rate
 from workbench.experiments.asking import path_questions
 from workbench.experiments.estimate import Estimate, Unasked, estimate_build, estimate_run
@@ -23,14 +23,18 @@ from workbench.experiments.recipes import Recipe, recipes, slug, tables_of
 from workbench.experiments.run import Run
 from workbench.experiments.tables import Cell, Tables, tables
 from workbench.index import Index
+from workbench.index.forecast import prompt_tokens
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.engine import engine as known_engine
+from workbench.llm.meter import money
 from workbench.methods import method
 from workbench.places import home
 from workbench.reading import reader
 from workbench.records import Question, Record
+from workbench.steps import judge_pair
 
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
+ANSWER = 300  # tokens of an answer in full, and of a judgement: assumed
 REHEARSED = 40  # passages of the small index on which a plan counts prompts
 
 
@@ -135,6 +139,11 @@ def plan(
             continue
         runs = of_runs(recipe, loaded, asked, limit)
         rows += [of_build(recipe, loaded, asked.steps), *({**row, **times(row, repeats)} for row in runs)]
+        if recipe.pairs:
+            rows.append(of_judging(recipe, loaded, asked.judge, limit))
+            notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
+        if not loaded.questions and recipe.generated:
+            notes.append(f"{loaded.name} has no questions yet: what writing and answering them takes is not in it.")
     return TablePlan(paper, table, pd.DataFrame(rows), tuple(dict.fromkeys(notes)))
 
 
@@ -169,6 +178,18 @@ def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None =
                 made = [method(spec, index, asked.steps)]
                 cost = estimate_run(questions, made, read, judge=judge, k=recipe.k)
                 yield {"data": loaded.name, "what": spec, "reader": of or "", **_cost(cost)}
+
+
+def of_judging(recipe: Recipe, loaded: Dataset, judge: Engine, limit: int | None = None) -> dict[str, Any]:
+    """The row of a plan for the pairs: both orders of each, and of those that are planted."""
+    questions = len(loaded.questions[:limit])
+    calls = 2 * (len(recipe.pairs) * questions + min(PLANTED, questions))
+    prompt = calls * (prompt_tokens(judge_pair.STEP, judge_pair.Input("", "", "")) + 2 * ANSWER)
+    completion = calls * ANSWER
+    return {
+        "data": loaded.name, "what": "judge: pairs of answers", "reader": "", "calls": calls, "prompt_tokens": prompt,
+        "completion_tokens": completion, "dollars": money(judge.name, prompt, completion), "hours": None,
+    }  # fmt: skip
 
 
 def _cost(estimate: Estimate) -> dict[str, Any]:

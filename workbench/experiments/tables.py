@@ -190,7 +190,7 @@ def tables(
         tuple(cells),
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
         replace(measured, title=f"The paper's claims, by our numbers{_parts_of_no_model(measurements)}")
-        if measured and measured.checks
+        if measured and (measured.checks or measured.facts)
         else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
         (

@@ -32,6 +32,8 @@ from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
 from workbench.settings import validated
 
+Hop = tuple[str, bool]  # a label, and whether its relation is followed from source to target
+
 UNKNOWN = "unknown"
 LABELS = 100  # relations that no schema defines
 
@@ -141,6 +143,35 @@ class TypedLayer(Layer):
                 label: (label, tuple(sorted(one)), tuple(sorted(other)), "") for label, (one, other) in ends.items()
             }
         return tuple(found[label] for label in sorted(found))
+
+    @cached_property
+    def joins(self) -> frozenset[tuple[Hop, Hop]]:
+        """The hops that follow one another somewhere: two relations at an entity, without a return to where the first
+        one came from. A hop is (label, whether it goes from source to target); relations as in `relations`."""
+        named = {label for label, _, _, _ in self.relations}
+        leaving: dict[int, Counter[Hop]] = defaultdict(Counter)
+        for label, source, target in dict.fromkeys(zip(self.labels, self.sources.tolist(), self.targets.tolist())):
+            if label in named and source != target:
+                leaving[source][label, True] += 1
+                leaving[target][label, False] += 1
+        kinds = {frozenset((hop, min(count, 2)) for hop, count in hops.items()) for hops in leaving.values()}
+        return frozenset(
+            ((label, not forward), onwards)
+            for counts in kinds
+            for (label, forward), count in counts
+            for onwards, _ in counts
+            if count > 1 or onwards != (label, forward)
+        )
+
+    def leaving(self, entities: Iterable[int]) -> tuple[Hop, ...]:
+        """The hops that leave one of these entities, by label; relations as in `joins`."""
+        named = {label for label, _, _, _ in self.relations}
+        found: set[Hop] = set()
+        for entity in entities:
+            rows = self.incident(entity)
+            ends = zip(rows.tolist(), self.sources[rows].tolist())
+            found.update((self.labels[row], source == entity) for row, source in ends if self.labels[row] in named)
+        return tuple(sorted(found))
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 

@@ -48,7 +48,12 @@ def _said(pair: ComparedAnswers) -> Iterator[tuple[str, str, str, str]]:
     for dimension in dict.fromkeys(name for one in valid for name in one["winners"]):
         for one in valid:
             winner, first = names[one["winners"][dimension]], names["a" if one["a_first"] else "b"]
-            yield short(dimension, NAME), short(winner, NAME), short(first, NAME), clean(one["reasons"].get(dimension, ""), REASON)
+            yield (
+                short(dimension, NAME),
+                short(winner, NAME),
+                short(first, NAME),
+                clean(one["reasons"].get(dimension, ""), REASON),
+            )
 
 
 def _won(pair: ComparedAnswers, side: str) -> str:

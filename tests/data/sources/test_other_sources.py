@@ -146,7 +146,7 @@ def test_an_ultradomain_file_or_its_folder_is_recognised(rope):
     for path in (rope, rope / "mix.jsonl"):
         data = load(path)
         assert data.name == "ultradomain/mix" and [p.text for p in data.passages][-1] == "Sails are cloth."
-        assert {"person", "work of art", "unsure"} <= {one.name for one in data.schema.entity_types}
+        assert {"person", "work_of_art", "unsure"} <= {one.name for one in data.schema.entity_types}
     (rope / "questions.jsonl").write_text(json.dumps({"id": "a", "question": "Why?", "answers": ["So."]}) + "\n")
     assert [one.question for one in load(rope).questions] == ["Why?"]
     (rope / "law.jsonl").write_text((rope / "mix.jsonl").read_text())

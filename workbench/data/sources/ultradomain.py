@@ -1,9 +1,8 @@
 """UltraDomain: textbooks by domain. `<domain>.jsonl` repeats a book for each of its questions, or names another text
 of its own in each line, as `mix` does.
 
-The papers that use it generate their own questions, so only the corpus is read. Two of the domains are DotRAG's, with
-the types of entities and the description of the graph that a person wrote for it there (facts of its appendix, our
-wording).
+The papers that use it generate their own questions, so only the corpus is read. Two of the domains are DotRAG's and
+bring what it tells of their graphs (`workbench/data/schemas/dotrag/`).
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from pathlib import Path
 
 from workbench import tokens
 from workbench.data import splitter
-from workbench.data.graph import EntityType, Schema
 from workbench.data.lines import rows, string
+from workbench.data.schemas import paper_schema
 from workbench.data.sources.entry import Converted, Entry, File, one
 from workbench.errors import DataError, SettingError
 from workbench.records import Passage
@@ -26,7 +25,7 @@ _REVISION = "b6471732333d225286f39867bfa7ce8e7b9a3d0d"
 _AGRICULTURE = "ca8102fe5f3079cad5082a0ff55fe4eccd837b513d8e4703050bb9ab914115ce"
 _BIOLOGY = "956be930984366556cbca7e98aba4abfd7dfa8b3f33897743c9711043268e570"
 WINDOW, SENTENCE = "window", "sentence"
-UNSURE = "unsure"  # the type of what fits no other
+SCHEMAS = {"cs": "ultradomain_cs", "mix": "ultradomain_mixed"}  # domain → what DotRAG tells of its graph
 
 
 def read(
@@ -47,7 +46,8 @@ def read(
     ]
     if not passages:
         raise DataError(f"{folder} holds no text in {domain}.jsonl; delete it and fetch it again")
-    return Converted(tuple(passages), documents=len(books), schema=SCHEMAS.get(domain))
+    schema = paper_schema(SCHEMAS[domain]) if domain in SCHEMAS else None
+    return Converted(tuple(passages), documents=len(books), schema=schema)
 
 
 def is_file(path: Path) -> bool:
@@ -84,56 +84,6 @@ def _windows(text: str, size: int, overlap: int) -> Iterator[str]:
     last = len(starts) - 1
     for begin in range(0, last, size - overlap):
         yield text[starts[begin] : starts[min(begin + size, last)]]
-
-
-def _schema(description: str, **types: str) -> Schema:
-    return Schema(
-        tuple(EntityType(name.replace("_AND_", " & ").replace("__", " "), says) for name, says in types.items()),
-        (),
-        description=description,
-    )
-
-
-_OF_ALL = {
-    "person": "a human being, real or of fiction",
-    "organization": "a group with a name and a purpose: a company, an institution, a public body, real or of fiction",
-    "location": "a place, real or of fiction",
-    "living_entity": "an organism that is no human being, real or of fiction",
-    "event": "something that happens at a time, real or of fiction",
-}
-_UNSURE = "fits no other type with any certainty"
-SCHEMAS = {
-    "cs": _schema(
-        "Textbooks of computer science: data science and software engineering, among them machine learning, big data, "
-        "recommender systems, classification, and the analysis of streams with Spark.",
-        person=_OF_ALL["person"],
-        organization=_OF_ALL["organization"],
-        programming__language="a language with its libraries and constructs, but no query language of a database",
-        software__application="a program for end users, with its commands and features",
-        system="a database, an operating system, a server or distributed platform, with its query language and parts",
-        computer__networking="networks, protocols and what they are made of",
-        data__structures_AND_algorithms="a structure of data, an algorithm, or a notion of their analysis",
-        data__science="a method of statistics or machine learning, or a kind of model",
-        location=_OF_ALL["location"],
-        living_entity=_OF_ALL["living_entity"],
-        physical_object="a thing that can be touched",
-        event=_OF_ALL["event"],
-        media="a book, a film, an article or another published work",
-        policy="a law, a regulation or another framework of governance",
-        unsure=_UNSURE,
-    ),
-    "mix": _schema(
-        "Works of literature, biography and philosophy, and studies of culture, history and thought.",
-        person=_OF_ALL["person"],
-        organization=_OF_ALL["organization"],
-        location=_OF_ALL["location"],
-        living_entity=_OF_ALL["living_entity"],
-        data__science="a method of statistics or machine learning, or a kind of model",
-        event=_OF_ALL["event"],
-        work__of__art="a work of creation or information, games included",
-        unsure=_UNSURE,
-    ),
-}
 
 
 def _domain(

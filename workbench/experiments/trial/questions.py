@@ -261,6 +261,15 @@ QUESTIONS = (
              dot_rules.Input(_WHERE, "Velling Museum", (("Velling Museum", "museum", "A museum of glass."),), _GRAPH,
                              _TYPES, _RELATIONS, 3),
              _json(**_RULES.model_dump()), ("founder", '"town"')),
+    Question("select_regions_paper",
+             select_regions.Input(_WHERE, _GRAPH, _TYPES, _RELATIONS, (("Velling Museum", "museum"),)),
+             _json(anchors=[{"span": "Velling Museum", "description": "A museum."}], topics=["founders of museums"],
+                   routing=1),
+             ("velling museum",)),
+    Question("dot_rules_paper",
+             dot_rules.Input(_WHERE, "Velling Museum", (("Velling Museum", "museum", "A museum of glass."),), _GRAPH,
+                             _TYPES, _RELATIONS, 3),
+             _json(**_RULES.model_dump(exclude={"initial_query"})), ("founder", '"town"')),
     Question("judge_paths",
              judge_paths.Input(_WHERE, _RULES, ("founder of the Velling Museum",), (
                  _path("p1", "Velling Museum → Tilda Morck → Orsund: Tilda Morck founded the Velling Museum. Tilda "
