@@ -48,7 +48,7 @@ def verdict(
     title: str, catrag: CatRAG, walks: Sequence[StagedWalk], by_hand: Steer, run: Run | None, saved: Steer | None
 ) -> Verdict:
     """What must hold of any data and engine, with the numbers of this run. `walks` are those of the questions shown;
-    the last of them was rated `by_hand`.
+    the first of them was rated `by_hand`.
 
     * A walk's probability is one at each stage, and only edges of seeds and of kept facts are edited.
     * Nothing edited remains: what is walked again, and what is brought back after a rating by hand, is as it was.
@@ -61,7 +61,7 @@ def verdict(
     verdict.none("edited edges of other phrases than seeds and kept facts", sum(map(_outside, stages)))
     moved = sum(_moved(catrag, walk) for walk in walks)
     verdict.none("questions that walk otherwise the second time", moved)
-    same = by_hand.reset().ranking(-1) == walks[-1].ranking(-1)
+    same = by_hand.reset().ranking(-1) == walks[0].ranking(-1)
     verdict.check("ratings and settings that are brought back change nothing", same, "true", bool)
     unlike = sum(_unlike_hipporag(catrag, walk.question) for walk in walks)
     verdict.none("questions that neutral settings rank unlike HippoRAG 2", unlike)
