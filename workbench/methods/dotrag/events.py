@@ -146,7 +146,8 @@ class AnchorsEvent(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rules(TraceEvent):
-    """Stage 2: the rules of one DOT for intermediate and terminal nodes, and the types of entities in its region."""
+    """Stage 2: the rules of one DOT for intermediate and terminal nodes, and the types of entities in its region;
+    `beyond` is what of the question they leave to a search, in words."""
 
     step = "rules"
 
@@ -155,12 +156,13 @@ class Rules(TraceEvent):
     terminal_rules: tuple[str, ...] = ()
     allowed_types: tuple[str, ...] = ()
     initial_query: str = ""
+    beyond: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Region(TraceEvent):
     """Stage 2: the size of the graph around the anchors. `hops` counts the entities at a distance of 0, 1, … hops;
-    `pruned` counts the excluded ones by type."""
+    `pruned` counts the excluded ones by type. `only_typed`: whether entities without a type were left out."""
 
     step = "region"
 
@@ -170,6 +172,7 @@ class Region(TraceEvent):
     pruned: Mapping[str, int] = field(default_factory=dict, hash=False)
     filter_relaxed: bool = False
     truncated: bool = False
+    only_typed: bool | None = None  # only where they were
 
 
 @dataclass(frozen=True, slots=True, repr=False)
