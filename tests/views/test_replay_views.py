@@ -142,7 +142,8 @@ def test_a_stop_and_a_thought_by_hand_are_marked():
 def test_only_a_failure_is_red():
     """Notes on how it went, such as mixed scales, are told without an alarm."""
     shown = replay(bdtr_trace())
-    mixed = dataclasses.replace(shown, fallback="scores met", rounds=(dataclasses.replace(shown.rounds[0], mixed=True),))
+    first = dataclasses.replace(shown.rounds[0], mixed=True)
+    mixed = dataclasses.replace(shown, fallback="scores met", rounds=(first,))
     seen = html(mixed)
     assert "<p class='note'>scores met</p>" in seen and "class='bad'" not in seen
     assert "<p class='note'>scores of different scales" in seen

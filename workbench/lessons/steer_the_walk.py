@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
-from workbench.lessons.sentences import helped
+from workbench.lessons.sentences import helped, state_run
 from workbench.llm.engine import no_model
 from workbench.measures.em import exact_match
 from workbench.methods import Method, method
@@ -65,12 +65,10 @@ def verdict(
     verdict.check("ratings and settings that are brought back change nothing", same, "true", bool)
     unlike = sum(_unlike_hipporag(catrag, walk.question) for walk in walks)
     verdict.none("questions that neutral settings rank unlike HippoRAG 2", unlike)
+    state_run(verdict, run)
     if run is not None:
-        table = run.table()
-        verdict.none("failed questions", int(table["failures"].sum()))
         unlike = sum(_unlike_run(row, saved) for row in run.rows if row["method"] == run.methods[-1])
         verdict.none("saved traces that walk to another ranking than the run's", unlike)
-        verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
     for number, walk in enumerate(walks, 1):
         hubs = walk.frame()["on hubs"].round(6)
         ranks = {f"ranks of {name}, {number}": list(ranks) for name, ranks in walk.ranks().items()}
