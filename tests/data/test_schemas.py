@@ -8,7 +8,7 @@ import pytest
 
 from workbench.data import load
 from workbench.data.graph import EntityType, Relation, Schema, read_schema
-from workbench.data.schemas import bare, covering
+from workbench.data.schemas import covering
 from workbench.errors import DataError
 from workbench.language.verbalisation import Wording, wordings
 
@@ -73,10 +73,6 @@ def test_the_schema_of_films():
     told = wordings(tuple((r.name, r.head, r.tail, r.definition) for r in schema.relations))
     assert Wording(*told["has_genre"]) == Wording("is of", "the genre", "", "The movie", "the genre")
     assert all(wording.it == "The movie" for wording in told.values())
-
-
-def test_without_a_schema_relations_have_their_names_alone():
-    assert bare(["on", "in", "on"]) == Schema((), (Relation("in", "", (), ()), Relation("on", "", (), ())))
 
 
 def test_the_gold_graph_s_schema_is_that_of_its_data(tmp_path):

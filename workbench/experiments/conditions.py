@@ -15,6 +15,7 @@ from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.settings import defaults
 from workbench.spec import parse_spec
+from workbench.steps import judge_pair
 
 if TYPE_CHECKING:
     from workbench.experiments.tables import Measured
@@ -111,6 +112,9 @@ def _models(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     yield from _engine("model", one.described, expected_of(one.place.model, terms, "method"))
     if measure in terms["reader"]["of"]:
         yield from _engine("reader's model", one.reading, expected_of(one.place.model, terms, "reader"))
+    if _compares(terms, measure):
+        judges, (ours, _) = expected_of(one.place.model, terms, "judge"), one.judgements
+        yield _held("judge", _first(judges), ours or "none", bool(ours) and model_of(ours) in judges)
     if measure in terms["reader"].get("judged", ()):
         judges, ours = expected_of(one.place.model, terms, "judge"), one.run.judge
         yield _held("judge", _first(judges), ours or "none", ours is not None and model_of(ours) in judges)
@@ -353,11 +357,17 @@ def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     parts += [one.run.config.get("judging") or {}] if measure in terms["reader"].get("judged", ()) else []
     if any("prompts" not in part for part in parts):
         yield Condition("prompts", SOURCES, "", f"prompts: {SILENT}")
+    parts += [{"prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}] * _compares(terms, measure)
     asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
     if asked:
         source = terms["prompts"]["source"]
         ours = dict.fromkeys(step for step, wording in asked if wording not in source)
         yield _wording("prompts", list(dict.fromkeys(step for step, _ in asked)), list(ours))
+
+
+def _compares(terms: Terms, measure: str) -> bool:
+    """Whether a measure is a share of pairs that a judge compared."""
+    return measure in terms["reader"].get("compared", ())
 
 
 def _measure(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:

@@ -167,7 +167,8 @@ def _used(index: Index, layers: Iterable[str]) -> list[str]:
     """The existing ones among the layers, with those below them."""
     from workbench.index.index import closure
 
-    return closure({kind for kind in layers if kind in index.manifest["layers"]})
+    standing = index.manifest["layers"]
+    return closure({kind for kind in layers if kind in standing}, standing)
 
 
 def _layers(index: Index, layers: Iterable[str]) -> dict[str, dict[str, Any]]:

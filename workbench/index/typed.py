@@ -1,5 +1,5 @@
 """Layer `typed`: the graph of typed entities and described relations that DotRAG, LightRAG and PathRAG search, with its
-vectors. It is made of the layer `profiles` and nothing else.
+vectors. It is made of the layer `profiles`, or of what `resolved` and `relabelled` made of them where they stand.
 
 A node is a name, exactly as it is written: `Comedy` and `comedy` are two. What several profiles say of a name stands
 together; the type is the one that most of them give. Relations stay apart, also those that join one pair; paths run on
@@ -32,6 +32,8 @@ from workbench.index.vectors import Known, encode_to
 from workbench.records import Entity
 from workbench.settings import validated
 
+Hop = tuple[str, bool]  # a label, and whether its relation is followed from source to target
+
 UNKNOWN = "unknown"
 LABELS = 100  # relations that no schema defines
 
@@ -53,6 +55,7 @@ class TypedLayer(Layer):
 
     kind = "typed"
     needs = ("passages", "profiles")
+    where_standing = ("resolved", "relabelled")
     linked = ("entity", "relation")  # what has passages
 
     @classmethod
@@ -61,10 +64,10 @@ class TypedLayer(Layer):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TypedLayer | None) -> dict:
-        profiles: ProfilesLayer = build.layers["profiles"]
+        profiles = topmost(build, cls.where_standing)
         passage_row = build.layers["passages"].row
         relations = [relation for relation in profiles.relations if relation.source and relation.target]
-        entities = _merged(profiles.entities, relations)
+        entities = merged(profiles.entities, relations)
         encoded = write_graph(cls, folder, build, entities, relations, old)
         types = Counter(entity.type for entity in entities)
         shutil.copyfile(profiles.folder / "schema.json", folder / "schema.json")
@@ -140,6 +143,35 @@ class TypedLayer(Layer):
                 label: (label, tuple(sorted(one)), tuple(sorted(other)), "") for label, (one, other) in ends.items()
             }
         return tuple(found[label] for label in sorted(found))
+
+    @cached_property
+    def joins(self) -> frozenset[tuple[Hop, Hop]]:
+        """The hops that follow one another somewhere: two relations at an entity, without a return to where the first
+        one came from. A hop is (label, whether it goes from source to target); relations as in `relations`."""
+        named = {label for label, _, _, _ in self.relations}
+        leaving: dict[int, Counter[Hop]] = defaultdict(Counter)
+        for label, source, target in dict.fromkeys(zip(self.labels, self.sources.tolist(), self.targets.tolist())):
+            if label in named and source != target:
+                leaving[source][label, True] += 1
+                leaving[target][label, False] += 1
+        kinds = {frozenset((hop, min(count, 2)) for hop, count in hops.items()) for hops in leaving.values()}
+        return frozenset(
+            ((label, not forward), onwards)
+            for counts in kinds
+            for (label, forward), count in counts
+            for onwards, _ in counts
+            if count > 1 or onwards != (label, forward)
+        )
+
+    def leaving(self, entities: Iterable[int]) -> tuple[Hop, ...]:
+        """The hops that leave one of these entities, by label; relations as in `joins`."""
+        named = {label for label, _, _, _ in self.relations}
+        found: set[Hop] = set()
+        for entity in entities:
+            rows = self.incident(entity)
+            ends = zip(rows.tolist(), self.sources[rows].tolist())
+            found.update((self.labels[row], source == entity) for row, source in ends if self.labels[row] in named)
+        return tuple(sorted(found))
 
     # -- the graph ----------------------------------------------------------------------------------------------------
 
@@ -246,7 +278,12 @@ class TypedLayer(Layer):
         return f"TypedLayer({entities:,} entities of {types} types, {len(self.sources):,} relations)"
 
 
-def _merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfile]) -> list[EntityProfile]:
+def topmost(build: Build, kinds: Sequence[str]) -> ProfilesLayer:
+    """The last of the layers of profiles that stand, of these kinds and the profiles themselves."""
+    return next(build.layers[kind] for kind in (*reversed(kinds), "profiles") if kind in build.layers)
+
+
+def merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfile]) -> list[EntityProfile]:
     """One per name, sorted: the type that most give, in doubt the first, all descriptions, all passages."""
     found: dict[str, list[EntityProfile]] = defaultdict(list)
     for profile in profiles:

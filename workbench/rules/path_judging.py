@@ -6,12 +6,12 @@ labels, what the passage says is held against the question's words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from workbench.language.pipeline import content_words
 from workbench.language.relations import kind_of, relatedness, stem
 from workbench.rules.sentences import read
-from workbench.rules.walk_lines import ANY, Walk, hop_in_words, parse_walk, spelled
+from workbench.rules.walk_lines import ANY, Hop, Walk, hop_in_words, parse_walk, spelled
 from workbench.steps import fallback_query as fallback
 from workbench.steps.judge_paths import Input, Output, PathShown, Verdict
 from workbench.text import unicode_phrase
@@ -27,9 +27,10 @@ HINTS = 0.2  # the same for a partial one
 def judge_paths(value: Input) -> Output:
     """One verdict per path, by the rules of the end."""
     walks = [walk for walk in map(parse_walk, value.rules.terminal_rules) if walk]
+    ranks = {hops: rank for rank, hops in enumerate(dict.fromkeys(walk.hops for walk in walks))}
     tried = set(map(unicode_phrase, value.history))
     verdicts = (
-        _by_walks(walks, path, tried) if walks else _by_words(value.question, path, tried) for path in value.paths
+        _by_walks(walks, ranks, path, tried) if walks else _by_words(value.question, path, tried) for path in value.paths
     )
     return Output(verdicts=list(verdicts))
 
@@ -41,12 +42,13 @@ def _verdict(path: PathShown, label: str, confidence: float, why: str, next_ques
 # By walks
 
 
-def _by_walks(walks: Sequence[Walk], path: PathShown, tried: set[str]) -> Verdict:
-    """Complete if the path is one of the walks, partial if it begins one."""
+def _by_walks(walks: Sequence[Walk], ranks: Mapping[tuple[Hop, ...], int], path: PathShown, tried: set[str]) -> Verdict:
+    """Complete if the path is one of the walks, partial if it begins one. `ranks` is the place of each reading, whatever
+    the types that it passes."""
     hops = [[(spelled(label), forward) for label, forward in labels] for labels in path.relations]
     begun = [
-        (len(walk.hops) != len(hops), rank, walk)
-        for rank, walk in enumerate(walks)
+        (len(walk.hops) != len(hops), ranks[walk.hops], walk)
+        for walk in walks
         if len(hops) <= len(walk.hops) and all(hop in labels for hop, labels in zip(walk.hops, hops))
     ]
     if not begun or not hops:

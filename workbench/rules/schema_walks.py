@@ -9,18 +9,19 @@ without a word, a word without its place in the walk, and every hop as such coun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from operator import sub
 
-from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon
+from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon, unnamed
 from workbench.rules.sentences import Reading, Word, read
 from workbench.rules.walk_lines import Hop, Walk, hop_in_words
 from workbench.steps import dot_rules_paper as dot_rules_paper_step
 from workbench.steps.dot_rules import Input, Output, checked
 
-MOST = 3  # readings that are given
+MOST = 5  # readings that are given
 NEARLY = 0.1  # worth by which a reading may fall behind the best
+DOUBT = 1.0  # what is added to it where the schema has none of the question's words
 WORDS = 24  # that are read: the nearest to the anchor, and the last
 FAN = 60  # hops from one type that are looked at, those that the words tell best
 LOOKS = 3_000  # walks of one length that are looked at: as many shorter ones are carried on as give so many
@@ -36,8 +37,13 @@ AGAIN = 0.5  # share of its worth that a second word for the same thing has
 LEFT = 0.4  # share of its worth that a word costs which has no place in the walk
 TURNED = 0.7  # cost of a first hop that makes the name act where it is acted upon, or the other way round
 KIND = 1.0  # worth of ending at the kind of thing that is asked for
+ASIDE = 0.5  # cost of ending at another type than that by whose name something is asked for
+CALLED = 0.9  # worth of a noun from which on it is such a name
 OTHER = 1.0  # cost of starting at another type than the anchor's: a name may be that of two things
+_UNFIT = "no walk leads from the name by relations of the graph: its paths are judged by words"
 _NEVER = -99.0
+
+Joins = Collection[tuple[Hop, Hop]]  # hops that follow one another somewhere in the graph
 
 
 def dot_rules(value: Input) -> Output:
@@ -50,11 +56,15 @@ def dot_rules_paper(value: Input) -> dot_rules_paper_step.Output:
 
 
 def rules(value: Input) -> Output:
-    """The best walks, one a line, which `path_judging` reads back; empty where the schema allows none."""
+    """The best walks, one a line, which `path_judging` reads back; empty where the schema allows none, and where the
+    question wants what no walk expresses. Of several names, each has its walk."""
     concept = value.concept
+    if beyond := read(value.question, concept).beyond:
+        return _searched(f"no walk expresses the question, for {beyond}: its paths are judged by words")
     exact = [anchor for anchor in value.anchors if anchor[0].casefold() == concept.casefold()]
     starts = tuple(dict.fromkeys(type_ for _, type_, _ in exact or value.anchors))
-    best = walks(value.question, concept, starts, value.types, value.relations, value.hops)
+    met = (value.joins, value.begins)
+    best = walks(value.question, concept, starts, value.types, value.relations, value.hops, *met)
     name = exact[0][0] if exact else concept
     beginnings = [walk.upto(length) for walk in best for length in range(1, len(walk.hops))]
     wanted = dict.fromkeys(walk.from_(name) for walk in best)
@@ -66,19 +76,53 @@ def rules(value: Input) -> Output:
         terminal_rules=list(dict.fromkeys(map(str, best))),
         allowed_types=list(dict.fromkeys(type_ for walk in best for type_ in walk.types)),
         initial_query=hop_in_words(name, best[0].hops[0], best[0].types[1]) if best else "",
+        beyond=_apart(value.others) if best else _UNFIT if value.relations else "",
     )
 
 
+def _searched(why: str) -> Output:
+    """No rules of its own: the paths are judged by the words that they share with the question."""
+    nothing = {"intermediate_rules": [], "terminal_rules": [], "allowed_types": []}
+    return Output(query_constraints="", initial_query="", beyond=why, **nothing)
+
+
+def _apart(others: Sequence[str]) -> str:
+    return f"the walks are not intersected with those from {', '.join(others)}" if others else ""
+
+
 def walks(
-    question: str, concept: str, starts: Sequence[str], types: Types, relations: Relations, hops: int
+    question: str,
+    concept: str,
+    starts: Sequence[str],
+    types: Types,
+    relations: Relations,
+    hops: int,
+    joins: Joins = frozenset(),
+    begins: Collection[Hop] = (),
 ) -> list[Walk]:
-    """The best readings of a question from a concept on; further ones only where they are nearly as good."""
-    scored = scores(question, concept, starts, types, relations, hops)
-    return [walk for worth, walk in scored[:MOST] if worth >= scored[0][0] - NEARLY]
+    """The best readings of a question from a concept on; further ones only where they are nearly as good, and the more
+    of them the fewer of its words the schema has."""
+    scored = scores(question, concept, starts, types, relations, hops, joins, begins)
+    words = lexicon(tuple(types), tuple(relations))
+    nearly = NEARLY + DOUBT * words.doubt(read(question, concept).orders[0])
+    readings: dict[tuple[Hop, ...], list[Walk]] = {}
+    for worth, walk in scored:
+        if worth < scored[0][0] - nearly:
+            break
+        if len(readings) < MOST or walk.hops in readings:
+            readings.setdefault(walk.hops, []).append(walk)
+    return [walk for same in readings.values() for walk in same[:MOST]]
 
 
 def scores(
-    question: str, concept: str, starts: Sequence[str], types: Types, relations: Relations, hops: int
+    question: str,
+    concept: str,
+    starts: Sequence[str],
+    types: Types,
+    relations: Relations,
+    hops: int,
+    joins: Joins = frozenset(),
+    begins: Collection[Hop] = (),
 ) -> list[tuple[float, Walk]]:
     """(worth, walk) of every walk that was looked at, best first. A walk from a type that is not among `starts` costs
     more, because entities of one name share one type in the graph."""
@@ -92,7 +136,7 @@ def scores(
         if cost and found and max(found.values()) >= max(one.most for one in aligned) - cost:
             break
         for one in aligned:
-            for worth, walk in _search(start, graph, one, hops, cost):
+            for worth, walk in _search(start, graph, one, hops, cost, joins, begins):
                 found[walk] = max(found.get(walk, _NEVER), worth)
     ranked = sorted(found.items(), key=lambda one: (-one[1], len(one[0].hops), one[0].hops, one[0].types))
     return [(worth, walk) for walk, worth in ranked]
@@ -120,6 +164,9 @@ class _Aligned:
         self.words = tuple(word for word, _ in senses)
         self.asked = bool(senses) and senses[-1][0].asked
         self.senses = [sense for _, sense in senses]
+        self.called = max(self.senses[-1].types.values(), default=0.0) if self.asked else 0.0
+        if self.called < CALLED:
+            self.called = 0.0
         best = [max((*relations.values(), *types.values())) for relations, types in self.senses]
         self.left = [(1.0 if word.asked else LEFT) * worth for (word, _), worth in zip(senses, best)]
         self.rest = [sum(self.left[at:]) for at in range(len(best) + 1)]
@@ -141,9 +188,12 @@ class _Aligned:
         return max(map(max, worths), default=0.0)
 
     def ending(self, type_: str) -> float:
-        """Whether a type is of the kind that the question word asks for."""
+        """Whether a type is what is asked for: by the noun, if it is called as a type is, and the question word's kind."""
+        return self._of_kind(type_) - (ASIDE * (self.called - self.senses[-1].types.get(type_, 0.0)) if self.called else 0)
+
+    def _of_kind(self, type_: str) -> float:
         wants, kinds = self.reading.wants, self.lexicon.kinds
-        if not wants or wants not in kinds.values():
+        if not wants or wants not in kinds.values() or (unnamed(type_) and kinds.get(type_) == "other"):
             return 0.0
         if kinds.get(type_) == "organisation" and wants == "person":
             return 0.0  # a firm may be who bought another
@@ -163,14 +213,20 @@ class _Aligned:
         return self.pivot is None or hop[0] in self.pivot.relations or type_ in self.pivot.types
 
 
-def _search(start: str, graph, aligned: _Aligned, hops: int, cost: float) -> Iterator[tuple[float, Walk]]:
+def _search(
+    start: str, graph, aligned: _Aligned, hops: int, cost: float, joins: Joins, begins: Collection[Hop]
+) -> Iterator[tuple[float, Walk]]:
     """Every walk from a type with its worth, less the cost of beginning there. `worths[n]` is that of the best
     alignment of the first n words."""
 
     @cache
-    def onwards(type_: str):
-        ranked = sorted(graph.get(type_, ()), key=lambda one: -aligned.tells(one[0][0], one[1]))
-        return ranked[:FAN]
+    def onwards(type_: str, before: Hop | None):
+        leaving = graph.get(type_, ())
+        if before is None and begins:
+            leaving = [one for one in leaving if one[0] in begins]
+        elif before is not None and joins:
+            leaving = [one for one in leaving if (before, one[0]) in joins]
+        return sorted(leaving, key=lambda one: -aligned.tells(one[0][0], one[1]))[:FAN]
 
     begin = [-cost] + [_NEVER] * len(aligned.left)
     called = _with_element(begin, aligned.gains(1, start, False), aligned.left)
@@ -178,14 +234,14 @@ def _search(start: str, graph, aligned: _Aligned, hops: int, cost: float) -> Ite
     for length in range(1, hops + 1):
         reached = []
         for walk, worths in last:
-            for hop, type_ in onwards(walk.types[-1]):
+            for hop, type_ in onwards(walk.types[-1], *walk.hops[-1:] or (None,)):
                 if cost and length == 1 and not aligned.tells(hop[0]):
                     continue  # only the words around a name can make it another thing
                 longer = Walk((*walk.types, type_), (*walk.hops, hop))
                 yield _ended(longer, worths, aligned), longer
                 if length < hops:
                     reached.append((longer, _longer(longer, worths, aligned, last=False)))
-        widest = max((len(onwards(walk.types[-1])) for walk, _ in reached), default=0)
+        widest = max((len(onwards(walk.types[-1], walk.hops[-1])) for walk, _ in reached), default=0)
         last = sorted(reached, key=lambda one: -max(one[1]))[: LOOKS // max(1, widest)]
 
 

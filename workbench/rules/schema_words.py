@@ -1,14 +1,15 @@
 """What the words of a question may mean in a graph: which of its relations, which of its types of entities.
 
 A schema is read once: its names and, for less, its definitions give the words; families of words and groups of like
-meaning (`relations.relatedness`, and below) carry over to other words. A word that matches neither is compared with the
-schema's names by the packaged encoder."""
+meaning (`relations.relatedness`) carry over to other words. For all other words the packaged encoder compares the
+phrase in which a word stands with the names, the definitions and some facts of the schema: a phrase means what is
+nearer to it than the schema is on the whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,35 +24,16 @@ Types = Sequence[tuple[str, str, int]]
 Relations = Sequence[tuple[str, tuple[str, ...], tuple[str, ...], str]]
 
 DEFINED = 0.6  # worth of a word of a definition, beside one of a name
+GENUS = 0.9  # of the noun that a type is defined as: "A ship or a boat."
 OWN = 0.9  # of the name of a type to which only one relation leads, for that relation
 ENDS = 0.9  # of a compound by its last part: "screenwriter"
-ALIKE = 0.8  # of a word of like meaning
 OTHERWISE = 0.9  # share left to a word with another preposition than the relation's: "made of", "made in"
 UNLIKE = 0.3  # share left to a word of another kind than the type: "painting", "painter"
-SEEN = 0.6  # worth of a meaning that only the encoder sees
-STRANGE = 10  # words of one question that it is asked about
-FAR, NEAR = 0.4, 0.7  # cosines of words that have little in common, and of words that mean the same
+SEEN = 0.7  # worth of a meaning that only the encoder sees
+KNOWN = 0.8  # worth of a word from which on the encoder is not asked about it
+STRANGE = 14  # words of one question that it is asked about
+FAR, NEAR = 0.04, 0.25  # by how much more than the mean of all cosines one means little, and means the same
 
-# General English for what schemas tend to be about; the groups of `relations` are about relations between things.
-_ALIKE = (
-    "film movie picture flick",
-    "kind sort type category genre class style",
-    "tag keyword topic theme subject word about describe description term",
-    "year date when day time",
-    "person people man woman human individual somebody someone",
-    "company firm business corporation enterprise",
-    "city town village municipality place",
-    "country nation state land",
-    "book novel volume",
-    "painting artwork sculpture work piece",
-    "artist painter sculptor",
-    "write script screenplay scriptwriter screenwriter scenario",
-    "rating rate score grade",
-    "vote popularity popular",
-    "appear act star feature play cast role",
-    "make create creator produce",
-    "exhibit display show collection hold house",
-)
 _DEFINING = frozenset(map(stem, words("entity thing name something value item work")))
 
 
@@ -64,13 +46,14 @@ class Senses(NamedTuple):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone; `kinds`:
-    type -> kind of answer (person, date, …); `acting`: label -> whether the head is what acts; `particles`: label ->
+    """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone; `told`:
+    the texts that tell a relation and a type, by name; `kinds`: type -> kind of answer (person, date, …); `acting`: label -> whether the head is what acts; `particles`: label ->
     the preposition that ends it; `of_persons`: the relations that may have a person at an end."""
 
     relations: Mapping[str, Mapping[str, float]]
     types: Mapping[str, Mapping[str, float]]
     called: Mapping[str, Mapping[str, float]]
+    told: tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]
     kinds: Mapping[str, str]
     acting: Mapping[str, bool]
     particles: Mapping[str, str]
@@ -79,10 +62,17 @@ class Lexicon:
     def senses(self, words: Sequence[Word]) -> list[Senses]:
         """What each word may mean. A light word means the relations that are called so and nothing else."""
         found = [Senses(self._relations(word), {} if word.light else self._types(word)) for word in words]
-        strange = [at for at, senses in enumerate(found) if not any(senses) and not words[at].light][:STRANGE]
-        for at, senses in zip(strange, self._seen([words[at].lemma for at in strange])):
-            found[at] = senses
+        strange = [at for at, senses in enumerate(found) if max(map(_most, senses)) < KNOWN and words[at].telling]
+        strange = strange[:STRANGE]
+        for at in strange:
+            found[at] = Senses(*map(_better, found[at], self._seen(words[at])))
         return found
+
+    def doubt(self, words: Sequence[Word]) -> float:
+        """0 where names of the schema tell every word, 1 where neither they nor definitions tell any; light words do
+        not count."""
+        worths = [max(map(_most, (self._relations(word), self._types(word)))) for word in words if not word.light]
+        return 1 - sum(worths) / len(worths) if worths else 1.0
 
     def labels(self, word: Word) -> dict[str, float]:
         """The relations that are called by a word."""
@@ -106,18 +96,49 @@ class Lexicon:
     def _unlike(self, name: str, kind: str) -> bool:
         return "other" not in (kind, self.kinds[name]) and kind != self.kinds[name]
 
-    def _seen(self, words: Sequence[str]) -> Iterator[Senses]:
-        """What the encoder makes of words."""
-        if not words or not self.relations:
-            return
-        labels, types = list(self.relations), list(self.types)
-        names = _encoder().encode([spelled(name) for name in (*labels, *types)])
-        for word in words:
-            cosines = np.round(names @ _encoder().encode([word])[0], 3)  # the last bits hang on the processor
-            worths = (SEEN * np.clip((cosines - FAR) / (NEAR - FAR), 0, 1)).tolist()
-            relations, others = zip(labels, worths), zip(types, worths[len(labels) :])
-            yield Senses({name: worth for name, worth in relations if worth},
-                         {name: worth for name, worth in others if worth})  # fmt: skip
+    def _seen(self, word: Word) -> tuple[dict[str, float], dict[str, float]]:
+        """What the encoder makes of a word and of its phrase: relations, types."""
+        phrases = [word.phrase] if word.light else list(dict.fromkeys(filter(None, (word.phrase, word.lemma))))
+        vectors = _encoder().encode(phrases)
+        return tuple(_worths(vectors, table) for table in self._tables)
+
+    @cached_property
+    def _tables(self) -> tuple[_Table, _Table]:
+        return tuple(map(_table, self.told))
+
+
+class _Table(NamedTuple):
+    """The vectors of texts, (n, d), and for each name the rows of its own."""
+
+    vectors: np.ndarray
+    rows: dict[str, list[int]]
+
+
+def _table(told: Mapping[str, tuple[str, ...]]) -> _Table:
+    texts = [text for own in told.values() for text in own]
+    ends = np.cumsum([0, *map(len, told.values())]).tolist()
+    vectors = _encoder().encode(texts) if texts else np.zeros((0, 1), np.float32)
+    return _Table(vectors, {name: list(range(*span)) for name, span in zip(told, zip(ends, ends[1:]))})
+
+
+def _worths(phrases: np.ndarray, table: _Table) -> dict[str, float]:
+    """Name -> worth, by how far the best cosine of one of its texts exceeds the mean of all names' best."""
+    if len(table.rows) < 2:
+        return {}
+    cosines = (table.vectors @ phrases.T).max(axis=1)
+    best = np.array([cosines[rows].max() for rows in table.rows.values()])
+    ahead = np.round(best - best.mean(), 3)  # the last bits hang on the processor
+    worths = (SEEN * np.clip((ahead - FAR) / (NEAR - FAR), 0, 1)).tolist()
+    return {name: worth for name, worth in zip(table.rows, worths) if worth}
+
+
+def _most(worths: Mapping[str, float]) -> float:
+    return max(worths.values(), default=0.0)
+
+
+def _better(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """Name -> the greater worth of two."""
+    return {name: max(one.get(name, 0.0), other.get(name, 0.0)) for name in {**one, **other}}
 
 
 @cache
@@ -137,18 +158,7 @@ def _fits(word: str, entries: Mapping[str, Mapping[str, float]]) -> dict[str, fl
 def _alike(one: str, other: str) -> float:
     if found := relatedness(one, other):
         return found
-    if len(other) >= 4 and one.endswith(other):
-        return ENDS
-    return ALIKE if _groups().get(one, frozenset()) & _groups().get(other, frozenset()) else 0.0
-
-
-@cache
-def _groups() -> dict[str, frozenset[int]]:
-    found: dict[str, set[int]] = {}
-    for number, group in enumerate(_ALIKE):
-        for word in group.split():
-            found.setdefault(stem(word), set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in found.items()}
+    return ENDS if len(other) >= 4 and one.endswith(other) else 0.0
 
 
 # Reading a schema
@@ -157,15 +167,19 @@ def _groups() -> dict[str, frozenset[int]]:
 @lru_cache(32)
 def lexicon(types: Types, relations: Relations) -> Lexicon:
     """The words of a schema."""
-    type_words = _families(name for name, _, _ in types)
+    type_words = _families(name for name, _, _ in types if not unnamed(name))
     label_words = _families(label for label, _, _, _ in relations)
     labels = [label for label, _, _, _ in relations]
     kinds = {name: _kind(name, definition) for name, definition, _ in types}
     of_persons = {one[0] for one in relations if _may_be_person([*one[1], *one[2]], kinds)}
     return Lexicon(
         {one[0]: _words(one[0], one[3], type_words) | _own(one, relations) for one in relations},
-        {name: _words(name, definition, type_words | label_words) for name, definition, _ in types},
+        {
+            name: {} if unnamed(name) else _words(name, definition, type_words | label_words) | _genus(name, definition)
+            for name, definition, _ in types
+        },
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
+        ({one[0]: _told_relation(one) for one in relations}, {name: _told_type(name, what) for name, what, _ in types if not unnamed(name)}),
         kinds,
         {one[0]: acts for one in relations if (acts := _head_acts(*one[:3])) is not None},
         {label: particle for label in labels if (particle := _particle(label))},
@@ -179,6 +193,32 @@ def _words(name: str, definition: str, others: set[str]) -> dict[str, float]:
     stems = {stem(token.lemma_) for token in doc if token.pos_ in ("NOUN", "VERB") and not token.is_stop}
     defining = (word for word in stems - _DEFINING if not any(_alike(word, other) for other in others))
     return dict.fromkeys(defining, DEFINED) | dict.fromkeys(_families([name]), 1.0)
+
+
+def _genus(name: str, definition: str) -> dict[str, float]:
+    """What a definition says that a type is."""
+    roots = [token for token in parse([definition])[0] if token.dep_ == "ROOT" and token.pos_ == "NOUN"]
+    nouns = {stem(token.lemma_) for root in roots for token in (root, *root.conjuncts) if token.pos_ == "NOUN"}
+    return dict.fromkeys(nouns - _DEFINING - _families([name]), GENUS)
+
+
+def _told_relation(relation) -> tuple[str, ...]:
+    label, heads, tails, definition = relation
+    ends = " ".join(filter(None, (_end(heads), spelled(label), _end(tails))))
+    return tuple(dict.fromkeys(filter(None, (spelled(label), ends, definition))))
+
+
+def _end(types: Sequence[str]) -> str:
+    return spelled(types[0]) if types and not unnamed(types[0]) else ""
+
+
+def unnamed(type_: str) -> bool:
+    """Is a type called after the side of a relation only, as `inferred` calls those for which no noun stands?"""
+    return "→" in type_
+
+
+def _told_type(name: str, definition: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, (spelled(name), f"{spelled(name)}: {definition}" if definition else ""))))
 
 
 def _own(relation: tuple[str, Sequence[str], Sequence[str], str], relations: Relations) -> dict[str, float]:

@@ -19,18 +19,27 @@ _SHARED = words("same share also together co common mutual both another other al
 _TELLING = words("name list tell find show give")
 _LIGHT = words("make take get go put come become use see") | _TELLING
 EMPTY = words("be have do")
+_CLOSER = words("compound amod advmod prt prep acomp agent")  # dependents that belong to a word's phrase
+_REACH = 3  # words that they may stand away
 
 
 @dataclass(frozen=True)
 class Word:
     """A word at its place; `asked` if it names what is asked for, `light` if it means something only where a relation
-    is called so. `particle` is the preposition behind it."""
+    is called so. `particle` is the preposition behind it; `phrase` is the word as it stands, with its particles and
+    what tells it closer: "first seen through", "doctoral adviser"."""
 
     at: int
     lemma: str
     light: bool
     asked: bool
     particle: str = ""
+    phrase: str = ""
+
+    @property
+    def telling(self) -> bool:
+        """Does it say something beyond what is called so? A light word does with what belongs to it: "come from"."""
+        return not self.light or " " in self.phrase
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,8 @@ class Reading:
     `wants` is the kind of thing that the question word asks for ("" if that is open). `shared`: things are said to
     share something; `pivot` is the place of the noun for it (-1 if none stands there). `joined`: somebody does
     something with another. `roles`: places of words beside the name, and whether the name is what they speak of as
-    acting ("directed by Ada", "the director Ada") or as acted upon ("the director of Dune Fever")."""
+    acting ("directed by Ada", "the director Ada") or as acted upon ("the director of Dune Fever"). `beyond` says what
+    the question wants that no walk from a name expresses ("" if nothing)."""
 
     orders: tuple[tuple[Word, ...], ...]
     wants: str
@@ -48,6 +58,7 @@ class Reading:
     joined: bool
     pivot: int
     roles: tuple[tuple[int, bool], ...]
+    beyond: str = ""
 
 
 @lru_cache(256)
@@ -57,14 +68,38 @@ def read(question: str, name: str) -> Reading:
     (doc,) = parse([masked])
     anchor = next((token for token in doc if token.idx == start), None)
     asked, wants = _asked(doc, anchor)
-    found = [_word(token, asked) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)]
+    found = [_word(token, asked, anchor) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)]
     shared = [token for token in doc if token.lower_ in _SHARED or token.lemma_.lower() in _SHARED]
     joined = any(token.lower_ == "with" and token.i and token.nbor(-1).pos_ == "VERB" for token in doc)
     if anchor is None:
         orders, roles = [tuple(sorted(found, key=lambda word: (word.asked, -word.at)))], ()
     else:
         orders, roles = _orders(doc, anchor, found), _roles(doc, anchor)
-    return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked), tuple(dict.fromkeys(roles)))
+    return Reading(tuple(orders), wants, bool(shared), joined, _pivot(shared, asked), tuple(dict.fromkeys(roles)),
+                   _beyond(doc, anchor))  # fmt: skip
+
+
+def _beyond(doc, anchor) -> str:
+    """Counts, comparisons and exclusions, by the words of English that stand for them.
+
+    >>> read("How many films did Ada Lind direct?", "Ada Lind").beyond
+    'it counts ("How many")'
+    """
+    text = doc.text
+    for pattern, says in _BEYOND:
+        if found := pattern.search(text):
+            return f'{says} ("{found[0]}")'
+    degrees = (token for token in doc if token.tag_ in _DEGREES and token.pos_ in ("ADJ", "ADV") and token != anchor)
+    return next((f'it compares ("{token.text}")' for token in degrees if not token.text[0].isupper()), "")
+
+
+_DEGREES = ("JJR", "JJS", "RBR", "RBS")
+_BEYOND = (
+    (re.compile(r"(?i)\bhow (?:many|much|often)\b|\b(?:the|a) (?:total )?number of\b"), "it counts"),
+    (re.compile(r"(?i)\b(?:other than|except(?: for)?|apart from|aside from|but not|besides)\b|\bnot\b|n[’']t\b"),
+     "it leaves something out"),
+    (re.compile(r"(?i)\b(?:than|compared (?:to|with)|the same (?:number|amount) of)\b"), "it compares"),
+)  # fmt: skip
 
 
 def _masked(question: str, name: str) -> tuple[str, int]:
@@ -94,13 +129,23 @@ def _authors(token, anchor) -> bool:
     return token.lower_ == "by" and anchor is not None and token.i == anchor.i - 1 and token.nbor(-1).pos_ == "NOUN"
 
 
-def _word(token, asked: int) -> Word:
+def _word(token, asked: int, anchor) -> Word:
     if token.lower_ == "by":
         return Word(token.i, "make", True, False)
     lemma = token.lower_ if token.lower_ == "found" else token.lemma_.lower()  # what is asked is rarely who found
     light = token.pos_ == "VERB" and (lemma in _LIGHT or token.is_stop)
     particle = token.nbor().lower_ if token.i + 1 < len(token.doc) and token.nbor().pos_ == "ADP" else ""
-    return Word(token.i, lemma, light, token.i == asked, particle)
+    return Word(token.i, lemma, light, token.i == asked, particle, _phrase(token, anchor))
+
+
+def _phrase(token, anchor) -> str:
+    near = [
+        child.i
+        for child in token.children
+        if child.dep_ in _CLOSER and abs(child.i - token.i) <= _REACH and child.lower_ not in ASKING
+    ]
+    part = token.doc[min([token.i, *near]) : max([token.i, *near]) + 1]
+    return token.text if anchor in part else part.text
 
 
 # What is asked for

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
@@ -18,7 +18,9 @@ from workbench.steps.prose import Query
 @dataclass(frozen=True)
 class Input:
     """`anchors` are (name, type, description) of the entities that the concept denotes; `types` and `relations` as in
-    `select_regions`; `hops` is the maximum number of edges of a path."""
+    `select_regions`; `hops` is the maximum number of edges of a path. `begins` are the hops (label, whether it goes from
+    head to tail) that leave an anchor, `joins` those that follow one another somewhere in the graph, and `others` are the
+    other concepts of the question; the prompt shows none of these."""
 
     question: str
     concept: str
@@ -27,9 +29,14 @@ class Input:
     types: tuple[tuple[str, str, int], ...]
     relations: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...]
     hops: int
+    begins: tuple[tuple[str, bool], ...] = ()
+    joins: frozenset[tuple[tuple[str, bool], tuple[str, bool]]] = frozenset()
+    others: tuple[str, ...] = ()
 
 
 class Output(BaseModel):
+    """`beyond` is not asked for: rule bodies say there what of the question their rules leave to a search."""
+
     model_config = ConfigDict(str_strip_whitespace=True)
 
     query_constraints: Blank
@@ -37,6 +44,7 @@ class Output(BaseModel):
     terminal_rules: list[str]
     allowed_types: list[str]
     initial_query: Query
+    beyond: str = Field("", exclude=True)
 
 
 # Used where the reply has no such rule (ours; the paper leaves it open).
@@ -118,6 +126,7 @@ def checked(value: Input, reply: Output) -> Output:
         terminal_rules=_told(reply.terminal_rules) or [_AT_THE_END],
         allowed_types=[name for name in known if name.casefold().strip() in named] or known,
         initial_query=reply.initial_query or value.question,
+        beyond=reply.beyond,
     )
 
 

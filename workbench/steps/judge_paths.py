@@ -94,14 +94,17 @@ def _readable(said) -> bool:
 
 
 def _system(chain: bool, terminal: bool) -> str:
-    shown = (
-        "the chain of its entities, then what is said of each step" if chain else "what is said of each of its steps"
-    )
+    shown = "what is said of each of its steps"
+    ends = goes_on = ""
+    if chain:
+        shown = "the chain of its entities, then what is said of each step"
+        ends = ", and its last entity is what the question asks for"
+        goes_on = ", such as a chain that goes on after the answer to something else"
     alone = "; also if it meets those of the end and needs nothing on the way" if terminal else ""
     return f"""You judge paths of a graph strictly by the rules that were written for a question. Each path is a \
 passage with an id: {shown}.
-label: "complete" if the passage meets the rules of the way and of the end{alone}. "partial" if it meets rules of the \
-way and not yet those of the end. "irrelevant" in all other cases.
+label: "complete" if the passage meets the rules of the way and of the end{ends}{alone}. "partial" if it meets rules of \
+the way and not yet those of the end. "irrelevant" in all other cases{goes_on}.
 confidence: how sure you are, from 0 to 1.
 justification: the rule that decided, in a few words.
 next_question: for a partial path one specific search that would find its next step, different from every search \

@@ -37,11 +37,6 @@ def of_paper(schema: Schema) -> Schema | None:
     return None
 
 
-def bare(labels: Iterable[str]) -> Schema:
-    """What is known without a schema: the relations' names."""
-    return Schema((), tuple(Relation(label, "", (), ()) for label in sorted(set(labels))))
-
-
 def seeds() -> list[str]:
     """The names of the bundled seeds."""
     return sorted(path.stem for path in SEEDS.glob("*.json"))

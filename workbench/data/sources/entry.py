@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.data.folder import Dataset, Extraction
+from workbench.data.graph import Schema
 from workbench.data.sampling import Sample
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
@@ -48,6 +49,7 @@ class Converted:
     documents: int | None = None
     left_out: int = 0
     notes: tuple[str, ...] = ()
+    schema: Schema | None = None
     paragraphs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -21,7 +21,7 @@ from workbench import tokens
 from workbench.data import Dataset, Extraction
 from workbench.data.graph import Schema
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.data.schemas import bare, covering
+from workbench.data.schemas import covering
 from workbench.errors import DataError, SettingError
 from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
 from workbench.index.journal import Journal
@@ -29,6 +29,7 @@ from workbench.index.store import Store
 from workbench.index.textualise.facts import Facts, Shard
 from workbench.index.textualise.folder import same_work, writable
 from workbench.index.textualise.induced import induced
+from workbench.index.textualise.inferred import inferred
 from workbench.index.textualise.markup import plain
 from workbench.index.textualise.writers import Row, Text, Writers
 from workbench.language.verbalisation import words
@@ -110,9 +111,9 @@ def textualise(
 
 def facts_of(data: Dataset) -> tuple[Facts, Schema]:
     """The triples of a data set by entity, and the schema that they are read by: its own, a bundled one that has all
-    its relations, or their names alone."""
+    its relations, or one that is inferred from the triples."""
     labels = {triple.relation for triple in data.triples}
-    schema = data.schema or covering(labels) or bare(labels)
+    schema = data.schema or covering(labels) or inferred(data.triples)
     return Facts.of(data.triples, schema), schema
 
 

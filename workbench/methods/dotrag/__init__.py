@@ -18,8 +18,8 @@ each of its concepts; each DOT has anchors in the graph, a region around them, a
 The stages are in `neighbourhood.py` (1 and 2), `search.py` and `aggregation.py`. Most points that the paper leaves open
 are settings (docs/dotrag.md#what-the-paper-leaves-open). Further decisions:
 
-- The prefix rule removes the shorter path, unless it is complete and the longer one partial, so the kept paths do not
-  depend on the order in which paths are found.
+- The prefix rule removes the shorter path, unless it is complete: it ends at an answer, and the longer one goes on from
+  there. So the kept paths do not depend on the order in which paths are found.
 - If a name in the question is the name of a node, only nodes of that name are anchors, whatever their similarity.
 - If no concept has an anchor, the question itself is the topic of one DOT, and the evidence says so.
 - If a reply is unusable, the search continues with the defaults of `Settings` or of the Step, and the evidence says so
@@ -45,6 +45,7 @@ from workbench.methods.dotrag.neighbourhood import (
     admitted,
     build_region,
     build_rules,
+    calibrated_tau,
     select,
     show_anchors,
 )
@@ -88,7 +89,8 @@ class DotRAG(Method):
         metadata            the description of the graph and the definitions of its types: those of the `graph`, or
                             those of the `paper` if it is one of the paper's graphs (its types have the same names)
         exact_anchor        a node with exactly the name is always an anchor; with `exact_alone`, the only one
-        tau, k_high         least cosine of a name and an anchor; number of anchors of a topic
+        tau, k_high         least cosine of a name and an anchor (none: that at which 95 % of the index's own names find
+                            their node, for its encoder); number of anchors of a topic
         weak_anchor         if no node is as similar as `tau`, whether the most similar one is an anchor, or the concept
                             has no DOT
         max_sources         anchors of a DOT (none: no limit)
@@ -121,7 +123,7 @@ class DotRAG(Method):
         h_max: Positive = 3
         t_max: Positive = 3
         max_concepts: Annotated[int, Field(ge=1, le=3, description="the Step select_regions names 3 at most")] = 3
-        tau: Cosine = 0.6
+        tau: Cosine | None = None
         k_high: Positive = 5
         max_sources: Positive | None = 5
         candidates: Positive = 10
@@ -180,6 +182,9 @@ class DotRAG(Method):
         if self.settings.prompts == "paper":
             self.steps = tuple(PAPERS.get(name, name) for name in self.steps)
         self._context = DotContext(self.index, self.engine, self.settings)
+        if self.settings.tau is None:
+            self.settings = replace(self.settings, tau=calibrated_tau(self._context))
+            self._context.settings = self.settings
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         text = storable(question)  # the Steps take no half characters
@@ -196,22 +201,24 @@ class DotRAG(Method):
         """Stages 2 and 3 of every DOT, in the order of their numbers; concurrently if the engine takes several calls at
         once. Each DOT has its own trace, so the order of events is the same either way."""
         traces = [Trace(trace.level) for _ in dots]
+        names = [dot.concept for dot in dots if dot.level == "low"]
+        others = [tuple(name for name in names if name != dot.concept) for dot in dots]
         workers = min(getattr(self.engine, "workers", 1), len(dots))
         try:
             if workers > 1:
                 with ThreadPoolExecutor(workers) as pool:
-                    return list(pool.map(in_context(self.explore), [question] * len(dots), dots, traces))
-            return [self.explore(question, dot, own) for dot, own in zip(dots, traces)]
+                    return list(pool.map(in_context(self.explore), [question] * len(dots), dots, traces, others))
+            return [self.explore(question, *each) for each in zip(dots, traces, others)]
         finally:
             for own in traces:
                 trace.graft(own)
 
-    def explore(self, question: str, dot: SelectedDot, trace: Trace) -> SearchResult:
-        """Stages 2 and 3 of one DOT."""
+    def explore(self, question: str, dot: SelectedDot, trace: Trace, others: Sequence[str] = ()) -> SearchResult:
+        """Stages 2 and 3 of one DOT; `others` are the names of the other ones."""
         context = self._context
         with DotEvent.open(trace, dot=dot.number, concept=dot.concept, level=dot.level) as write:
             show_anchors(dot, trace)
-            rules, failure = build_rules(context, question, dot, trace)
+            rules, failure = build_rules(context, question, dot, trace, others)
             dot = admitted(context, dot, rules)
             region, store = build_region(context, dot, rules, trace)
             search = Search(context, question, dot, rules, region, store)
@@ -221,4 +228,5 @@ class DotRAG(Method):
         if region.truncated:
             reached, most = int(region.hops.max(initial=0)), context.settings.max_region
             notes.append(f"its region ends after {reached} of {context.settings.h_max} hops (max_region={most})")
+        notes += [rules.beyond] if rules.beyond else []
         return SearchResult(list(search.kept.values()), notes + search.notes)

@@ -146,7 +146,8 @@ class AnchorsEvent(TraceEvent):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rules(TraceEvent):
-    """Stage 2: the rules of one DOT for intermediate and terminal nodes, and the types of entities in its region."""
+    """Stage 2: the rules of one DOT for intermediate and terminal nodes, and the types of entities in its region;
+    `beyond` is what of the question they leave to a search, in words."""
 
     step = "rules"
 
@@ -155,6 +156,7 @@ class Rules(TraceEvent):
     terminal_rules: tuple[str, ...] = ()
     allowed_types: tuple[str, ...] = ()
     initial_query: str = ""
+    beyond: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -3,8 +3,10 @@ to its rules, the region around its anchors, and the store of its vectors."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +26,10 @@ from workbench.trace import Trace
 
 # Step → the one that shows and asks no more than the paper's (`prompts=paper`).
 PAPERS = {"select_regions": "select_regions_paper", "dot_rules": "dot_rules_paper"}
+
+
+NAMES, SHARE = 50, 0.95  # names that tau is calibrated on; the share of them that must find their node
+_taus: WeakKeyDictionary[TypedLayer, float] = WeakKeyDictionary()
 
 
 class DotContext:
@@ -147,6 +153,21 @@ def anchored(context: DotContext, concept: Concept, similar: np.ndarray) -> tupl
     return (chosen[: settings.max_sources], False) if chosen else (anchors(top(similar, 1)), True)
 
 
+def calibrated_tau(context: DotContext) -> float:
+    """The least cosine of a name and its node: the greatest step of 0.01 at which `SHARE` of some of the index's own
+    names, each asked for as a concept, reach the node of their name. Scales of cosines differ between encoders."""
+    typed = context.typed
+    if typed not in _taus:
+        rows = np.linspace(0, len(typed.names) - 1, min(NAMES, len(typed.names))).astype(int) if typed.names else []
+        concepts = [Concept(typed.names[row], f"{typed.names[row]} is a {typed.types[row]}.") for row in rows]
+        vectors = context.encode([concept.query for concept in concepts]) if concepts else np.ones((1, 1), np.float32)
+        own = typed.entity_vectors[rows] if concepts else vectors
+        cosines = np.sort(np.einsum("nd,nd->n", own, vectors))
+        lowest = float(cosines[int((1 - SHARE) * len(cosines))])
+        _taus[typed] = min(1.0, max(0.0, math.floor(100 * lowest + 1e-4) / 100))
+    return _taus[typed]
+
+
 # -- stage 2: construction ---------------------------------------------------------------------------------------------
 
 
@@ -160,20 +181,21 @@ def show_anchors(dot: SelectedDot, trace: Trace) -> None:
 
 
 def build_rules(
-    context: DotContext, question: str, dot: SelectedDot, trace: Trace
+    context: DotContext, question: str, dot: SelectedDot, trace: Trace, others: Sequence[str] = ()
 ) -> tuple[dot_rules.Output, str | None]:
-    """The rules of a DOT, and if the Step failed, why they are the general ones."""
+    """The rules of a DOT, and if the Step failed, why they are the general ones. `others` are the names of other DOTs."""
     typed = context.typed
     with Rules.open(trace) as write:
         anchors = tuple((anchor.name, anchor.type, typed.descriptions[anchor.row]) for anchor in dot.anchors)
         graph = (context.about, context.types, context.relations)
-        value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max)
+        met = (typed.leaving(dot.rows), typed.joins)
+        value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max, *met, tuple(others))
         result = context.ask(dot_rules_paper.STEP if context.as_paper else dot_rules.STEP, value, trace)
-        rules = dot_rules.failed(value)
-        if result.value:
-            said = dot_rules.Output(**{"initial_query": "", **result.value.model_dump()})
-            rules = dot_rules.checked(value, said)
-        write(**rules.model_dump(), failure=result.failure or None)
+        said = result.value
+        if said and context.as_paper:  # no first query is asked for
+            said = dot_rules.Output(**said.model_dump(), initial_query="")
+        rules = dot_rules.checked(value, said) if said else dot_rules.failed(value)
+        write(**rules.model_dump(), beyond=rules.beyond, failure=result.failure or None)
     return rules, result.failure
 
 

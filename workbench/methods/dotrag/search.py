@@ -237,15 +237,15 @@ class Search:
 
 
 def without_prefixes(paths: Sequence[JudgedPath]) -> dict[str, str]:
-    """Id of each path that is a prefix of another → the id of the longer one. A complete path stays although a partial
-    one extends it. The result does not depend on the order of the paths."""
+    """Id of each path that is a prefix of another → the id of the longer one. A complete path stays although another
+    extends it: its end is an answer. The result does not depend on the order of the paths."""
     return {
         path.id: longer.id
         for path in paths
         for longer in paths
         if len(path.entities) < len(longer.entities)
         and longer.entities[: len(path.entities)] == path.entities
-        and (longer.complete or not path.complete)
+        and not path.complete
     }
 
 
