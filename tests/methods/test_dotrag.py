@@ -130,6 +130,20 @@ def test_two_hops_worked_out_by_hand(index):
     ]  # fmt: skip
 
 
+def test_the_answer_model_is_told_what_the_graph_says_of_the_relations(index):
+    """The passage that was judged, and the descriptions of the relations; labels where the graph has none."""
+    evidence = search(index, engine(queries=["Dutch"]))
+    context = wb.reader("structured").context(evidence).text
+    assert context.startswith(
+        "-----Paths-----\n1. Kestrel → Nora Hale → Owl Night → French: Kestrel directed by Nora Hale. Kestrel written "
+        "by Nora Hale. Owl Night directed by Nora Hale. Owl Night in language French.\n"
+    )
+    assert evidence.facts[0].item.description == "Kestrel directed by Nora Hale."
+    bare = GraphIndex(TypedGraph(TYPES, TRIPLES, Names(), told=False), Names())
+    ((path, _),) = search(bare, engine(queries=["Dutch"])).paths
+    assert path.text == ""
+
+
 def test_what_the_steps_are_asked(index):
     told = engine(queries=["Dutch"])
     search(index, told)
