@@ -118,4 +118,4 @@ def read_first(text: str) -> Output:
     return Output(thought=thought, answer=after[0].strip() if after else text, abstained=False)
 
 
-STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=2)
+STEP = Step("answer", Output, prompt, read=read, max_tokens=512, version=3)

@@ -145,4 +145,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("judge_paths", Output, prompt, max_tokens=1536, most=50)
+STEP = Step("judge_paths", Output, prompt, max_tokens=1536, version=2, most=50)
