@@ -75,10 +75,6 @@ def test_the_schema_of_films():
     assert all(wording.it == "The movie" for wording in told.values())
 
 
-def test_without_a_schema_relations_have_their_names_alone():
-    assert bare(["on", "in", "on"]) == Schema((), (Relation("in", "", (), ()), Relation("on", "", (), ())))
-
-
 def test_the_gold_graph_s_schema_is_that_of_its_data(tmp_path):
     data = load("meridian")
     assert data.schema == data.graph.schema and data.schema.relations

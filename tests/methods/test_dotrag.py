@@ -717,3 +717,39 @@ def test_half_a_character_in_a_question_is_no_failure(index):
 def test_normal_forms():
     assert normal(" Ｗｈｏ “directed”  it?! ") == "who directed it"
     assert normal("A\u0308") == normal("ä") and normal("?!") == ""
+
+
+# -- what the graph and its encoder say --------------------------------------------------------------------------------
+
+
+def test_tau_is_that_at_which_the_index_s_own_names_find_their_nodes(index):
+    """`Names` gives a name that is described as its type a cosine of 1 with its node: nothing less is one. A text that
+    names it twice and another once has 2/√5."""
+    own = wb.method("dotrag", index, engine()).settings
+    assert own.tau == 1.0 and wb.method("dotrag[tau=0.6]", index, engine()).settings.tau == 0.6
+
+    class Blurred(Names):
+        def encode(self, texts):
+            return super().encode([text + (" Blot" if " is a " in text else "") for text in texts])
+
+    graph = TypedGraph(TYPES, TRIPLES, Names(), told=False)
+    assert wb.method("dotrag", GraphIndex(graph, Blurred()), engine()).settings.tau == 0.89
+
+
+def test_the_evidence_says_what_no_walk_expresses(index):
+    evidence = wb.method("dotrag", index, wb.engine("rules")).retrieve("How many films has Nora Hale directed?")
+    assert 'it counts ("How many")' in evidence.fallback
+    (written,) = evidence.trace.find("rules")
+    assert "it counts" in written.outputs["beyond"]
+    plain = wb.method("dotrag", index, wb.engine("rules")).retrieve("Which films has Nora Hale directed?")
+    assert not plain.fallback
+
+
+def test_the_hops_that_follow_one_another(index):
+    typed = index.typed
+    directed, played = ("directed by", True), ("starred", False)
+    assert (directed, ("directed by", False)) in typed.joins  # Nora Hale directed two films
+    assert (directed, played) in typed.joins  # Ivo Brand directs and plays
+    assert (("has tag", True), ("has tag", False)) not in typed.joins  # of one film only
+    assert (("written by", True), ("written by", False)) not in typed.joins
+    assert typed.leaving([typed.row["Nora Hale"]]) == (("directed by", False), ("written by", False))

@@ -146,7 +146,9 @@ RANKING = {  # (ranking, gold, k) -> value
 JOINT = {"joint": joint.joint}  # (ranking, gold passages, answer, gold answers, k) -> value; need a reader
 WHOLE = ("all_gold", "joint")  # 0 for a question with more than k gold passages
 ANSWER: dict[str, Measure] = {  # need a reader
-    "em": lambda q, o: (answer_sets.set_em if _is_set(q) else em.exact_match)(o.answer, q.answers) if q.answers else None,
+    "em": lambda q, o: (
+        (answer_sets.set_em if _is_set(q) else em.exact_match)(o.answer, q.answers) if q.answers else None
+    ),
     "f1": lambda q, o: (answer_sets.set_f1 if _is_set(q) else f1.f1)(o.answer, q.answers) if q.answers else None,
     "accuracy": _accuracy,
     "accuracy:answerable": lambda q, o: _accuracy(q, o) if q.answers else None,

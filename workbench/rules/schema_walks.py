@@ -182,8 +182,10 @@ class _Aligned:
         return max(map(max, worths), default=0.0)
 
     def ending(self, type_: str) -> float:
-        """Whether a type is what is asked for: by the noun, if it is called as a type is, and the question word's kind."""
-        return self._of_kind(type_) - (ASIDE * (self.called - self.senses[-1].types.get(type_, 0.0)) if self.called else 0)
+        """Whether a type is what is asked for: by its name, if the noun is one, and by the question word's kind."""
+        return self._of_kind(type_) - (
+            ASIDE * (self.called - self.senses[-1].types.get(type_, 0.0)) if self.called else 0
+        )
 
     def _of_kind(self, type_: str) -> float:
         wants, kinds = self.reading.wants, self.lexicon.kinds

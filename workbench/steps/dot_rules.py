@@ -18,9 +18,9 @@ from workbench.steps.prose import Query
 @dataclass(frozen=True)
 class Input:
     """`anchors` are (name, type, description) of the entities that the concept denotes; `types` and `relations` as in
-    `select_regions`; `hops` is the maximum number of edges of a path. `begins` are the hops (label, whether it goes from
-    head to tail) that leave an anchor, `joins` those that follow one another somewhere in the graph, and `others` are the
-    other concepts of the question; the prompt shows none of these."""
+    `select_regions`; `hops` is the maximum number of edges of a path. The prompt does not show `begins`, the hops
+    (label, whether it goes from head to tail) that leave an anchor, `joins`, those that follow one another somewhere in
+    the graph, and `others`, the other concepts of the question."""
 
     question: str
     concept: str

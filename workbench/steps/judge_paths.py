@@ -92,8 +92,9 @@ def _readable(said) -> bool:
 _SYSTEM = """You judge paths of a graph strictly by the rules that were written for a question. Each path is a passage \
 with an id: the chain of its entities, then what is said of each step.
 label: "complete" if the passage meets the rules of the way and of the end, and its last entity is what the question \
-asks for; also if it meets those of the end and needs nothing on the way. "partial" if it meets rules of the way and not \
-yet those of the end. "irrelevant" in all other cases, such as a chain that goes on after the answer to something else.
+asks for; also if it meets those of the end and needs nothing on the way. "partial" if it meets rules of the way and \
+not yet those of the end. "irrelevant" in all other cases, such as a chain that goes on after the answer to something \
+else.
 confidence: how sure you are, from 0 to 1.
 justification: the rule that decided, in a few words.
 next_question: for a partial path one specific search that would find its next step, different from every search \

@@ -23,7 +23,6 @@ from workbench.ranking.similarity import top
 from workbench.steps import dot_rules, select_regions
 from workbench.trace import Trace
 
-
 NAMES, SHARE = 50, 0.95  # names that tau is calibrated on; the share of them that must find their node
 _taus: WeakKeyDictionary[TypedLayer, float] = WeakKeyDictionary()
 
@@ -159,7 +158,7 @@ def show_anchors(dot: SelectedDot, trace: Trace) -> None:
 def build_rules(
     context: DotContext, question: str, dot: SelectedDot, trace: Trace, others: Sequence[str] = ()
 ) -> tuple[dot_rules.Output, str | None]:
-    """The rules of a DOT, and if the Step failed, why they are the general ones. `others` are the names of other DOTs."""
+    """The rules of a DOT, and if the Step failed, why they are the general ones. `others`: names with other DOTs."""
     typed = context.typed
     with Rules.open(trace) as write:
         anchors = tuple((anchor.name, anchor.type, typed.descriptions[anchor.row]) for anchor in dot.anchors)
