@@ -39,6 +39,31 @@ def test_executed_notebooks_as_json(workbench, tmp_path):
     assert one["seconds"] > 0 and Path(said["figures"]).name == "drawn"
 
 
+@pytest.mark.parametrize(
+    ("words", "engine"),
+    [
+        ((), "worked"),
+        (("--data", "meridian"), "worked"),
+        (("--data", "DATA"), "rules"),
+        (("--set", "data=DATA"), "rules"),
+        (("--data", "DATA", "--set", "engine=replay:kept.sqlite"), "replay:kept.sqlite"),
+    ],
+)
+def test_other_data_are_run_by_rules_unless_an_engine_is_given(workbench, tmp_path, words, engine):
+    """The replies written by hand are about the bundled corpus; the first line says so."""
+    cells = ["data = 'meridian'\nengine = 'worked'", "print(f'{data} by {engine}')"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.cells[0].metadata["tags"] = ["parameters"]
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, tmp_path / "01_one.ipynb")
+    given = (word.replace("DATA", str(tmp_path / "mine")) for word in words)
+    said = workbench("run", "--notebooks", tmp_path, "-o", tmp_path / "out", *given)
+    (output,) = nbformat.read(tmp_path / "out" / "01_one.ipynb", as_version=4).cells[-1].outputs
+    assert output.text.strip().endswith(f"by {engine}")
+    first = said.output.splitlines()[0]
+    assert first.startswith("engine=rules, because the replies written by hand") == (engine == "rules"), first
+
+
 def test_anonymise_writes_data_tasks_and_a_table_beside_them(workbench, tmp_path):
     words = ("anonymise", "meridian", "--out", tmp_path / "m", "--types", "person", "--tasks", "--json")
     said = json.loads(workbench(*words).stdout)

@@ -41,6 +41,7 @@ from workbench.records import (
 from workbench.trace import Event, Trace, TraceDiff
 from workbench.views import contexts, verdicts
 from workbench.views.base import STYLE, clean, number
+from workbench.views.palette import THEMED_CSS
 
 TAGS = {
     *("div", "style", "table", "thead", "tbody", "tr", "th", "td", "details", "summary", "span", "b", "i", "p", "pre"),
@@ -182,7 +183,7 @@ class Checked(HTMLParser):
 
     def handle_data(self, data):
         if self.open[-1] == "style":
-            assert data in STYLE + contexts.STYLE + verdicts.STYLE
+            assert data in STYLE + contexts.STYLE + verdicts.STYLE + THEMED_CSS
         else:
             self.shown.append(data)
 

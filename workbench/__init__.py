@@ -75,7 +75,7 @@ def bundle(*runs, **settings):
     return write(*runs, **settings)
 
 
-def explore(index, start=None, *, theme="light", **settings):
+def explore(index, start=None, *, theme="auto", **settings):
     """Widgets to explore the graph of an index; see :class:`workbench.views.explorer.Explorer`."""
     from workbench.views.explorer import Explorer
 

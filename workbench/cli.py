@@ -651,12 +651,16 @@ def run(
 ) -> Said:
     """Execute the notebooks with papermill; figures and tables go into figures/.
 
+    Data other than the bundled corpus are run by rules, unless --set engine=SPEC names another engine.
     With --check nothing there changes: the notebooks make an index and runs of their own.
     """
     from workbench import notebooks
     from workbench.places import home
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
+    if notebooks.by_rules(parameters):
+        err.print("engine=rules, because the replies written by hand are about the bundled corpus; --set engine=SPEC "
+                  "chooses another", soft_wrap=True)  # fmt: skip
     if check or accept:
         found = notebooks.check(folder, executed or _CHECKED, parameters, only, baseline=baseline, accept=accept)
         return Said(found.plain(), [found], code=0 if found.holds else 1, wrapped=False)

@@ -20,6 +20,7 @@ import nbformat
 from tqdm.auto import tqdm
 
 from workbench.errors import SettingError, WorkbenchError
+from workbench.places import bundled
 
 if TYPE_CHECKING:
     from workbench.experiments.regression import Regression
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_FOLDER = Path("notebooks")
 COPIES = Path("lab")  # ignored by git
 BASELINE = "baseline"  # the folder beside the notebooks
+CORPUS = "meridian"  # the data of their defaults
 
 
 class NotebookFailed(WorkbenchError):
@@ -198,6 +200,7 @@ def _planned(
     names = {name: None for defaults in known.values() for name in defaults}
     if unused := [name for name in parameters if name not in names]:
         raise SettingError(f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(names))}")
+    parameters = {**parameters, "engine": "rules"} if by_rules(parameters) else parameters
     return {
         path: (
             {name: _value(default["default"]) for name, default in defaults.items()},
@@ -205,6 +208,14 @@ def _planned(
         )
         for path, defaults in known.items()
     }
+
+
+def by_rules(parameters: Mapping[str, Any]) -> bool:
+    """Whether notebooks with these parameters take the engine `rules`: none is given, and the data are not the bundled
+    corpus, which the replies that they open on are about."""
+    data = str(parameters.get("data", CORPUS))
+    folder = (bundled(data) or Path(data).expanduser()).resolve()
+    return "engine" not in parameters and folder != bundled(CORPUS).resolve()
 
 
 def _value(written: str) -> Any:

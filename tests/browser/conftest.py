@@ -68,6 +68,7 @@ def guard(chromium, tmp_path):
             args=FLAGS,
             viewport={"width": WIDTH, "height": HEIGHT},
             service_workers="block",
+            color_scheme="null",  # else the page in a frame takes this one's word for that of the page around it
         )
         guard = Guard(context)
         yield guard

@@ -24,6 +24,7 @@ SCREENSHOTS = ROOT / "build" / "screenshots"
 WIDTH, HEIGHT = 1280, 1400  # pixels
 PROJECT = "browser"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 17, 17)"}  # of pictures, as CSS
 # Where the node of a network stands, in pixels of its page.
 WHERE = """async (_, name) => {
   while (!placed) await new Promise((again) => setTimeout(again, 20));
@@ -140,14 +141,18 @@ class Notebook:
 
     def first_screens(self, name: str, *parts: Locator) -> None:
         """Write `build/screenshots/<name>_first.png` and `_second.png`, what a window of 1280 × 900 shows at first and
-        one page further down; all of each part has to be there."""
+        one page further down; all of each part has to be there. In the dark theme, `…_dark.png`, pictures are dark."""
         self.page.set_viewport_size({"width": WIDTH, "height": 900})
         cells = self.panel.locator(".jp-WindowedPanel-outer")
         top, height = cells.evaluate("e => { e.scrollTop = 0; return [e.getBoundingClientRect().top, e.clientHeight] }")
-        self.screenshot(f"{name}_first", all_of_it=False)
         below = [box["y"] + box["height"] - top for box in (part.bounding_box() for part in parts)]
-        cells.evaluate("e => { e.scrollTop = e.clientHeight }")
-        self.screenshot(f"{name}_second", all_of_it=False)
+        for theme, ending in (("light", ""), ("dark", "_dark")):
+            self.set_theme(theme)
+            for frame in self.panel.locator("iframe").all():
+                expect(frame.content_frame.locator("body")).to_have_css("background-color", PAPERS[theme])
+            for screen, number in (("first", 0), ("second", 1)):
+                cells.evaluate("(e, number) => { e.scrollTop = number * e.clientHeight }", number)
+                self.screenshot(f"{name}_{screen}{ending}", all_of_it=False)
         self.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
         assert max(below) <= 2 * height, f"parts end at {below} pixels, and two screens at {2 * height}"
 

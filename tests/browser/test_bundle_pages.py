@@ -12,6 +12,8 @@ from tiny import PASSAGES, QUESTIONS, TinyEncoder
 
 import workbench as wb
 from workbench.data import Dataset, Extraction
+from workbench.llm.call import Reply
+from workbench.llm.chat import ChatEngine
 from workbench.records import Passage, Question
 
 pytestmark = pytest.mark.browser
@@ -57,6 +59,29 @@ def open_page(page: Page, path: Path, place: str = "") -> list[str]:
     page.goto((path if path.is_file() else path / "index.html").as_uri() + place)
     page.wait_for_selector("body[data-ready]")
     return asked
+
+
+def test_each_time_that_a_question_was_asked_can_be_chosen(page, tmp_path, tiny_run):
+    run, index = tiny_run
+    engine = ChatEngine("openai:scripted", lambda request: Reply(f"Answer: told {request.seed}"), concurrency=1)
+    dense = wb.method("dense", index, engine)
+    run = wb.evaluate(
+        run.questions[:2], [dense], wb.reader("direct", engine), tmp_path / "run", repeats=3, progress=False
+    )
+    told = wb.bundle(run, out=tmp_path / "bundle", index=index, progress=False)
+    open_page(page, told, f"#q={run.questions[0].id}")
+    answer, times = page.locator(".column .answer"), page.locator(".column .choose button")
+    expect(times).to_have_count(3)
+    expect(answer).to_have_text("told 0")
+    times.nth(2).click()
+    expect(answer).to_have_text("told 2")
+    assert "repeat=3" in page.url and times.nth(2).get_attribute("aria-pressed") == "true"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="next question").click()
+    expect(answer).to_have_text("told 2")  # the same time
+    open_page(page, told, f"#q={run.questions[0].id}&repeat=2")
+    page.reload()
+    expect(answer).to_have_text("told 1")
 
 
 def test_only_its_own_files_are_read(page, folder):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import numpy as np
 import pytest
+from PIL import Image
+from sight import contrast
 from test_views import HOSTILE
 
 from workbench.views.base import page as html_page
 from workbench.views.base import table
-from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle, drawing_page
-from workbench.views.map_page import Map, map_page
+from workbench.views.dot_tracer import LIST_STYLE
+from workbench.views.drawing import Drawing, DrawnEdge, DrawnNode, EdgeStyle, NodeStyle, drawing_frame, drawing_page
+from workbench.views.figures import recall_figure
+from workbench.views.map_page import Map, map_frame, map_page
 from workbench.views.palette import THEMES
 
 pytestmark = pytest.mark.browser
@@ -120,8 +126,37 @@ def test_letters_of_a_legend_are_read_on_the_paper_of_each_theme(page, made, the
         "() => [getComputedStyle(document.querySelector('#legend button')).color,"
         " getComputedStyle(document.body).backgroundColor]"
     )
-    rgb = [f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})" for colour in THEMES[theme]]
+    rgb = [f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})" for colour in THEMES[theme][:2]]
     assert [paper, ink] == rgb
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_picture_follows_the_theme_of_the_page_around_it(page, theme):
+    """Labels of frames and of a figure, by the pixels that a reader sees."""
+    framed = [drawing_frame(drawing(), height=300), map_frame(small_map(), height=300)]
+    curves = recall_figure({"dense": {1: 0.2, 5: 0.9}})
+    page.set_content(f"<body data-jp-theme-light='true'>{''.join(framed)}{curves._repr_html_()}</body>")
+    page.evaluate(f"document.body.dataset.jpThemeLight = '{str(theme == 'light').lower()}'")
+    place, chart = page.frames[1], page.frames[2]
+    place.wait_for_function("labels.length === 4")
+    chart.wait_for_function("map.labelled === 4")
+    page.wait_for_timeout(300)
+    first = place.evaluate("() => { const at = place.getBoundingClientRect(); return labels.map("
+                           "({x, y, w, h}) => [at.x + x, at.y + y, at.x + x + w, at.y + y + h]) }")  # fmt: skip
+    pictures = [page.locator("iframe").first, page.locator("iframe").nth(1), page.locator("img")]
+    shots = [Image.open(BytesIO(one.screenshot())).convert("RGB") for one in pictures]
+    for shot in shots:
+        assert hexadecimal(max(shot.getcolors(1 << 20))[1]) == THEMES[theme].paper
+    name = chart.evaluate("[X[3] * view.k + view.x, Y[3] * view.k + view.y]")  # its label stands below
+    below = (name[0] - 20, name[1] + 8, name[0] + 20, name[1] + 28)
+    letters = [*(shots[0].crop(box) for box in first), shots[1].crop(below), shots[2].crop((0, 0, 30, 300))]
+    for number, part in enumerate(letters):
+        colours = (hexadecimal(colour) for _, colour in part.getcolors(1 << 20))
+        assert max(contrast(colour, THEMES[theme].paper) for colour in colours) >= 4.5, number
+
+
+def hexadecimal(colour: tuple[int, int, int]) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def test_the_picture_and_its_legend_fill_the_frame(page):
@@ -146,6 +181,15 @@ def test_a_wide_table_scrolls_and_a_long_path_wraps(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("document.querySelectorAll('table')[1].offsetHeight") > 100, "the path takes many lines"
     assert page.evaluate("getComputedStyle(document.querySelector('table')).overflowX") == "auto"
+
+
+def test_a_long_path_of_the_tracer_s_list_wraps(page):
+    path = " → ".join(f"Somebody {at} —was born in" for at in range(12)) + "unbreakable" * 9
+    options = f"<option>all</option><option>{path}</option>"
+    lists = f"<select size=9 style='width:300px'>{options}</select>"
+    page.set_content(f"<div class='hopscope-tracer'>{LIST_STYLE}{lists}</div>")
+    sizes = page.evaluate("[...document.querySelectorAll('option')].map((e) => [e.offsetHeight, e.scrollWidth])")
+    assert sizes[1][0] > 4 * sizes[0][0] and sizes[1][1] <= 300
 
 
 def test_a_narrow_table_is_as_wide_as_its_cells(page):

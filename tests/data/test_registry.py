@@ -122,7 +122,7 @@ def test_an_archive_that_a_user_puts_there_is_unpacked(tmp_path):
 def test_options_go_where_they_are_known():
     with pytest.raises(SettingError, match="'musique/dev/hipporag-1000' does not know size; it takes no options"):
         load("musique", size=100)
-    with pytest.raises(SettingError, match="'ultradomain/cs' does not know on_error; it takes size, overlap, unit"):
+    with pytest.raises(SettingError, match="'ultradomain/cs' does not know on_error; it takes size, overlap, unit, at"):
         load("ultradomain", on_error="skip")
     with pytest.raises(SettingError, match="size: 'meridian' has passages of its own"):
         load("meridian", size=100)

@@ -24,13 +24,13 @@ BEFORE = Baseline(
     facts={"warnings": [], "nodes per hop": [[1, 8]], "answer": "Oslo", "bias": 0.25},
     runs={
         "tiny": {"questions": 2, "of": "ff", "k": 5, "budget": None, "judge": None, "reader": "direct",
-                 "table": {"dense": {"recall@5": 0.5, "f1": None}}},
+                 "table": {"dense": {"recall@5": 0.5, "f1": None}}, "got": {"dense": {"q1": "0a", "q2": "0b"}}},
     },
 )  # fmt: skip
 BY_A_MODEL = replace(
     BEFORE,
     parameters={**BEFORE.parameters, "engine": "openai:some"},
-    runs={"tiny": {**BEFORE.runs["tiny"], "table": {"dense": {"recall@5": [0.5, 0.4, 0.6], "f1": 1.0}}}},
+    runs={"tiny": {**BEFORE.runs["tiny"], "table": {"dense": {"recall@5": [0.5, 0.4, 0.6], "f1": 1.0}}, "got": {}}},
 )
 
 
@@ -45,8 +45,8 @@ def table(value, before=BEFORE):
 
 def test_nothing_moved():
     found = compare(BEFORE, BEFORE)
-    assert found == Checked("01_it", compared=16) and Regression((found,)).holds
-    assert "01_it: nothing moved (16 compared)" in repr(found)
+    assert found == Checked("01_it", compared=18) and Regression((found,)).holds
+    assert "01_it: nothing moved (18 compared)" in repr(found)
 
 
 def test_a_number_moved_and_by_how_much():
@@ -68,6 +68,8 @@ def test_a_number_moved_and_by_how_much():
         ({"runs": {"tiny": {**BEFORE.runs["tiny"], "k": 6}}}, "setting", "tiny, k"),
         ({"runs": {"tiny": {**BEFORE.runs["tiny"], "of": "fe"}}}, "data", "tiny, questions"),
         ({"runs": table({"f1": 0.0})}, "number", "tiny, dense, f1"),  # it was undefined
+        ({"runs": {"tiny": {**BEFORE.runs["tiny"], "got": {"dense": {"q1": "0a", "q2": "0c"}}}}},
+         "question", "tiny, dense, q2"),
     ],
 )
 def test_anything_else_that_moved(parts, of, name):
@@ -161,10 +163,27 @@ def test_what_is_recorded_of_an_executed_notebook(tmp_path, tiny_index):
     }  # fmt: skip
     text = regression.write(tmp_path, found).read_text(encoding="utf-8")
     assert "seconds" not in text and str(tmp_path) not in text and json.loads(text)["format"] == regression.FORMAT
+    assert found.runs["tiny"]["got"].keys() == {"bm25"} and len(found.runs["tiny"]["got"]["bm25"]) == 40
     sampled = regression.recorded("01_it", {"engine": "openai:some"}, tmp_path)
+    assert "got" not in sampled.runs["tiny"]
     value = sampled.runs["tiny"]["table"]["bm25"]["recall@2"]
     assert isinstance(value, list) and value[1] <= value[0] <= value[2]
     assert compare(found, found).findings == ()
+
+
+def test_places_that_change_where_no_mean_moves_are_found(tmp_path, tiny_index):
+    """Of the gold passage nothing changes; two others, of equal scores, change places."""
+    run = wb.evaluate(
+        [Question("q1", "Who is it?", ("x",), support=("p1",))], [wb.method("dense", tiny_index)],
+        measures=["recall@5"], out=tmp_path / "runs" / "tiny-0123456789a", progress=False,
+    )  # fmt: skip
+    before = regression.recorded("01_it", {"engine": "rules"}, tmp_path)
+    rows = run.folder / "results.jsonl"
+    row = json.loads(rows.read_text(encoding="utf-8"))
+    row["ranking"][-2:] = row["ranking"][:-3:-1]
+    rows.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    (found,) = compare(before, regression.recorded("01_it", {"engine": "rules"}, tmp_path)).findings
+    assert (found.of, found.name) == ("question", "tiny, dense, q1") and found.by is None
 
 
 def test_reports_escape_what_a_notebook_says():

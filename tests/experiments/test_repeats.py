@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from test_bundle import questions as shown_in
 from tiny import files
 from typer.testing import CliRunner
 
@@ -171,6 +172,27 @@ def test_of_a_reader_by_rules_only_methods_with_a_model_are_repeated(tiny, tiny_
     assert [one.methods for one in run.repeated] == [["hipporag2", "dense"], ["hipporag2"], ["hipporag2"]]
     assert [run.deterministic(name) for name in run.methods] == [False, True]
     assert set(call.seeds) == {0, 1, 2} and all(step == "fact_filter" for step, _ in call.seen)
+
+
+def test_a_bundle_shows_each_repeat_of_a_question(ask, tmp_path):
+    """With its answer, scores, cause and trace; the first one is in the list."""
+    run = ask(3)
+    folder = wb.bundle(run, out=tmp_path / "bundle", progress=False)
+    differing = 0
+    for question, one in zip(run.questions, shown_in(folder), strict=True):
+        for method, cell in zip(run.methods, one["cells"], strict=True):
+            rows = [next(row for row in again.rows if (row["question_id"], row["method"]) == (question.id, method))
+                    for again in run.repeated]  # fmt: skip
+            times = [cell, *cell["repeats"]]
+            assert [time["answer"] for time in times] == [row["answer"] for row in rows]
+            assert [time["scores"]["em"] for time in times] == [row["scores"]["em"] for row in rows]
+            assert all((time["cause"] is None) == (time["scores"]["accuracy"] == 1) for time in times)
+            assert all("trace" in dict(time["parts"]) for time in times)
+            differing += len({time["answer"] for time in times}) > 1
+    assert differing, "or nothing is shown that the first one does not show"
+    assert "asked up to 3 times" in (folder / "index.html").read_text()
+    alone = wb.bundle(wb.Run(run.folder, repeats=1), out=tmp_path / "alone", progress=False)
+    assert not any("repeats" in cell for one in shown_in(alone) for cell in one["cells"])
 
 
 @pytest.mark.parametrize("repeats", [0, -1, 2.5, True, "3"])

@@ -34,6 +34,8 @@ SETTINGS = {
     "summaries": {"reduction": "pca", "dimension": 3, "components": 4, "cluster_tokens": 60},
     "communities": {"min_members": 2},
     "profiles": {"fragments": 2},
+    "resolved": {"most": 3},
+    "relabelled": {"batch": 3},
     "schema_graph": {"batch": 5, "support": 2},
     "tree": {"beta": 4, "naming_batch": 2, "members_shown": 3},
     "pieces": {"piece_tokens": 12},
@@ -88,6 +90,19 @@ class Model(TinyEngine):
             for c in value.communities
         ]
         return Result(step.output(communities=named), parse="strict")
+
+    def _curate_cluster(self, step, value) -> Result:
+        """The first two of a cluster are one."""
+        first, second, *others = value.members
+        groups = [{"canonical_label": second.label, "member_ids": [first.id, second.id]}]
+        groups += [{"canonical_label": one.label, "member_ids": [one.id]} for one in others]
+        return Result(step.output(groups=groups), parse="strict")
+
+    def _relabel_entities(self, step, value) -> Result:
+        """By the length of the name."""
+        kinds = [name for name, _ in value.types]
+        typed = [{"id": one.id, "type": kinds[len(one.label) % len(kinds)]} for one in value.entities]
+        return Result(step.output(entities=typed), parse="strict")
 
     def _fuse_descriptions(self, step, value) -> Result:
         return Result(step.output(description=f"{len(value.fragments)} of {value.name}"))
@@ -157,7 +172,7 @@ def stands(tmp_path_factory) -> Path:
         patch.setattr(journal, "GROUP", 4)
         patch.setattr(vectors, "BLOCK_CHARACTERS", 300)
         for kind in KINDS:
-            below = [one for one in closure({kind}) if one != kind]
+            below = [one for one in closure({kind}, KINDS) if one != kind]
             if below:
                 build(folder / kind, below)
         build(folder / "all", KINDS)
@@ -201,7 +216,7 @@ def test_a_layer_is_a_function_of_what_is_below_it(stands, tmp_path, kind):
 def test_requesting_a_layer_of_another_engine_leaves_the_others(stands, tmp_path, kind):
     shutil.copytree(stands / "all", tmp_path / "all")
     before, requested = files(tmp_path / "all"), set(closure({kind}))
-    others = [one for one in KINDS if not (requested & set(closure({one}))) - {"passages"}]
+    others = [one for one in KINDS if not (requested & set(closure({one}, KINDS))) - {"passages"}]
     build(tmp_path / "all", [kind], Model("openai:two"))
     after = files(tmp_path / "all")
     for name in before:

@@ -132,6 +132,28 @@ def test_mix_begins_with_the_passages_close_to_the_question_and_naive_has_no_oth
     assert ids(found(index, mode="mix")) == ids(naive)
 
 
+def test_the_released_code_takes_no_passage_that_is_far_from_the_question(index):
+    """p1 has a cosine of 0.1, p2 of 0.2."""
+    assert ids(found(index, mode="naive", high=(), low=(), least_passage=0.25)) == ["p7", "p6", "p5", "p4", "p3"]
+    assert ids(found(index, mode="naive", high=(), low=(), profile="released"))[-1] == "p2"
+    assert ids(found(index, mode="naive", high=(), low=(), profile="early"))[-1] == "p2"
+    # In mix, what is far from the question comes by the graph alone: p1 from Dune Fever.
+    assert ids(found(index, mode="mix", least_passage=0.65, top_k=1, high=()))[:2] == ["p7", "p1"]
+
+
+def test_the_released_code_grants_passages_to_edges_that_have_own_ones(tmp_path):
+    """Three edges of the same passages, which belong to the first: int(1 · 3 / 2) = 1 of p1, p2 and p3, or, since only
+    one edge has passages of its own, int(1 · 1 / 2) = 0, so that it is picked by weight."""
+    entities = (("A", "x", ()), ("B", "x", ()), ("C", "x", ()), ("D", "x", ()))
+    relations = tuple(("A", "knows", other, ("p1", "p2", "p3"), 1.0) for other in "BCD")
+    index = film_index(tmp_path, {"about A": 0.9, "text of p3": 0.9}, entities, relations)
+    edges_alone = {"mode": "local", "entity_tokens": 0}
+    assert ids(found(index, **edges_alone, related=1)) == ["p3"]
+    assert ids(found(index, **edges_alone, related=1, quota="own")) == ["p1"]
+    assert ids(found(index, **edges_alone, related=2)) == ["p3", "p1", "p2"]  # 3 of them
+    assert ids(found(index, **edges_alone, related=2, profile="released")) == ["p3"]
+
+
 def test_scores_are_reciprocal_ranks(index):
     evidence = found(index, mode="local")
     assert evidence.scale == "1/rank"
@@ -191,6 +213,19 @@ def test_early_passages_of_an_entity_by_its_neighbours_that_share_them(tmp_path)
     assert ids(found(index, profile="early", mode="local")) == ["p2", "p1"]  # C shares p1, but is no neighbour
 
 
+def test_early_adds_up_the_neighbours_of_all_entities_that_bring_a_passage(tmp_path):
+    """A and B are found. Of A's passages p1 is shared by its neighbour C, p2 by its neighbour D; p2 is B's too, whose
+    neighbours D and E share it: 1 and 1 + 2."""
+    entities = (("A", "x", ("p1", "p2")), ("B", "x", ("p2",)), ("C", "x", ("p1",)), ("D", "x", ("p2",)),
+                ("E", "x", ("p2",)))  # fmt: skip
+    relations = tuple((one, "knows", other, (), 1.0) for one, other in ("AC", "AD", "BD", "BE"))
+    index = film_index(tmp_path, {"about A": 0.9, "about B": 0.8}, entities, relations)
+    assert ids(found(index, profile="early", mode="local", counted="first")) == ["p1", "p2"]
+    assert ids(found(index, profile="early", mode="local")) == ["p2", "p1"]
+    assert ids(wb.method("pathrag", index, Saying(("h",), ("l",))).retrieve(QUESTION)) == ["p2", "p1"]
+    assert ids(wb.method("pathrag[counted=first]", index, Saying(("h",), ("l",))).retrieve(QUESTION)) == ["p1", "p2"]
+
+
 def test_early_global_puts_edges_in_the_order_of_their_ranks(index):
     evidence = found(index, profile="early")  # mode=global
     assert edges(evidence) == [("Salt", "Ada Lind"), ("Dune Fever", "Ada Lind"), ("Rust", "Drama")]
@@ -223,6 +258,15 @@ def test_picking_by_weight():
     sources = [[0, 1], [2, 3, 4, 5, 6], [7, 8, 9], []]
     assert picked(sources, np.zeros(10), 5, "weight") == [0, 1, 2, 3, 4, 7, 5, 8, 6]
     assert picked([[3, 1, 2]], np.zeros(4), 2, "weight") == [1, 2]
+    # The code gives them to the first that has more.
+    assert picked(sources, np.zeros(10), 5, "weight", unused="first") == [0, 1, 2, 3, 4, 7, 5, 6, 8]
+
+
+def test_an_item_without_own_passages_lowers_no_quota_of_the_released_code():
+    """Quotas 3, 2, 1 of three items, of which the second brings nothing new: its two places go on. Without it, 3, 1."""
+    sources = [[0, 1, 2, 3], [0, 1], [4, 5, 6]]
+    assert picked(sources, np.zeros(7), 3, "weight") == [0, 1, 2, 4, 3, 5]
+    assert picked(sources, np.zeros(7), 3, "weight", own=True) == [0, 1, 2, 4]
 
 
 def test_a_passage_belongs_to_the_first_that_brings_it_and_the_most_mentioned_lead():
@@ -260,7 +304,7 @@ def test_a_graph_without_edges_is_searched_too(tmp_path):
 
 @pytest.mark.parametrize(
     "setting", ["mode=bypass", "mode=mix,profile=early", "pick=best", "top_k=0", "least=2", "entity_tokens=-1",
-                "related=1.5", "profile=late"]
+                "related=1.5", "profile=late", "least_passage=2", "quota=half", "unused=none", "counted=some"]
 )  # fmt: skip
 def test_a_senseless_setting_is_refused(index, setting):
     with pytest.raises(SettingError, match=setting.partition("=")[0]):

@@ -14,6 +14,14 @@ def test_a_name_in_the_relation_alone_does_not_count():
     assert relevant("Who designed the Halden?", [("rome", "halden is near", "ostia")]) == []
 
 
+def test_facts_with_a_relation_that_the_question_speaks_of_come_first():
+    opened, seats = ("halden theatre", "opened in", "1931"), ("halden theatre", "seats", "900")
+    assert relevant("Who was the designer of the Halden Theatre?", [seats, opened, ABOUT]) == [ABOUT, seats, opened]
+    assert relevant("Who established the Halden Theatre?", [seats, ("halden theatre", "founded by", "x")])[0][1] == (
+        "founded by"
+    )
+
+
 def test_numbers_are_names():
     opened = ("bridge", "opened in", "1931")
     assert relevant("What opened in 1931?", [ABOUT, opened]) == [opened]

@@ -19,6 +19,7 @@ from workbench.steps import (
     choose_relations,
     classify_question,
     community_report,
+    curate_cluster,
     describe_entity,
     describe_relations,
     directions,
@@ -45,9 +46,12 @@ from workbench.steps import (
     name_communities,
     named_entities,
     next_thought,
+    path_questions,
+    personas,
     rate_neighbours,
     reasoning_chain,
     reflect,
+    relabel_entities,
     schema_extraction,
     select_regions,
     shorten_answer,
@@ -55,6 +59,7 @@ from workbench.steps import (
     sub_questions,
     summarise,
     summarise_entity,
+    task_questions,
     triples,
     verify,
     write_article,
@@ -118,12 +123,19 @@ MAKE = {
     "verify": lambda text: verify.Input(text, text, (text,), (text,), ((text, text),)),
     "find_names": lambda text: find_names.Input(text, text),
     "link_names": lambda text: link_names.Input(((text, text),)),
+    "essay_answer": lambda text: answer.Input(text, text, ((text, text),)),
     "knowledge_answer": lambda text: answer.Input(text, text, ((text, text),)),
     "verify_claim": lambda text: answer.Input(text, text, ((text, text),)),
     "select_regions": lambda text: select_regions.Input(
         text, text, ((text, text, 3),), ((text, (text,), (text,), text),), ((text, text),)
     ),
     "dot_rules": lambda text: dot_rules.Input(
+        text, text, ((text, text, text),), text, ((text, text, 3),), ((text, (text,), (text,), text),), 3
+    ),
+    "select_regions_paper": lambda text: select_regions.Input(
+        text, text, ((text, text, 3),), ((text, (text,), (text,), text),), ((text, text),)
+    ),
+    "dot_rules_paper": lambda text: dot_rules.Input(
         text, text, ((text, text, text),), text, ((text, text, 3),), ((text, (text,), (text,), text),), 3
     ),
     "judge_paths": lambda text: judge_paths.Input(
@@ -145,6 +157,13 @@ MAKE = {
         text, text, ((text, text, text), ("x", "y", text)), ((text, (text,), (text,), text),), text, (text,)
     ),
     "write_patterns": lambda text: write_patterns.Input(text, text, (text,)),
+    "curate_cluster": lambda text: curate_cluster.Input((curate_cluster.Member(text, text, text, text),), text),
+    "relabel_entities": lambda text: relabel_entities.Input(
+        (relabel_entities.Entity(text, text, text, text),), ((text, text),), text
+    ),
+    "path_questions": lambda text: path_questions.Input((text, text), (text, text), text, 2, text),
+    "personas": lambda text: personas.Input(text, (text,), 2, 2, text),
+    "task_questions": lambda text: task_questions.Input(text, (text,), text, text, 2, text),
     "describe_entity": lambda text: describe_entity.Input(
         text, text, text, ((text, text),), ((text, text, text),), ((text, (text,), (text,), text),)
     ),

@@ -29,7 +29,7 @@ from workbench.views.canvas import WebGL
 from workbench.views.dot_drawing import COLUMN, dot_drawing, path_drawing
 from workbench.views.drawing import Drawing, drawing_data, drawing_entries, drawing_page, type_styles
 from workbench.views.figures import drawing_figure
-from workbench.views.palette import GREEN, theme_named
+from workbench.views.palette import GREEN, THEMES
 
 CONTROL = "\x1b[2J\x00\x07\r\x9b31m\u202e\u2028\ud800"
 FILMS = {"Glass Harbour": "movie", "Salt Line": "movie", "Ilse Varn": "person", "Pia Norr": "person",
@@ -298,7 +298,8 @@ def test_a_page_needs_nothing_else_and_has_a_theme():
     shown = dots(dot_trace())
     light, dark = (drawing_page(dot_drawing(shown), theme=theme) for theme in ("light", "dark"))
     assert "https://" not in re.sub(r"<!--.*?-->|/\*.*?\*/|//[^\n]*", "", light.partition("<body>")[0])[:2000]
-    assert f'"strokeColor": "{theme_named("dark").paper}"' in dark and dark != light
+    for made, theme in ((light, "light"), (dark, "dark")):
+        assert [name for name, colours in THEMES.items() if f"--ink:{colours.ink}" in made] == [theme]
     with pytest.raises(SettingError, match="theme='blue'"):
         drawing_page(dot_drawing(shown), theme="blue")
 

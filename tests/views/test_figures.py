@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import pytest
+from sight import contrast
 from test_hostile_views import CONTROL, subgraph_of
 
 import workbench as wb
@@ -14,6 +16,7 @@ from workbench.graph.neighbourhood import Subgraph
 from workbench.records import Evidence, Passage, ranked
 from workbench.views.figures import degree_figure, graph_figure, ranking_figure, recall_figure, walk_figure
 from workbench.views.graph import graph_drawing
+from workbench.views.palette import THEMES
 
 TEXTS = [
     CONTROL,
@@ -88,6 +91,20 @@ def test_any_text_can_be_drawn(index, text):
     for picture in figures(index, text):
         assert picture._repr_png_().startswith(b"\x89PNG")
         assert isinstance(repr(picture), str)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_letter_is_read_on_the_paper_of_each_theme(index, theme):
+    """The letters of a picture on a page; those in files are black on white."""
+    colours = THEMES[theme]._asdict()
+    for picture in figures(index, "Orsby"):
+        texts = re.findall(r'<g id="text_\d+">.*?<g([^>]*)>', picture.svg(), re.DOTALL)
+        fills = [re.search(r"fill: (?:var\(--)?([#\w]+)", look) for look in texts]
+        assert texts and picture.svg() == picture.svg() and "#000000" not in picture.svg()
+        for fill in fills:
+            name = fill[1] if fill else "ink"
+            assert contrast(colours.get(name, name), colours["paper"]) >= 4.5, (repr(picture), name)
+        assert f"--paper:{colours['paper']}" in picture.svg()
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])

@@ -18,9 +18,10 @@ from workbench.graph.neighbourhood import Edge, Node, Subgraph
 from workbench.views import html, legend
 from workbench.views.base import clean, short
 from workbench.views.canvas import WebGL
-from workbench.views.drawing import drawing_frame, drawing_page
+from workbench.views.drawing import drawing_data, drawing_frame, drawing_page
 from workbench.views.graph import SMALL, graph_drawing, most_important
 from workbench.views.palette import THEMES
+from workbench.views.svg import drawing_svg
 
 
 class Page(HTMLParser):
@@ -116,10 +117,9 @@ def test_a_page_of_each_theme(tiny_index, theme):
     own = {node.row for node in found.nodes if node.kind == "passage" and node.label.casefold() in phrases}
     assert len(own) == 3 and [node["id"] for node in nodes] == [n.row for n in found.nodes if n.row not in own]
     assert {node["shape"] for node in nodes} == {"dot", "square"}
-    assert nodes[0]["font"]["color"] == THEMES[theme].ink
     assert nodes[0]["borderWidth"] > nodes[1]["borderWidth"]  # the start is marked
     assert all({edge["from"], edge["to"]} <= {node["id"] for node in nodes} for edge in edges)
-    assert THEMES[theme].paper in graph_page(found, theme=theme)
+    assert f"--paper:{THEMES[theme].paper};--ink:{THEMES[theme].ink}" in graph_page(found, theme=theme)
     assert graph_page(found, theme=theme) == graph_page(found, theme=theme)
 
 
@@ -141,9 +141,34 @@ def test_a_phrase_and_the_passage_of_its_title_are_one_mark():
     assert drawing.nodes[0].tooltip == "Orsby\nphrase, 3 neighbours\npassage, 2 neighbours"
 
 
+def star(weights, values=()) -> Subgraph:
+    """A hub, joined to a leaf by each weight; perhaps with the probabilities of a walk."""
+    value = dict(enumerate(values))
+    nodes = [Node(at, "phrase", str(at), f"n{at}", 1, 1, value.get(at)) for at in range(len(weights) + 1)]
+    return Subgraph("x", tuple(nodes), tuple(Edge(0, at, "relation", one) for at, one in enumerate(weights, 1)))
+
+
+def test_many_edges_fade_by_their_weight():
+    fades = [edge.fade for edge in graph_drawing(star([1.0] * 318 + [3.0, 5.0])).edges]
+    assert fades == [0.5] * 318 + [0.75, 1.0]
+    assert {edge.fade for edge in graph_drawing(star([2.0] * 320)).edges} == {0.5}, "all of one weight: by their number"
+    assert {edge.fade for edge in graph_drawing(star([1.0, 5.0] * 40)).edges} == {1.0}, "few edges do not fade"
+    drawing = graph_drawing(star([1.0] * 318 + [3.0, 5.0]))
+    shares = [edge["color"]["opacity"] / drawing.edges[0].style.opacity for edge in drawing_data(drawing)["edges"]]
+    assert shares == pytest.approx(fades)
+    assert drawing_svg(drawing).count(' opacity="0.5"') == 318
+
+
+def test_edges_of_a_walk_fade_by_what_it_sends_over_them():
+    """Where a stronger fact leads to a phrase that the walk hardly reaches, the other edges keep their colour."""
+    values = [0.1, *[0.2] * 160, *[0.0] * 160]
+    fades = [edge.fade for edge in graph_drawing(star([1.0] * 160 + [2.0] * 160, values)).edges]
+    assert fades[0] == 1.0 and fades[-1] == 0.5
+
+
 def test_an_unknown_theme_is_refused(tiny_index):
     for draw in (graph_page, WebGL):
-        with pytest.raises(SettingError, match="theme='pink' is unknown; choose one of light, dark"):
+        with pytest.raises(SettingError, match="theme='pink' is unknown; choose one of auto, light, dark"):
             draw(wb.neighbourhood(tiny_index, "orsby"), theme="pink")
 
 
@@ -155,9 +180,9 @@ def test_names_of_100_kb_are_cut():
 def test_the_frame_is_sandboxed_and_holds_the_page():
     subgraph = subgraph_of('</iframe>"><script>alert(1)</script>')
     frame = drawing_frame(graph_drawing(subgraph), height=300)
-    (tag,) = Page(frame).tags
+    style, tag = Page(frame).tags
     attributes = dict(tag[1:])
-    assert tag[0] == "iframe"
+    assert (style[0], tag[0]) == ("style", "iframe")
     assert attributes["sandbox"] == "allow-scripts"  # so that its scripts see nothing of the notebook
     assert attributes["srcdoc"] == graph_page(subgraph) and attributes["height"] == str(300 + legend.HEIGHT)
     assert unescape(frame).count("</iframe>") >= 1

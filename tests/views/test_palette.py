@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dot_traces import dot_trace
 from matplotlib.colors import to_hex
+from sight import XYZ, contrast, linear
 from steered import ASKED, QUESTION, SPEC, Rater, hub_index
 
 import workbench as wb
@@ -44,25 +45,12 @@ SIGHT = {
     "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
-XYZ = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
-)
-
-
-def linear(colour: str) -> np.ndarray:
-    c = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
-    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
 def lab(colour: str, sight) -> np.ndarray:
     seen = XYZ @ np.clip(np.array(sight) @ linear(colour), 0, 1) / np.array([0.95047, 1, 1.08883])
     f = np.where(seen > 0.008856, np.cbrt(seen), 7.787 * seen + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((float(XYZ[1] @ linear(colour)) + 0.05 for colour in (one, other)), reverse=True)
-    return light / dark
 
 
 @pytest.mark.parametrize("sight", SIGHT)

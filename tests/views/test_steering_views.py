@@ -130,10 +130,22 @@ def test_two_edited_directions_bend_apart(walk):
     assert sum("smooth" in edge for edge in data) == sum(edge.curve > 0 for edge in edges.values())
 
 
-def test_both_themes_and_print(walk, tmp_path):
+def test_names_are_spelled_as_in_the_passages(tmp_path):
+    """In the tables as in the picture, of a walk and of a trace with its index; a trace alone has the graph's names."""
+    stated = {"cost": [("Kestrel FM", "cost", "3.2 million crowns")], "born": [("Ilse Varn", "founded", "Kestrel FM")]}
+    index = index_of(tmp_path, stated)
+    scores = dict.fromkeys(("ilse varn", "kestrel fm", "3 2 million crowns"), 3)  # and no reason repeats a name
+    method = wb.method(SPEC, index, Rater(scores, entities=("Ilse Varn",)))
+    walk, trace = staged(method, QUESTION), method.retrieve(QUESTION).trace
+    for shown in (html(walk), html(steering(trace, index=method.index)), repr(steering(trace, index=method.index))):
+        assert "Ilse Varn" in shown and "ilse varn" not in shown
+        assert "3 2 million" not in shown and "kestrel fm" not in shown
+    assert "Ilse Varn — founded — Kestrel FM" in html(walk) and "3.2 million crowns" in html(walk)
+    assert "ilse varn" in html(steering(trace)) and steering(trace) == steering(trace, index=method.index)
+
+
+def test_print(walk, tmp_path):
     drawing = steered_drawing(walk, 3)
-    light, dark = (drawing_data(drawing, theme) for theme in ("light", "dark"))
-    assert light["nodes"][0]["font"]["color"] != dark["nodes"][0]["font"]["color"]
     assert drawing_figure(drawing).save(tmp_path / "walk.png").stat().st_size > 10_000
     assert bump_figure(walk, ylabel="rank").save(tmp_path / "ranks.png").stat().st_size > 10_000
 

@@ -39,7 +39,7 @@ class EventTree(Widget):
 
     name = "event-tree"
 
-    def __init__(self, source, questions=(), *, theme="light"):
+    def __init__(self, source, questions=(), *, theme="auto"):
         super().__init__(theme)
         self.session = open_session(source, questions)
         self._asked, self._picture = question_box(self.session.questions), Canvas(theme)

@@ -171,6 +171,7 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
         converted.questions,
         converted.extractions,
         source_folder(entry),
+        schema=converted.schema,
         triples=converted.triples,
         origin=Origin(f"{entry.of}; {entry.page}", settings, files, notes=tuple(notes)),
     )

@@ -21,6 +21,7 @@ from workbench.experiments import published
 from workbench.experiments.conditions import DIFFERS, SAME, UNKNOWN, Condition, conditions, expected_of, named, of_data
 from workbench.experiments.estimate import Unasked
 from workbench.experiments.identity import of_judge, of_reader
+from workbench.experiments.pairs import DIMENSIONS, Judgement
 from workbench.experiments.placing import places, settings_of
 from workbench.experiments.published import Paper
 from workbench.experiments.recipes import Recipe, recipes_of
@@ -245,6 +246,12 @@ class Foreseen:
 
     def asked(self, label: str) -> int:
         return self.repeats
+
+    def judgements(self, a: str, b: str) -> tuple[str, list[Judgement]]:
+        """As of a run whose pairs were judged."""
+        judge, said = self._engine("judge"), {name: {"winner": 1, "reason": ""} for name in DIMENSIONS}
+        ids = [row["question_id"] for row in self.rows if row["method"] == a]
+        return judge, [Judgement("", judge, None, None, a, b, id, True, said) for id in ids]
 
     def deterministic(self, label: str) -> bool:
         return False

@@ -15,6 +15,7 @@ from workbench.reading import READERS
 from workbench.reading.compression import COMPRESSORS
 from workbench.settings import defaults
 from workbench.spec import parse_spec
+from workbench.steps import judge_pair
 
 if TYPE_CHECKING:
     from workbench.experiments.tables import Measured
@@ -23,6 +24,7 @@ Terms = Mapping[str, Any]
 UNSAID, SILENT = "there it is not said", "the run does not say"
 SOURCES = "the source's"  # prompts
 EMPTY = "(empty)"
+ALL = "all"  # that a method finds, however many
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
 
 
@@ -110,6 +112,9 @@ def _models(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     yield from _engine("model", one.described, expected_of(one.place.model, terms, "method"))
     if measure in terms["reader"]["of"]:
         yield from _engine("reader's model", one.reading, expected_of(one.place.model, terms, "reader"))
+    if _compares(terms, measure):
+        judges, (ours, _) = expected_of(one.place.model, terms, "judge"), one.judgements
+        yield _held("judge", _first(judges), ours or "none", bool(ours) and model_of(ours) in judges)
     if measure in terms["reader"].get("judged", ()):
         judges, ours = expected_of(one.place.model, terms, "judge"), one.run.judge
         yield _held("judge", _first(judges), ours or "none", ours is not None and model_of(ours) in judges)
@@ -257,13 +262,19 @@ def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     """How deep the ranking goes, and which questions count."""
     config, rows = one.run.config, one.every
     at = re.search(r"@(\d+)", measure)
-    depth = max(int(at[1]) if at else 0, _asked_of(terms, measure).get("k", 0), terms.get("k", 0))
+    depth = max(
+        int(at[1]) if at else 0, _asked_of(terms, measure).get("k", 0), terms.get("k", 0), _returned(one, terms)
+    )
     deep = f"k: {config['k']} passages ranked, there at least {depth}" * (config["k"] < depth)
     yield Condition("passages ranked", f"at least {depth}" if depth else "any number", f"{config['k']}", deep)
     budget = "none" if config["budget"] is None else f"{config['budget']:,} tokens of passages"
     yield _held("budget", "none", budget, budget == "none")
     if one.place.name in terms.get("whole", ()):
         yield _final_set(rows, config["k"])
+    if terms.get("returns", {}).get(one.place.name) == ALL:
+        cut = sum(len(row["ranking"]) >= config["k"] for row in rows)
+        ours = f"cut to the {config['k']} passages ranked for {cut:,} questions" if cut else ALL
+        yield _held("passages returned", ALL, ours, not cut)
     counted, scored = len({row["question_id"] for row in one.counted(measure)}), len(one.scores(measure))
     undefined = f"{measure}: undefined for {counted - scored:,} of {counted:,} questions" * (scored < counted)
     yield Condition("the measure is defined for", "all questions", f"{scored:,} of {counted:,}", undefined)
@@ -278,6 +289,13 @@ def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     if failed := sum("failed" in (row.get("fallback") or "") for row in rows):
         why = f"fallback: a request failed for {failed:,} questions"
         yield Condition("fallbacks", "none", f"{failed:,} questions", why)
+
+
+def _returned(one: Measured, terms: Terms) -> int:
+    """How many passages the method returns at most, which the depth of the ranking must not cut; 0 if no setting says
+    it."""
+    setting = terms.get("returns", {}).get(one.place.name)
+    return one.described["settings"].get(setting) or 0
 
 
 def _final_set(rows: Sequence[Mapping[str, Any]], k: int) -> Condition:
@@ -339,11 +357,17 @@ def _prompts(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     parts += [one.run.config.get("judging") or {}] if measure in terms["reader"].get("judged", ()) else []
     if any("prompts" not in part for part in parts):
         yield Condition("prompts", SOURCES, "", f"prompts: {SILENT}")
+    parts += [{"prompts": {judge_pair.STEP.name: judge_pair.STEP.wording}}] * _compares(terms, measure)
     asked = dict.fromkeys(prompt for part in parts for prompt in part.get("prompts", {}).items())
     if asked:
         source = terms["prompts"]["source"]
         ours = dict.fromkeys(step for step, wording in asked if wording not in source)
         yield _wording("prompts", list(dict.fromkeys(step for step, _ in asked)), list(ours))
+
+
+def _compares(terms: Terms, measure: str) -> bool:
+    """Whether a measure is a share of pairs that a judge compared."""
+    return measure in terms["reader"].get("compared", ())
 
 
 def _measure(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:

@@ -35,7 +35,8 @@ class Identity(NamedTuple):
 def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identity:
     """The identity of a method. Of the index, only the layers that it uses, and those below them, count. `asking` is
     surrounding code that also determines a row."""
-    units, prompts = _code(method, method.steps, method.engines, method.index, method.reads, names=("retrieve",))
+    declared = method.steps if type(method).steps else None  # its settings may leave none of those of its class
+    units, prompts = _code(method, declared, method.engines, method.index, method.reads, names=("retrieve",))
     description = {
         "label": method.label,
         "paper": method.paper,
@@ -57,7 +58,7 @@ def of_reader(reader: Reader | None) -> Identity | None:
     reads = getattr(reader, "reads", ())
     index = reader.index if reads else None
     names = ("read", "contexts")
-    units, prompts = _code(reader, reader.steps, [reader.engine], index, reads, names=names)
+    units, prompts = _code(reader, reader.steps or None, [reader.engine], index, reads, names=names)
     layers = _layers(index, reads) if reads else {}
     prompts |= {step.name: step.wording for step in getattr(reader, "reworded", ())}
     description = {"label": reader.label, "engine": reader.engine.name, "layers": layers, "prompts": prompts}
@@ -112,7 +113,7 @@ def judged_key(judge: str, question: Question) -> str:
 
 
 def _code(
-    part: Any, declared: Iterable[str], engines: Iterable[Engine], index: Index | None = None,
+    part: Any, declared: Iterable[str] | None, engines: Iterable[Engine], index: Index | None = None,
     layers: Iterable[str] = (), *, names: Iterable[str] = (),
 ) -> tuple[dict[str, str], dict[str, str]]:  # fmt: skip
     """(units of the part, of the layers that it reads, of an encoder of the user's own, and of its Steps; Step → its
@@ -133,15 +134,17 @@ def _code(
     return dict(sorted(units.items())), prompts
 
 
-def _steps(declared: Iterable[str], met: Iterable[Step]) -> list[Step]:
-    """The Steps that a part declares. If it declares none, the catalogued Steps that its code names: shared code names
-    more Steps than each part uses."""
+def _steps(declared: Iterable[str] | None, met: Iterable[Step]) -> list[Step]:
+    """The Steps that a part declares, with any of its own that its code names. If it says nothing of its Steps (None),
+    the catalogued ones that its code names: shared code names more Steps than each part uses."""
     from workbench.steps import catalogue
 
-    known, declared = catalogue(), list(declared)
-    steps = {name: known[name] for name in declared if name in known}
+    known, said = catalogue(), None if declared is None else list(declared)
+    if said == []:
+        return []
+    steps = {name: known[name] for name in said or () if name in known}
     for step in met:
-        if step is not known.get(step.name) or not declared:
+        if step is not known.get(step.name) or said is None:
             steps[step.name] = step
     return [steps[name] for name in sorted(steps)]
 
@@ -164,7 +167,8 @@ def _used(index: Index, layers: Iterable[str]) -> list[str]:
     """The existing ones among the layers, with those below them."""
     from workbench.index.index import closure
 
-    return closure({kind for kind in layers if kind in index.manifest["layers"]})
+    standing = index.manifest["layers"]
+    return closure({kind for kind in layers if kind in standing}, standing)
 
 
 def _layers(index: Index, layers: Iterable[str]) -> dict[str, dict[str, Any]]:

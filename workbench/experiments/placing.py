@@ -54,11 +54,15 @@ def places(terms: Terms, run: Run, label: str, stands_for: str | None = None) ->
     place = _of_method(terms, run.config["methods"][label])
     if place is None:
         return
+    name = run.config["data"]["name"].lower()
     if "hops" in terms:
+        whole = {source: data for data, source in terms["data"].items() if data not in terms["hops"]}
+        if data := stands_for if stands_for in whole.values() else stands_for is None and whole.get(name):
+            yield place._replace(data=data)
+            return
         found = {row.get("hops") for row in run.rows}
         yield from (place._replace(data=data, hops=hops) for data, hops in terms["hops"].items() if hops in found)
         return
-    name = run.config["data"]["name"].lower()
     for data in terms["data"]:
         if data == stands_for or (stands_for is None and name.startswith(data)):
             here = _of_model(terms, run, place._replace(data=data)) if "models" in terms else place._replace(data=data)

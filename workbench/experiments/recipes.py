@@ -28,7 +28,8 @@ _COVERAGE = "coverage:substring"
 class Recipe(NamedTuple):
     """`data`: its name in the tables; `source`: our name of it. `methods`: SPECs; `readers`: SPECs, none for a table of
     rankings; `layers`: layer → settings; `k`: passages ranked; `encoder`: its name, None where the paper does not say
-    it or names none; `judged`: whether a judge is asked."""
+    it or names none; `judged`: whether a judge is asked; `pairs`: SPECs of two methods whose
+    answers a judge compares. `generated`: how the questions are made, of data that bring none."""
 
     data: str
     source: str
@@ -39,6 +40,8 @@ class Recipe(NamedTuple):
     k: int
     encoder: str | None
     judged: bool
+    pairs: tuple[tuple[str, str], ...] = ()
+    generated: Mapping[str, Any] | None = None
 
 
 def tables_of(source: Paper) -> list[str]:
@@ -62,7 +65,17 @@ def recipes_of(source: Paper, printed: Any) -> list[Recipe]:
     for row in _rows(source, printed):
         if ranking := _ranking(source.terms, row):
             wanted.setdefault((row.data, ranking.encoder), []).append(ranking)
-    return [_recipe(source.terms, *key, rankings) for key, rankings in wanted.items()]
+    return [
+        _recipe(source.terms, *key, rankings)._replace(pairs=_pairs(source, printed, key[0], rankings))
+        for key, rankings in wanted.items()
+    ]
+
+
+def _pairs(source: Paper, printed: Any, data: str, rankings: list[_Ranking]) -> tuple[tuple[str, str], ...]:
+    """The SPECs of the methods that the win rates of these data compare."""
+    specs = {ranking.row.method: ranking.spec for ranking in rankings}
+    compared = printed[(printed["kind"] == "win") & (printed["data"] == data)]["method"]
+    return tuple(dict.fromkeys(tuple(specs[one] for one in source.compared(method)) for method in compared))
 
 
 class _Row(NamedTuple):
@@ -84,8 +97,12 @@ class _Ranking(NamedTuple):
 def _rows(source: Paper, printed: Any) -> Iterator[_Row]:
     """The rows whose numbers a run measures. Of a difference, both sides; of questions of one type, all questions."""
     data = source.terms["data"]
-    for row in printed[printed["kind"].isin(["score", "difference", "share", "recomputed", "time"])].itertuples():
+    kinds = ["score", "win", "difference", "share", "recomputed", "time"]
+    for row in printed[printed["kind"].isin(kinds)].itertuples():
         within = row.data.partition(":")[0]
+        if row.kind == "win":
+            yield from (_Row(row.backbone, side, within, row.measure) for side in source.compared(row.method))
+            continue
         sides = [row.method.removesuffix(PARALLEL)]
         if row.kind == "recomputed":
             sides = [f"{one}, {row.method.rpartition(', ')[2]}" for one in ("SPARQL", "Generic CoT", "Routing")]
@@ -148,6 +165,7 @@ def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, rankings: 
     readers = dict.fromkeys(made for row in rows if (made := _reader_of(terms, row)))
     judged = any(row.measure in terms["reader"].get("judged", ()) for row in rows)
     layers = dict.fromkeys(kind for ranking in rankings for kind in ranking.layers)
+    layers |= dict.fromkeys(terms.get("more_layers", {}).get(data, ()))
     depth = max(RANKED, terms.get("k", 0), deepest(list(measures)), WHOLE if terms.get("whole") else 0)
     return Recipe(
         data,
@@ -159,11 +177,15 @@ def _recipe(terms: Mapping[str, Any], data: str, encoder: str | None, rankings: 
         depth,
         encoder,
         judged,
+        generated=terms.get("generated", {}).get(data),
     )
 
 
 def _measured(terms: Mapping[str, Any], measure: str) -> list[str]:
-    """Our measures that one of the paper's needs; shares of wrong answers need the coverage."""
+    """Our measures that one of the paper's needs; shares of wrong answers need the coverage. Pairs are judged after the
+    run, of which the abstentions are counted."""
+    if measure in terms["reader"].get("compared", ()):
+        return ["abstained"]
     ours, covered, _ = measure.partition(COVERED)
     known = terms.get("measured", {}).get(measure, {}).get("as")
     return [*(known[:1] if known else [ours]), *([_COVERAGE] if covered or ours == "accuracy:thesis" else [])]

@@ -1,13 +1,14 @@
 """Regression runs: the verdict and the key numbers of an executed notebook, recorded, and what has moved since.
 
 A *baseline* is a JSON file for each notebook, one number a line, made to be read in a diff. It holds the parameters,
-the checks and facts of the verdict, the means of every run that the notebook made (`table.csv`), and the conditions of
-these runs: data, settings of methods and layers, wording of prompts. It holds nothing that depends on the machine or
-the hour: no seconds, no folders, and numbers with eight digits.
+the checks and facts of the verdict, the means of every run that the notebook made (`table.csv`), a hash of what each
+question got, and the conditions of these runs: data, settings of methods and layers, wording of prompts. It holds
+nothing that depends on the machine or the hour: no seconds, no folders, and numbers with eight digits.
 
 With the engines `rules` and `replay` a number is held to its baseline exactly, up to `RELATIVE` and `ABSOLUTE`, because
-machines differ in the last bits of a sum. Another engine answers differently each time. There a mean is recorded with
-the bootstrap interval of its questions and moves when it leaves it; what has no interval is counted as not compared."""
+machines differ in the last bits of a sum, and so is what each question got, which may move where no mean does. Another
+engine answers differently each time. There a mean is recorded with the bootstrap interval of its questions and moves
+when it leaves it; what has no interval is counted as not compared."""
 
 from __future__ import annotations
 
@@ -32,10 +33,11 @@ FORMAT = 1
 RELATIVE, ABSOLUTE = 1e-6, 1e-9  # a difference of this share, or of this size, is the machine's
 PYTHON = ".".join(platform.python_version_tuple()[:2])
 DIGITS = 8  # of a number in a baseline
+FIRST = 10  # passages of a ranking that are compared; further down scores are too close for all machines to agree
 EXACT = ("rules", "replay", "worked")
 VERDICTS = "*_verdict.json"
 
-Of = Literal["notebook", "data", "setting", "prompt", "check", "fact", "number"]
+Of = Literal["notebook", "data", "setting", "prompt", "check", "fact", "number", "question"]
 Kind = Literal["failed", "no baseline", "other parameters", "moved", "flipped", "new", "vanished"]
 
 
@@ -97,7 +99,8 @@ class Regression(Record):
 class Baseline:
     """What a notebook says. `checks`: name → value, expected, holds; `facts`: name → value; `runs`: name → questions,
     their hash, k, budget, reader, and the table, method → measure → mean, or [mean, low, high] (95 % bootstrap over the
-    questions) if the engine is not exact. `failure` is not stored: a failed notebook is no baseline."""
+    questions) if the engine is not exact; if it is, also `got`, method → question → hash of what it got. `failure` is
+    not stored: a failed notebook is no baseline."""
 
     notebook: str
     parameters: Mapping[str, Any]
@@ -170,7 +173,18 @@ def _summary(run: Run, *, exact: bool) -> dict[str, Any]:
     }
     conditions = {name: config.get(name) for name in ("k", "budget", "judge")}
     conditions["reader"] = (config.get("reading") or {}).get("label")
-    return {"questions": config["questions"]["n"], "of": config["questions"]["hash"], **conditions, "table": table}
+    summary = {"questions": config["questions"]["n"], "of": config["questions"]["hash"], **conditions, "table": table}
+    return summary | ({"got": _got(run)} if exact else {})
+
+
+def _got(run: Run) -> dict[str, dict[str, str]]:
+    """Method → question → hash of its first passages, its entities and its answer."""
+    got: dict[str, dict[str, str]] = {method: {} for method in run.methods}
+    for row in run.rows:
+        passages = [passage for passage, _ in row["ranking"][:FIRST]]
+        kept = json.dumps([passages, row["nodes"], row["answer"]], ensure_ascii=False)
+        got[row["method"]][row["question_id"]] = text_hash(kept)[:8]
+    return got
 
 
 def _mean(run: Run, method: str, measure: str, value: Any, exact: bool) -> Any:
@@ -314,6 +328,10 @@ def _flat(one: Baseline) -> Iterator[tuple[tuple[Of, str], Any]]:
         for method, row in run["table"].items():
             for measure, value in row.items():
                 yield ("number", f"{name}, {method}, {measure}"), value
+    for name, run in one.runs.items():
+        for method, got in run.get("got", {}).items():
+            for question, what in got.items():
+                yield ("question", f"{name}, {method}, {question}"), what
 
 
 def _check(name: str, before: Mapping, now: Mapping, *, exact: bool) -> Iterator[Finding]:

@@ -13,6 +13,9 @@ import pandas as pd
 from workbench.data import Dataset, load
 from workbench.errors import SettingError
 from workbench.experiments import published
+from workbench.experiments.analyses.judge_check import judge_check
+from workbench.experiments.analyses.win_rate import win_rate
+from workbench.experiments.asking import path_questions
 from workbench.experiments.estimate import Estimate, Unasked, estimate_build, estimate_run
 from workbench.experiments.evaluate import evaluate
 from workbench.experiments.grid import grid
@@ -25,7 +28,7 @@ from workbench.llm.engine import engine as known_engine
 from workbench.methods import method
 from workbench.places import home
 from workbench.reading import reader
-from workbench.records import Record
+from workbench.records import Question, Record
 
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
 REHEARSED = 40  # passages of the small index on which a plan counts prompts
@@ -71,9 +74,11 @@ def reproduce(
     place = Path(out or home() / "tables" / paper)
     runs: list[Run] = []
     stands_for: dict[str, str] = {}
+    _check_judge(_recipes(source, table), table, source, asked)
     for recipe, loaded in _with_data(source, table, data):
-        questions = _asked(loaded, limit)
+        _check_questions(recipe, loaded)
         index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
+        questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
         given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
         made = list(_runs(recipe, index, questions, asked, place, given))
         if data is not None:
@@ -205,10 +210,30 @@ def _load(data: Dataset | str | Path) -> Dataset:
     return data if isinstance(data, Dataset) else load(data)
 
 
-def _asked(loaded: Dataset, limit: int | None) -> list:
-    if not loaded.questions:
+def _check_questions(recipe: Recipe, loaded: Dataset) -> None:
+    if not loaded.questions and not recipe.generated:
         raise SettingError(f"{loaded.name} has no questions; add a questions.jsonl to it")
-    return list(loaded.questions)[:limit]
+
+
+def _check_judge(found: Sequence[Recipe], table: str, source: published.Paper, engines: Engines) -> None:
+    """Before anything is built: rules cannot compare answers."""
+    if engines.judge.name == RulesEngine.name and any(recipe.pairs for recipe in found):
+        raise SettingError(
+            f"table {table!r} of {source.name} compares pairs of answers, and rules cannot judge which of two is "
+            "better; pass a model as judge, such as judge='openai:gpt-4.1' (--judge openai:gpt-4.1)"
+        )
+
+
+def _generated(recipe: Recipe, index: Index, engines: Engines, place: Path, progress: bool) -> tuple[Question, ...]:
+    """The questions of data that bring none, as the paper makes them."""
+    how = recipe.generated
+    folder = place / "questions" / slug(index.name, engines.steps.name, index.manifest["encoder"]["name"])
+    return path_questions(
+        index, engines.steps, folder, paths=how["paths"], each=how["each"], seed=SEED, progress=progress
+    )
+
+
+SEED = 0  # of generated questions
 
 
 def _encoder(recipe: Recipe, engines: Engines, given: str | None) -> str | None:
@@ -245,4 +270,16 @@ def _runs(
     readers = [reader(spec, engines.reader, index=index) for spec in recipe.readers]
     judge = engines.judge if recipe.judged else None
     done = grid(questions, methods, readers, folder, measures=measures, judge=judge, **given)
-    yield from done.runs.values()
+    labels = dict(zip(recipe.methods, (one.label for one in methods)))
+    for run in done.runs.values():
+        _judge(run, [(labels[a], labels[b]) for a, b in recipe.pairs], engines.judge, given["progress"])
+        yield run
+
+
+def _judge(run: Run, pairs: Sequence[tuple[str, str]], judge: Engine, progress: bool) -> None:
+    """Have the answers of each pair of methods judged in both orders, and some planted ones that are plainly worse; all
+    of it stays in the folder of the run."""
+    for a, b in pairs:
+        win_rate(run, a, run, b, run.questions, judge, both_orders=True, keep=True, progress=progress)
+    if pairs:
+        judge_check(run, pairs[0][0], judge, keep=True, progress=progress)

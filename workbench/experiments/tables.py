@@ -32,6 +32,7 @@ from workbench.experiments.analyses.recomputed_routing import kinds, routed
 from workbench.experiments.analyses.wall_clock import makespan
 from workbench.experiments.conditions import differences
 from workbench.experiments.makers import without_model
+from workbench.experiments.pairs import Judgement, wins
 from workbench.experiments.placing import Place, places
 from workbench.experiments.published import CLAIMS, Key, Paper
 from workbench.experiments.run import Run, read_rows
@@ -189,13 +190,14 @@ def tables(
         tuple(cells),
         claims and replace(claims(source.values, source.printed), title="The paper's claims, by its own tables"),
         replace(measured, title=f"The paper's claims, by our numbers{_parts_of_no_model(measurements)}")
-        if measured and measured.checks
+        if measured and (measured.checks or measured.facts)
         else None,
         tuple((one["where"], one["says"]) for one in source.terms["inconsistencies"]),
         (
             f"The paper does not say: {'; '.join(source.terms['not_given'])}.",
             *_absent(source.terms),
             *_tested(cells),
+            *_of_judges(source, measurements),
             *notes,
         ),
         measurements=tuple(measurements),
@@ -236,6 +238,25 @@ def _tested(cells: Sequence[Cell]) -> Iterator[str]:
     if several := sorted({cell.repeats for cell in cells if (cell.repeats or 1) > 1}):
         said = ", ".join(map(str, several))
         yield f"Means of {said} repeats, intervals over questions and repeats. Without a model, repeats cannot differ."
+
+
+def _of_judges(source: Paper, measurements: Sequence[Measured]) -> Iterator[str]:
+    """How far the judges of pairs can be relied on, a line for each run and pair of methods, and for planted pairs."""
+    from workbench.experiments.analyses.win_rate import said_of_judge
+
+    told = {}
+    compared = {row.method for row in source.printed.itertuples() if row.kind == "win"}
+    wanted = dict.fromkeys(source.compared(method) for method in sorted(compared))
+    for one in measurements:
+        for first, second in wanted:
+            for other in measurements:
+                if other.run is one.run and (one.place.method, other.place.method) == (first, second):
+                    told[one.run.folder, one.label, other.label] = one.run
+    for folder, a, b in told:
+        judge, found = told[folder, a, b].judgements(a, b)
+        if said := " ".join(said_of_judge(found)):
+            failed = sum(bool(one.failure) for one in found)
+            yield f"{a} against {b}, judged by {judge}: {said}{f' It failed {failed:,} times.' if failed else ''}"
 
 
 def _absent(terms: Mapping[str, Any]) -> Iterator[str]:
@@ -454,6 +475,45 @@ def _kind(row: Mapping[str, Any]) -> str:
     return row.get("type") or f"{row.get('hops')}-hop"
 
 
+@dataclass(frozen=True, eq=False)
+class Compared(Measured):
+    """A method whose answers were judged against those of `other`, which has its place in the same run."""
+
+    other: Measured
+    first: bool  # whether the win rate is of this method
+
+    @cached_property
+    def judgements(self) -> tuple[str, list[Judgement]]:
+        """(the judge, what it said) of the pairs on disk; those of the place's hops."""
+        a, b = (self, self.other) if self.first else (self.other, self)
+        ids = {row["question_id"] for row in self.rows}
+        judge, found = self.run.judgements(a.label, b.label)
+        return judge, [one for one in found if one.question_id in ids]
+
+    def values(self, measure: str) -> dict[str, list[float]]:
+        """Question id → whether it won, in a list of one: repeats are not judged."""
+        won = wins(self.judgements[1], DIMENSION.get(measure, measure))
+        return {question: [value if self.first else 1 - value] for question, value in won.items()}
+
+
+DIMENSION = {"logicality": "logicity"}  # as Table 3 of DotRAG spells it
+
+
+def _wins(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
+    """The share of the questions on which a judge preferred the first method's answer, of the pairs on disk."""
+    first, second = source.compared(row.method)
+    for one in _at(measurements, row.backbone, first, row.data):
+        for other in _at(measurements, row.backbone, second, row.data):
+            if other.run is not one.run:
+                continue
+            sides = (
+                Compared(one.run, one.label, one.place, other, True),
+                Compared(other.run, other.label, other.place, one, False),
+            )
+            if values := sides[0].values(row.measure):
+                yield Found(sides[0], list(values.values()), None, sides, row.measure, None)
+
+
 def _share(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator[Found]:
     """Of the wrong answers the share whose answer was in the context."""
     for one in _at(measurements, row.backbone, row.method, row.data):
@@ -501,7 +561,10 @@ def _time(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterator
         yield Found(one, values, None, (one,), retrieval, None)
 
 
-_FOUND = {"score": _scores, "difference": _difference, "share": _share, "recomputed": _recomputed, "time": _time}
+_FOUND = {
+    "score": _scores, "win": _wins, "difference": _difference, "share": _share, "recomputed": _recomputed,
+    "time": _time,
+}  # fmt: skip
 
 
 def _is_baseline(terms: Mapping[str, Any], other: Measured, one: Measured) -> bool:

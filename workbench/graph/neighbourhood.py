@@ -194,15 +194,21 @@ def _subgraph(
 def _nodes(index: Index, hop_of: Mapping[int, int], values: Sequence[float] = ()) -> Iterator[Node]:
     n, degrees = index.graph.phrases, index.graph.degrees
     phrases = [row for row in hop_of if row < n]
-    spelled, types = dict(zip(phrases, spellings(index, phrases))), types_of(index)
+    labels, types = dict(zip(phrases, spellings(index, phrases))), types_of(index)
     for row, hop in hop_of.items():
         if row < n:
-            kind, name, label = "phrase", index.facts.phrases[row], spelled[row]
+            kind, name, label = "phrase", index.facts.phrases[row], labels[row]
             entity = types.by_phrase.get(name, "")
         else:
             passage = index.passages.passages[row - n]
             kind, name, label, entity = "passage", passage.id, passage.title or passage.text[:60], ""
         yield Node(row, kind, name, label, hop, int(degrees[row]), float(values[row]) if len(values) else None, entity)
+
+
+def spelled(index: Index, names: Iterable[str]) -> dict[str, str]:
+    """Phrase → how the passages spell it, of those names that are phrases of the graph."""
+    rows = {name: index.facts.phrase_row[name] for name in names if name in index.facts.phrase_row}
+    return dict(zip(rows, spellings(index, list(rows.values()))))
 
 
 def spellings(index: Index, phrases: Sequence[int], passages: int = 8) -> list[str]:

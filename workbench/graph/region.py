@@ -48,16 +48,25 @@ class Region:
 
 
 def region(
-    typed: TypedLayer, anchors: Sequence[int], allowed: Collection[str], h_max: int = 3, max_region: int | None = 20_000
+    typed: TypedLayer,
+    anchors: Sequence[int],
+    allowed: Collection[str],
+    h_max: int = 3,
+    max_region: int | None = 20_000,
+    *,
+    relax: bool = True,
+    untyped: bool = True,
 ) -> Region:
-    """The entities within `h_max` edges of the anchors (rows) that can be reached through entities of `allowed` types.
+    """The entities within `h_max` edges of the anchors (rows) that can be reached through entities of `allowed` types,
+    or, with `untyped`, of none.
 
-    It includes the anchors whatever their type. With fewer than three other entities, the types are ignored. It ends
-    before a hop that would make it larger than `max_region` entities."""
+    It includes the anchors whatever their type. With fewer than three other entities, the types are ignored, unless
+    `relax` is off. It ends before a hop that would make it larger than `max_region` entities."""
     names, codes = _types(typed)
-    admitted = np.array([name in ALWAYS or name in allowed for name in names], dtype=bool)
+    always = ALWAYS if untyped else ()
+    admitted = np.array([name in always or name in allowed for name in names], dtype=bool)
     rows, hops, pruned, truncated = _grown(typed, anchors, admitted[codes], h_max, max_region)
-    relaxed = len(rows) - len(set(anchors)) < FEWEST and len(pruned) > 0 and not truncated
+    relaxed = relax and len(rows) - len(set(anchors)) < FEWEST and len(pruned) > 0 and not truncated
     if relaxed:
         rows, hops, pruned, truncated = _grown(typed, anchors, np.ones(len(codes), dtype=bool), h_max, max_region)
     counts = np.bincount(codes[pruned], minlength=len(names))

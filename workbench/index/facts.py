@@ -143,6 +143,11 @@ class FactsLayer(Layer):
             pairs[pair].append(fact)
         return dict(pairs)
 
+    @cached_property
+    def line_row(self) -> dict[str, int]:
+        """Line of a fact, as in traces → its row."""
+        return {fact_line(fact): row for row, fact in enumerate(self.facts)}
+
     def triple(self, row: int, passages: tuple[str, ...] = ()) -> Triple:
         return Triple(*self.facts[row], passages)
 
@@ -154,6 +159,11 @@ def normalised(triples: Iterable[Sequence[str]], settings: Settings) -> list[tup
     """Triples as facts, without those that the settings drop."""
     facts = [tuple(map(PHRASE_RULES[settings.normalise], triple)) for triple in triples]
     return facts if settings.normalise == "ascii" else [fact for fact in facts if fact[0] and fact[2]]
+
+
+def fact_line(fact: Sequence[str]) -> str:
+    """A fact as traces and tables show it."""
+    return " — ".join(fact)
 
 
 def fact_text(fact: tuple[str, str, str]) -> str:

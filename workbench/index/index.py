@@ -37,7 +37,9 @@ from workbench.index import (
     passages,
     pieces,
     profiles,
+    relabelled,
     relations,
+    resolved,
     schema_graph,
     skeleton,
     summaries,
@@ -65,6 +67,8 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
     "synonyms": (synonyms.SynonymsLayer, synonyms.Settings),
     "relations": (relations.RelationsLayer, relations.Settings),
     "profiles": (profiles.ProfilesLayer, profiles.Settings),
+    "resolved": (resolved.ResolvedLayer, resolved.Settings),
+    "relabelled": (relabelled.RelabelledLayer, relabelled.Settings),
     "typed": (typed.TypedLayer, typed.Settings),
     "schema_graph": (schema_graph.SchemaGraphLayer, schema_graph.Settings),
     "tree": (tree.TreeLayer, tree.Settings),
@@ -78,10 +82,12 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
 # Layers whose key also says who made them or what the data brought: kind -> the layers below that they are made of; of
-# profiles only those that the data brought.
+# profiles only those that the data brought, but for what is made of any (`OF_PROFILES`).
 MADE_OF = {
     "extractions": ("passages",),
     "profiles": ("passages",),
+    "resolved": ("passages", "profiles"),
+    "relabelled": ("passages", "profiles", "resolved"),
     "schema_graph": ("passages", "profiles"),
     "tree": ("passages", "schema_graph"),
     "communities": ("passages", "facts", "profiles"),
@@ -89,6 +95,7 @@ MADE_OF = {
     "skeleton": ("pieces",),
     "entity_summaries": ("facts",),
 }
+OF_PROFILES = ("resolved", "relabelled")
 
 
 class Index(Record):
@@ -505,13 +512,15 @@ def _check_made_by(store: Store, manifest: Mapping, encoder: Encoder) -> None:
         )
 
 
-def closure(kinds: set[str]) -> list[str]:
-    """The kinds and all below them, in building order."""
+def closure(kinds: set[str], standing: Collection[str] = ()) -> list[str]:
+    """The kinds and all below them, in building order; of the `standing` layers also those that they are made of in an
+    index that has them."""
     _check_kinds(kinds)
     wanted = set(kinds)
     for kind in reversed(LAYERS):
         if kind in wanted:
-            wanted |= set(LAYERS[kind][0].needs)
+            layer = LAYERS[kind][0]
+            wanted |= {*layer.needs, *(one for one in layer.where_standing if one in standing)}
     return [kind for kind in LAYERS if kind in wanted]
 
 
@@ -556,6 +565,7 @@ def _key(kind: str, build: Build, settings: Any) -> str:
     """The key of a layer over those that `build` has."""
     layer = LAYERS[kind][0]
     below = {needed: build.keys[needed] for needed in layer.needs}
+    below |= {kind: build.keys[kind] for kind in layer.where_standing if kind in build.keys}
     return key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
 
 
@@ -614,16 +624,17 @@ def _unchanged(store: Store, manifest: dict, kind: str, build: Build, settings: 
         return False  # what the data bring may be other than before
     standing = {below: build.layers[below].metadata for below in build.layers}
     before, now = (
-        {below: _content(said[below]) for below in MADE_OF[kind] if below in said and _counts(below, said[below])}
+        {below: _content(said[below]) for below in MADE_OF[kind] if below in said and _counts(kind, below, said[below])}
         for said in (layers, {below: {**said, "key": build.keys[below]} for below, said in standing.items()})
     )
     same = before == now and layers[kind]["settings"] == settings
     return same and store.path(kind, layers[kind]["key"]).is_dir()  # `_open` advises to delete a damaged one
 
 
-def _counts(below: str, said: Mapping) -> bool:
-    """Whether a layer above is made of this one where it stands: of profiles, only of those that the data brought."""
-    return below != "profiles" or bool(said.get("given"))
+def _counts(kind: str, below: str, said: Mapping) -> bool:
+    """Whether a layer above is made of this one where it stands: most are, of profiles, only of those that the data
+    brought."""
+    return below != "profiles" or kind in OF_PROFILES or bool(said.get("given"))
 
 
 def _content(named: Mapping) -> str:

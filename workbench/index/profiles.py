@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,13 +77,7 @@ class ProfilesLayer(Layer):
             if build.engine is None and old is None:
                 build = replace(build, engine=RulesEngine())
             profiles, schema, counts = profiling.write(folder, build, settings, old)
-        entities, relations = _rows(profiles)
-        _write(folder / "entities.parquet", _ENTITY, entities)
-        _write(folder / "relations.parquet", _RELATION, relations)
-        text = json.dumps(asdict(schema or Schema((), (), ())), ensure_ascii=False, indent=1)
-        (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
-        content = _hash(entities, relations, text)  # what the layers above depend on, however it was come by
-        return {"content": content, **counts, "entities": len(entities), "relations": len(relations)}
+        return write_profiles(folder, profiles, schema or Schema((), (), ()), counts)
 
     @classmethod
     def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast | None:
@@ -113,6 +107,18 @@ class ProfilesLayer(Layer):
 
     def __repr__(self) -> str:
         return f"ProfilesLayer({self.metadata['entities']:,} entities, {self.metadata['relations']:,} relations)"
+
+
+def write_profiles(folder: Path, profiles: Profiles, schema: Schema, counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Write what the constructor opens, and return the metadata with `counts` in them. `content` is what the layers
+    above depend on, however it was come by."""
+    entities, relations = _rows(profiles)
+    _write(folder / "entities.parquet", _ENTITY, entities)
+    _write(folder / "relations.parquet", _RELATION, relations)
+    text = json.dumps(asdict(schema), ensure_ascii=False, indent=1)
+    (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
+    content = _hash(entities, relations, text)
+    return {"content": content, **counts, "entities": len(entities), "relations": len(relations)}
 
 
 class Phrased:

@@ -1,5 +1,5 @@
 """Layer `typed`: the graph of typed entities and described relations that DotRAG, LightRAG and PathRAG search, with its
-vectors. It is made of the layer `profiles` and nothing else.
+vectors. It is made of the layer `profiles`, or of what `resolved` and `relabelled` made of them where they stand.
 
 A node is a name, exactly as it is written: `Comedy` and `comedy` are two. What several profiles say of a name stands
 together; the type is the one that most of them give. Relations stay apart, also those that join one pair; paths run on
@@ -55,6 +55,7 @@ class TypedLayer(Layer):
 
     kind = "typed"
     needs = ("passages", "profiles")
+    where_standing = ("resolved", "relabelled")
     linked = ("entity", "relation")  # what has passages
 
     @classmethod
@@ -63,10 +64,10 @@ class TypedLayer(Layer):
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: TypedLayer | None) -> dict:
-        profiles: ProfilesLayer = build.layers["profiles"]
+        profiles = topmost(build, cls.where_standing)
         passage_row = build.layers["passages"].row
         relations = [relation for relation in profiles.relations if relation.source and relation.target]
-        entities = _merged(profiles.entities, relations)
+        entities = merged(profiles.entities, relations)
         encoded = write_graph(cls, folder, build, entities, relations, old)
         types = Counter(entity.type for entity in entities)
         shutil.copyfile(profiles.folder / "schema.json", folder / "schema.json")
@@ -277,7 +278,12 @@ class TypedLayer(Layer):
         return f"TypedLayer({entities:,} entities of {types} types, {len(self.sources):,} relations)"
 
 
-def _merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfile]) -> list[EntityProfile]:
+def topmost(build: Build, kinds: Sequence[str]) -> ProfilesLayer:
+    """The last of the layers of profiles that stand, of these kinds and the profiles themselves."""
+    return next(build.layers[kind] for kind in (*reversed(kinds), "profiles") if kind in build.layers)
+
+
+def merged(profiles: Sequence[EntityProfile], relations: Sequence[RelationProfile]) -> list[EntityProfile]:
     """One per name, sorted: the type that most give, in doubt the first, all descriptions, all passages."""
     found: dict[str, list[EntityProfile]] = defaultdict(list)
     for profile in profiles:

@@ -27,6 +27,7 @@ from pydantic import Field
 
 from workbench.graph.pagerank import PageRankResult, Walk
 from workbench.graph.walk_distribution import WalkDistribution
+from workbench.index.facts import fact_line
 from workbench.index.graph import MERGES, Graph
 from workbench.methods.base import Method
 from workbench.ranking.similarity import minmax, top
@@ -237,7 +238,7 @@ class HippoRAG2(Method):
         )
 
     def _text(self, fact: int) -> str:
-        return " — ".join(self._facts.facts[fact])
+        return fact_line(self._facts.facts[fact])
 
     def _stated_in(self, fact: int) -> tuple[str, ...]:
         return tuple(self._passages.passages[row].id for row in self._facts.stating(fact))

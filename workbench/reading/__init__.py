@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.llm.engine import Engine
 from workbench.reading.base import Reader
 from workbench.reading.direct import Cot, Direct, Sparql
+from workbench.reading.essay import Essay
 from workbench.reading.global_search import Global
 from workbench.reading.local_context import Local
 from workbench.reading.render import render
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 
 READERS: Registry[type[Reader]] = Registry(
     "readers",
-    (Direct, Sparql, Cot, SparqlExec, Global, Local, Structured),
+    (Direct, Sparql, Cot, SparqlExec, Global, Local, Structured, Essay),
     needs=("name", "paper", "Settings", "asked", "reads_index"),
 )
 
 __all__ = [
-    "READERS", "Cot", "Direct", "Global", "Local", "Reader", "Sparql", "SparqlExec", "Structured", "reader", "render",
+    "READERS", "Cot", "Direct", "Essay", "Global", "Local", "Reader", "Sparql", "SparqlExec", "Structured", "reader",
+    "render",
 ]  # fmt: skip
 
 

@@ -8,15 +8,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from workbench.llm.step import Message, Result, Step
+from workbench.measures.abstained import is_abstention
 from workbench.steps import (
     answer,
     answer_briefly,
+    essay_answer,
     knowledge_answer,
     sparql_answer,
     stepwise_answer,
     verify_claim,
 )
-from workbench.steps.final_answer import Extracted, last_line, whole
+from workbench.steps.final_answer import CUT, Extracted, last_line, whole
 
 
 class Prompt(NamedTuple):
@@ -40,6 +42,18 @@ def _label(result: Result, extraction: str) -> Extracted:
     return Extracted(result.value.label, thought=result.value.thought)
 
 
+def _essay(result: Result, extraction: str) -> Extracted:
+    """The whole reply, in one way; a cut one as well, which counts for as much as there is. An essay may say that one
+    thing is unknown; a reply of a sentence that says so abstains."""
+    text, flaw = result.value.reply, CUT if result.parse == "cut" else ""
+    if is_abstention(text) and len(text.split()) <= _SENTENCE:
+        return Extracted(abstained=True)
+    return Extracted(text, flaw=flaw)
+
+
+_SENTENCE = 30  # words
+
+
 def _read(how: Callable[..., Extracted]) -> Callable[[Result, str], Extracted]:
     return lambda result, extraction: how(result.value.reply, extraction, cut=result.parse == "cut")
 
@@ -55,6 +69,7 @@ PROMPTS: dict[str, Prompt] = {
     ),
     "cot": Prompt(stepwise_answer.STEP, stepwise_answer.open_prompt, _read(last_line)),
     "claim": Prompt(verify_claim.STEP, verify_claim.open_prompt, _label),
+    "essay": Prompt(essay_answer.STEP, essay_answer.open_prompt, _essay),
     "knowledge": Prompt(knowledge_answer.STEP, knowledge_answer.open_prompt, _read(whole)),
 }
 

@@ -9,6 +9,7 @@ from workbench.language.pipeline import content_words, parse
 from workbench.rules.schema_words import Lexicon, lexicon
 from workbench.rules.sentences import ASKING, Word
 from workbench.rules.walk_lines import spelled
+from workbench.steps import select_regions_paper as select_regions_paper_step
 from workbench.steps.select_regions import ANCHORS, Anchor, Input, Output, checked
 from workbench.text import storable
 
@@ -19,6 +20,12 @@ _OF_SCHEMA = 0.8  # worth from which on a word is one of the schema's
 
 def select_regions(value: Input) -> Output:
     return checked(value, regions(value))
+
+
+def select_regions_paper(value: Input) -> select_regions_paper_step.Output:
+    """The same, by the names and relations of the graph, which the prompt does not show."""
+    found = select_regions(value).model_dump(exclude={"anchors": {"__all__": {"type"}}})
+    return select_regions_paper_step.Output(**found)
 
 
 def regions(value: Input) -> Output:

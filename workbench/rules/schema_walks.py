@@ -16,6 +16,7 @@ from operator import sub
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon, unnamed
 from workbench.rules.sentences import Reading, Word, read
 from workbench.rules.walk_lines import Hop, Walk, hop_in_words
+from workbench.steps import dot_rules_paper as dot_rules_paper_step
 from workbench.steps.dot_rules import Input, Output, checked
 
 MOST = 5  # readings that are given
@@ -47,6 +48,12 @@ Joins = Collection[tuple[Hop, Hop]]  # hops that follow one another somewhere in
 
 def dot_rules(value: Input) -> Output:
     return checked(value, rules(value))
+
+
+def dot_rules_paper(value: Input) -> dot_rules_paper_step.Output:
+    """The same, by the relations of the graph, which the prompt does not show."""
+    said = dot_rules(value)
+    return dot_rules_paper_step.Output(**said.model_dump(exclude={"initial_query"}), beyond=said.beyond)
 
 
 def rules(value: Input) -> Output:

@@ -13,15 +13,17 @@ from pydantic import BaseModel, field_validator
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
+from workbench.steps.objecting import objected
 
 
 @dataclass(frozen=True)
 class Input:
-    """The answers, in the order shown."""
+    """The answers, in the order shown. `objection`: why the last reply could not be read."""
 
     question: str
     answer_1: str
     answer_2: str
+    objection: str = ""
 
 
 class Choice(BaseModel):
@@ -79,7 +81,7 @@ def prompt(value: Input) -> list[Message]:
 def _asked(value: Input) -> str:
     """JSON, so that no text can pretend to be another field."""
     fields = {"question": value.question, "answer_1": value.answer_1, "answer_2": value.answer_2}
-    return json.dumps(fields, ensure_ascii=False)
+    return json.dumps(objected(fields, value.objection), ensure_ascii=False)
 
 
 STEP = Step("judge_pair", Output, prompt, max_tokens=600, longest=300)

@@ -41,10 +41,13 @@ class Anchor(BaseModel):
     type: str | None
 
 
+Routing = Annotated[int, Reading(number, missing=1)]  # 1: by the names alone, 0: by the topics as well
+
+
 class Output(BaseModel):
     anchors: list[Anchor]
     topics: list[str]
-    routing: Annotated[int, Reading(number, missing=1)]
+    routing: Routing
 
 
 _SYSTEM = """You decide where in a graph the search for a question should begin. You do not answer the question. You \

@@ -29,6 +29,7 @@ from workbench.views.base import NAME, Markup, clean, details, esc, page, short,
 from workbench.views.contexts import STYLE, Marks, compressed_part, graph_part
 from workbench.views.drawing import drawing_frame
 from workbench.views.failures import Failures
+from workbench.views.palette import AUTO
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import proof_part
 from workbench.views.records import REPLY, reading_text, unread_reply
@@ -57,7 +58,7 @@ class Ablator(Widget):
         engine: Engine | str = "rules",
         methods: Sequence[str | Method] | None = None,
         compressors: Sequence[str] = COMPRESSORS,
-        theme: str = "light",
+        theme: str = AUTO,
         k: int = K,
         **setting: Any,
     ):

@@ -32,7 +32,7 @@ from workbench.views.drawing import (
 from workbench.views.graph import EDGES, NODES, edge_width, node_size
 from workbench.views.layout import layout
 from workbench.views.map_page import Map, map_data, map_entries, map_page
-from workbench.views.palette import VERMILION, theme_named
+from workbench.views.palette import AUTO, THEMED, THEMED_CSS, VERMILION, surface
 
 CROWDED = 1000  # nodes from which on marks are small and edges equally thin
 _FULL = {"width": "100%"}
@@ -69,15 +69,17 @@ class Frame(anywidget.AnyWidget):
     }
     export default { render };
     """
+    _css = THEMED_CSS
     page = traitlets.Unicode().tag(sync=True)
     drawn = traitlets.Dict().tag(sync=True)
     height = traitlets.Int(HEIGHT).tag(sync=True)
     picked = traitlets.Int(-1).tag(sync=True)
     hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
-    def __init__(self, theme: str = "light", height: int = HEIGHT):
+    def __init__(self, theme: str = AUTO, height: int = HEIGHT):
         """`height` is that of the picture, without its legend."""
         super().__init__(layout=_FULL, height=height + legend.HEIGHT)
+        self.add_class(THEMED)
         self.theme = theme
         self.entries: list[dict[str, Any]] = []
 
@@ -86,7 +88,7 @@ class Frame(anywidget.AnyWidget):
         self.picked = -1  # so that the same node can be clicked in the next drawing
         self.entries = drawing_entries(drawing)
         if self.page:
-            self.drawn = drawing_data(drawing, self.theme)
+            self.drawn = drawing_data(drawing)
         else:
             self.page = drawing_page(drawing, theme=self.theme)
 
@@ -107,7 +109,7 @@ class MapFrame(Frame):
 class Canvas(widgets.Box):
     """A place for a drawing or a WebGL view; calls `clicked` with the id of a node."""
 
-    def __init__(self, theme: str = "light", height: int = HEIGHT, frame: type[Frame] = Frame, **layout: str):
+    def __init__(self, theme: str = AUTO, height: int = HEIGHT, frame: type[Frame] = Frame, **layout: str):
         super().__init__(layout=(layout or _FULL) | {"flex_flow": "column"})
         self.clicked: Callable[[int], Any] = lambda node: None
         self.frame = frame(theme, height)
@@ -164,12 +166,12 @@ class WebGL(Sigma):
     picked = traitlets.Int(-1)
 
     def __init__(
-        self, subgraph: Subgraph, *, height: int = HEIGHT, theme: str = "light", hidden: Sequence[str] = (),
+        self, subgraph: Subgraph, *, height: int = HEIGHT, theme: str = AUTO, hidden: Sequence[str] = (),
         strong: Collection[frozenset[str]] = (), meaning: str = "", places: np.ndarray | None = None,
     ):  # fmt: skip
         """Without what the entries `hidden` of the legend stand for. Edges between `strong` pairs of names are thick
         and green, with this `meaning`; `places` are those of `layout`."""
-        colours, crowded = theme_named(theme), len(subgraph) > CROWDED
+        colours, crowded = surface(theme), len(subgraph) > CROWDED
         self._places = layout(subgraph) if places is None else places
         self._made = {
             "subgraph": subgraph, "height": height, "theme": theme, "strong": strong, "meaning": meaning,
@@ -208,7 +210,7 @@ class WebGL(Sigma):
     @property
     def colour(self) -> str:
         """Of the letters of a legend."""
-        return theme_named(self._made["theme"]).ink
+        return surface(self._made["theme"]).ink
 
     def without(self, hidden: Sequence[str]) -> WebGL:
         """The view of what remains, each node in its place."""
@@ -220,6 +222,7 @@ class WebGL(Sigma):
 
 
 WEBGL_STYLE = """<style>
+.hopscope-webgl { color: var(--jp-ui-font-color1, CanvasText) }
 .hopscope-webgl :is(.ipysigma-layout-controls, .ipysigma-right-panel, .ipysigma-graph-description) {
   display: none !important }
 </style>"""

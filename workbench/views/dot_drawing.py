@@ -24,6 +24,7 @@ from workbench.views.drawing import (
     DrawnNode,
     EdgeStyle,
     NodeStyle,
+    faded,
     type_styles,
     types_shown,
 )
@@ -207,18 +208,22 @@ def _row_height(places: Iterable[_Place]) -> float:
 
 
 def _edges(paths: Sequence[JudgedPath], kept: set[str], at: Mapping[str, int]) -> Iterator[DrawnEdge]:
-    """One edge for all paths over a hop, in either direction; its style is that of the best of them."""
+    """One edge for all paths over a hop, in either direction; its style is that of the best of them, and among many
+    edges it fades by the similarity of the closest to the question."""
     found: dict[tuple[str, str], list[tuple[JudgedPath, Hop]]] = {}
     for path in paths:
         for source, target, hop in zip(path.nodes, path.nodes[1:], path.relations):
             if source in at and target in at:
                 ends = (source, target) if (target, source) not in found else (target, source)
                 found.setdefault(ends, []).append((path, hop))
+    drawn, weights = [], []
     for (source, target), hops in found.items():
         style = min((_style(path.label if path.id in kept else "") for path, _ in hops), key=PATHS.index)
         tooltip = _edge_tooltip(source, target, hops[0][1], style, [path.id for path, _ in hops])
         label = "" if style is NOT_KEPT else _relations(hops[0][1])  # kept paths can be read in the picture
-        yield DrawnEdge(at[source], at[target], style, tooltip, label)
+        drawn.append(DrawnEdge(at[source], at[target], style, tooltip, label))
+        weights.append(max(path.query_similarity for path, _ in hops))
+    yield from faded(drawn, weights)
 
 
 def _style(label: str) -> EdgeStyle:

@@ -46,6 +46,7 @@ from workbench.views.dots import (
     setting_part,
 )
 from workbench.views.drawing import Drawing, drawing_frame
+from workbench.views.palette import AUTO
 from workbench.views.records import answer_line
 from workbench.views.session import Live, Retrieval, Source, open_session, question_label
 from workbench.views.stepped import stepped_dots
@@ -57,6 +58,8 @@ OTHERS = ("lightrag", "pathrag")
 K = 10  # passages ranked
 LARGEST = 5_000  # nodes of a region that are drawn
 MOST = (12, 24, 40, 80, 200)  # nodes of a picture of paths, the best first
+LIST_STYLE = """<style>.hopscope-tracer select[size] option{white-space:normal;overflow-wrap:anywhere;
+ padding-left:1.2em;text-indent:-1em}</style>"""  # a long path takes several lines
 PICTURE = 360  # pixels of its height
 ALL_PATHS = "– all paths –"
 _SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
@@ -80,7 +83,7 @@ class Tracer(Widget):
         reader: Reader | None = None,
         index: Index | None = None,
         k: int = K,
-        theme: str = "light",
+        theme: str = AUTO,
     ):
         """`source` is an index, over which `method` (a SPEC) runs with `engine`, and `reader` answers; a run or its
         folder; or the trace or evidence of one question. `index` provides titles and types for the latter. `questions`
@@ -238,7 +241,7 @@ class Tracer(Widget):
             self._end,
             row(self._whole, self._compare),
             self._comparison,
-            widgets.HTML(WEBGL_STYLE),
+            widgets.HTML(WEBGL_STYLE + LIST_STYLE),
         )
 
     def _click(self, at: int) -> None:
@@ -362,4 +365,4 @@ def _slider(name: str, value: float) -> widgets.Widget:
 def _path_label(path: JudgedPath) -> str:
     mark = "✓" if path.kept else "·"
     verdict = f"{path.label} {path.confidence:.2f}" if path.label else path.fate
-    return short(f"{mark} {path.id} {verdict}: {chain(path)}", 160)
+    return short(f"{mark} {path.id} {verdict}: {chain(path)}", 600)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html as _stdlib_html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 from workbench.records import Record
 from workbench.views import legend
 from workbench.views.base import NAME, clean, esc, html, page, short, text
-from workbench.views.palette import BLUE, GREEN, GREY, VERMILION, Theme, theme_named, type_marks
+from workbench.views.palette import AUTO, BLUE, GREEN, GREY, THEMED, THEMED_CSS, VERMILION, theme_css, type_marks
 
 HEIGHT = 520  # pixels of a page
 LABEL = 40  # characters of a label
 ENTRY = 40  # characters of an entry of a legend
+MANY, PALEST = 80, 0.35  # edges from which on they fade, and the share of their opacity that the palest keep
 RIM = "#888888"  # around every mark, so that pale ones stand out from white and dark ones from black
 SHAPES = {  # vis-network's name: matplotlib's marker, letter in a legend
     "dot": ("o", "●"),
@@ -83,7 +84,8 @@ class DrawnNode(NamedTuple):
 
 class DrawnEdge(NamedTuple):
     """An edge between positions in `Drawing.nodes`. `arrows` is "", "to", "from" or "to,from"; `width` replaces that of
-    the style; `curve` is how far it bends from a straight line, as a share of its length."""
+    the style; `curve` is how far it bends from a straight line, as a share of its length; `fade` is the share of the
+    style's opacity that it keeps."""
 
     source: int
     target: int
@@ -93,6 +95,7 @@ class DrawnEdge(NamedTuple):
     arrows: str = ""
     width: float | None = None
     curve: float = 0.0
+    fade: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -173,18 +176,31 @@ def types_shown(nodes: Iterable[DrawnNode], styles: Mapping[str, NodeStyle], sha
     )
 
 
-def drawing_data(drawing: Drawing, theme: str = "light") -> dict[str, list[dict]]:
+def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[DrawnEdge]:
+    """The edges, paler where there are more than `MANY`, so that nodes and labels stand out: in each style the heaviest
+    keep their colour, and the lightest, or all of one weight, fade as the number of edges asks. `weights`: one each."""
+    palest = min(1.0, max(PALEST, (MANY / max(1, len(edges))) ** 0.5))
+    of: dict[str, list[float]] = {}
+    for edge, weight in zip(edges, weights):
+        of.setdefault(edge.style.name, []).append(weight)
+    ranges = {name: (min(found), max(found)) for name, found in of.items()}
+    for edge, weight in zip(edges, weights):
+        low, high = ranges[edge.style.name]
+        share = (weight - low) / (high - low) if high > low else 0.0
+        yield edge._replace(fade=round(palest + (1 - palest) * share, 3))
+
+
+def drawing_data(drawing: Drawing) -> dict[str, Any]:
     """Nodes and edges for vis-network: the argument of `show` in the page, and a message that a loaded page accepts."""
-    colours = theme_named(theme)
     return {
         "zoom": drawing.zoom,
         "legend": drawing_entries(drawing),
-        "nodes": [_vis_node(node, colours) for node in drawing.nodes],
-        "edges": [_vis_edge(edge, drawing, colours) for edge in drawing.edges],
+        "nodes": [_vis_node(node) for node in drawing.nodes],
+        "edges": [_vis_edge(edge, drawing) for edge in drawing.edges],
     }
 
 
-def _vis_node(node: DrawnNode, colours: Theme) -> dict:
+def _vis_node(node: DrawnNode) -> dict:
     return {
         "id": node.id,
         "label": node.label,
@@ -196,27 +212,23 @@ def _vis_node(node: DrawnNode, colours: Theme) -> dict:
         "borderWidth": node.outline or 1,
         "color": {"background": node.style.colour, "border": VERMILION if node.outline else RIM},
         "in": [entry_name(name) for name in (node.style.name, node.type) if name],
-        "font": _font(node.font, colours),
+        "font": {"size": node.font},
     }
 
 
-def _vis_edge(edge: DrawnEdge, drawing: Drawing, colours: Theme) -> dict:
+def _vis_edge(edge: DrawnEdge, drawing: Drawing) -> dict:
     return {
         "from": drawing.nodes[edge.source].id,
         "to": drawing.nodes[edge.target].id,
         "tooltip": edge.tooltip,
         "width": edge.style.width if edge.width is None else edge.width,
         "dashes": list(edge.style.dashes) if edge.style.dashes else False,
-        "color": {"color": edge.style.colour, "opacity": edge.style.opacity},
+        "color": {"color": edge.style.colour, "opacity": round(edge.style.opacity * edge.fade, 4)},
         "in": entry_name(edge.style.name),
         **({"arrows": edge.arrows} if edge.arrows else {}),
         **({"smooth": {"enabled": True, "type": "curvedCW", "roundness": edge.curve}} if edge.curve else {}),
-        **({"label": edge.label, "font": _font(11, colours)} if edge.label else {}),
+        **({"label": edge.label, "font": {"size": 11}} if edge.label else {}),
     }
-
-
-def _font(size: float, colours: Theme) -> dict:
-    return {"color": colours.ink, "size": size, "strokeColor": colours.paper}
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -227,11 +239,12 @@ POLICY = (
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
 )
 _CSS = (
-    "body{{margin:0;background:{0};color:{1};height:100vh;display:flex;flex-direction:column;overflow:hidden}} "
-    ".card{{flex:1 1 0;min-height:0;background:none!important}} #mynetwork{{height:100%!important}} "
-    ".card,#mynetwork{{border:0!important}} h1,center{{display:none}} #legend{{flex:none;z-index:1}} "
-    ".vis-tooltip{{font-family:sans-serif!important}} "
-    "#hint{{position:fixed;right:8px;top:6px;color:#888;font:12px sans-serif;pointer-events:none}}"
+    "body{margin:0;background:var(--paper);color:var(--ink);height:100vh;display:flex;flex-direction:column;"
+    "overflow:hidden} .card{flex:1 1 0;min-height:0} #mynetwork{height:100%!important} "
+    ".card,#mynetwork{border:0!important;background:none!important} h1,center{display:none} "
+    "#legend{flex:none;z-index:1} div.vis-tooltip{font-family:sans-serif!important;color:var(--ink)!important;"
+    "background:var(--paper)!important} #hint{position:fixed;right:8px;top:6px;font:12px sans-serif;opacity:.7;"
+    "pointer-events:none}"
 )
 _OPTIONS = (
     '{"physics": {"enabled": false}, "interaction": {"hover": true, "tooltipDelay": 80, "multiselect": false},'
@@ -242,6 +255,8 @@ _OPTIONS = (
 # its shape changes. Labels keep their size at every zoom, and are written only where they have room: first those under
 # the mouse, signs, outlined, large and early nodes, then relations. `labels` are the boxes of those that stand there.
 _SCRIPT = f"""<script>{legend.LEGEND_SCRIPT}""" + """
+const inks = getComputedStyle(document.documentElement);  // live: it follows the theme
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => network.redraw());
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
 const place = document.getElementById("mynetwork");
 const hint = document.body.appendChild(Object.assign(document.createElement("div"), {id: "hint"}));
@@ -296,8 +311,9 @@ network.on("afterDrawing", (ctx) => {
   ctx.save();
   ctx.setTransform(dots, 0, 0, dots, 0, 0);
   Object.assign(ctx, {textAlign: "left", textBaseline: "middle", lineJoin: "round"});
-  const write = (box, words, {color, strokeColor}) => {
-    Object.assign(ctx, {lineWidth: 3, strokeStyle: strokeColor, fillStyle: color});
+  const [paper, ink] = ["--paper", "--ink"].map((name) => inks.getPropertyValue(name));
+  Object.assign(ctx, {lineWidth: 3, strokeStyle: paper, fillStyle: ink});
+  const write = (box, words) => {
     ctx.strokeText(words, box.x + 2, box.y + box.h / 2);
     ctx.fillText(words, box.x + 2, box.y + box.h / 2);
     labels.push({...box, words});
@@ -315,7 +331,7 @@ network.on("afterDrawing", (ctx) => {
       [mark.x - w - 1, mark.y + mark.h / 2 - h / 2], [middle - w / 2, mark.y - h],
     ].map(([x, y]) => ({id: node.id, x, y, w, h}));
     const box = boxes.find((one) => free(one)) ?? boxes.find((one) => over && free(one, true)) ?? (always && boxes[0]);
-    if (box) write(box, node.label, node.font);
+    if (box) write(box, node.label);
   };
   const tie = (edge, at, sign) => {
     const {x, y} = network.canvasToDOM(network.body.edges[at].edgeType.getPoint(0.5));
@@ -324,7 +340,7 @@ network.on("afterDrawing", (ctx) => {
     ctx.font = `${edge.font.size}px sans-serif`;
     const w = ctx.measureText(edge.label).width + 4, h = edge.font.size + 3;
     const box = {id: null, x: x - w / 2, y: y - h / 2, w, h};
-    if (sign || (long > w && free(box))) write(box, edge.label, edge.font);
+    if (sign || (long > w && free(box))) write(box, edge.label);
   };
   const ties = shown.edges.map((edge, at) => [edge, at, edge.label && !/\\p{L}/u.test(edge.label)])
     .filter(([edge]) => !lost(edge));
@@ -360,14 +376,14 @@ place.addEventListener("mouseleave", () => { hint.textContent = ""; });
 </script>"""
 
 
-def drawing_page(drawing: Drawing, *, theme: str = "light") -> str:
+def drawing_page(drawing: Drawing, *, theme: str = AUTO) -> str:
     """A self-contained HTML page, as high as its window: it zooms, pans, shows tooltips, and its legend filters."""
-    data = json.dumps(drawing_data(drawing, theme)).replace("<", "\\u003c")  # no text can end the script
+    data = json.dumps(drawing_data(drawing)).replace("<", "\\u003c")  # no text can end the script
     before, after = _empty_page(theme)
     return f"{before}<script>show({data});</script></body>{after}"
 
 
-def drawing_frame(drawing: Drawing, *, height: int | None = None, theme: str = "light") -> str:
+def drawing_frame(drawing: Drawing, *, height: int | None = None, theme: str = AUTO) -> str:
     """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it. `height` is that
     of the picture, without its legend."""
     return framed(drawing_page(drawing, theme=theme), height or drawing.height)
@@ -376,21 +392,21 @@ def drawing_frame(drawing: Drawing, *, height: int | None = None, theme: str = "
 def framed(made: str, height: int) -> str:
     """A page with a picture of this height and a legend, as a sandboxed frame."""
     return (
-        f'<iframe srcdoc="{_stdlib_html.escape(made)}" width="100%" height="{height + legend.HEIGHT}" frameborder="0" '
-        'sandbox="allow-scripts"></iframe>'
+        f'<style>{THEMED_CSS}</style><iframe class="{THEMED}" srcdoc="{_stdlib_html.escape(made)}" width="100%" '
+        f'height="{height + legend.HEIGHT}" frameborder="0" sandbox="allow-scripts"></iframe>'
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _empty_page(theme: str) -> tuple[str, str]:
     """A page with vis-network and nothing to show, before and after the end of its body."""
     from pyvis.network import Network
 
-    colours = theme_named(theme)
-    network = Network(notebook=False, cdn_resources="in_line", bgcolor=colours.paper)
+    css = theme_css(theme) + _CSS + legend.LEGEND_CSS
+    network = Network(notebook=False, cdn_resources="in_line")
     network.set_options(_OPTIONS)
     made = network.generate_html(notebook=False)
     made = re.sub(r'<(script|link)\b[^>]*(?:src|href)="https?://[^>]*>(?:\s*</script>)?', "", made)
-    made = made.replace("<head>", f"<head>{POLICY}<style>{_CSS.format(*colours)}{legend.LEGEND_CSS}</style>", 1)
+    made = made.replace("<head>", f"<head>{POLICY}<style>{css}</style>", 1)
     before, _, after = made.rpartition("</body>")
     return before + _SCRIPT, after

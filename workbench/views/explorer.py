@@ -21,6 +21,7 @@ from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.drawing import HEIGHT
 from workbench.views.graph import EDGES, SMALL, graph_drawing
 from workbench.views.index import facts_by
+from workbench.views.palette import AUTO
 from workbench.views.widget import Widget, beside, offer, row, side, texts
 
 _SLIDER = {"continuous_update": False, "layout": {"width": "205px"}, "style": {"description_width": "4.5em"}}
@@ -36,7 +37,7 @@ class Explorer(Widget):
     name = "explorer"
     busy = ""  # a note that comes and goes with every move of a slider would make the picture jump
 
-    def __init__(self, index: Index, start: str | int | None = None, *, theme: str = "light", **settings: Any):
+    def __init__(self, index: Index, start: str | int | None = None, *, theme: str = AUTO, **settings: Any):
         super().__init__(theme)
         self.index = index
         self.subgraph: Subgraph | None = None

@@ -25,6 +25,7 @@ from workbench.trace import Trace
 from workbench.views.base import html, page, short
 from workbench.views.contexts import STYLE, Marks, texts_part
 from workbench.views.diagnosis import case_part
+from workbench.views.palette import AUTO
 from workbench.views.proof_drawing import HEIGHT, proof_drawing
 from workbench.views.proofs import proof_from_trace, proof_part
 from workbench.views.session import Cache, position
@@ -46,7 +47,7 @@ class Failures(Widget):
         questions: Sequence[Question] | None = None,
         *,
         index: Index | None = None,
-        theme: str = "light",
+        theme: str = AUTO,
     ):
         """`source` is a grid, a run or its folder, several runs, or a diagnosis. `questions` provide the gold, by
         default those of the data set that the run names; `index` provides titles and texts of gold passages."""

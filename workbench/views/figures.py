@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle
@@ -24,18 +26,21 @@ from workbench.graph.walk_distribution import WalkDistribution
 from workbench.index.graph import Graph
 from workbench.ranking.similarity import top
 from workbench.records import Evidence
-from workbench.views.base import short
+from workbench.views.base import NAME, esc, short
 from workbench.views.drawing import RIM, SHAPES, Drawing, DrawnEdge, DrawnNode, NodeStyle
 from workbench.views.graph import graph_drawing
 from workbench.views.map_page import Map
-from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, VERMILION
+from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, THEMED, THEMED_CSS, VERMILION, theme_css
 
 # Metadata that would make every file different.
 _DATES = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
+# What matplotlib draws in black, white and grey takes these colours of a theme.
+_DYES = {"#000000": "var(--ink)", "#ffffff": "var(--paper)", GREY: "var(--faint)"}
 
 
 class Picture:
-    """A matplotlib figure that shows itself in a notebook, with no plotting state behind it."""
+    """A matplotlib figure that shows itself in a notebook, with no plotting state behind it: in the theme of the page
+    around it, and in files in black on white."""
 
     def __init__(self, figure: Figure, description: str):
         # Labels shift the layout slightly at every drawing, so it is settled once.
@@ -49,13 +54,30 @@ class Picture:
         if path.suffix not in _DATES:
             raise SettingError(f"{path.name} has no suffix of a picture; choose one of {', '.join(_DATES)}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        with matplotlib.rc_context({"svg.hashsalt": "hopscope"}):
-            self.figure.savefig(path, metadata={_DATES[path.suffix]: None})
+        self._write(path, path.suffix)
         return path
+
+    def svg(self) -> str:
+        """The picture as an SVG file in the theme of the page that shows it as an image."""
+        out = io.BytesIO()
+        self._write(out, ".svg")
+        dyed = re.sub("|".join(_DYES), lambda found: _DYES[found[0]], out.getvalue().decode())
+        return dyed.replace("<style", f"<style>{theme_css()}svg{{fill:var(--ink)}}</style><style", 1)
+
+    def _write(self, out: Path | io.BytesIO, suffix: str) -> None:
+        with matplotlib.rc_context({"svg.hashsalt": "hopscope"}):
+            self.figure.savefig(out, format=suffix[1:], metadata={_DATES[suffix]: None})
+
+    def _repr_html_(self) -> str:
+        width = round(self.figure.get_figwidth() * self.figure.dpi)
+        return (
+            f'<style>{THEMED_CSS}</style><img class="{THEMED}" width="{width}" alt="{esc(self.description, NAME)}" '
+            f'src="data:image/svg+xml;base64,{base64.b64encode(self.svg().encode()).decode()}">'
+        )
 
     def _repr_png_(self) -> bytes:
         out = io.BytesIO()
-        self.figure.savefig(out, format="png", metadata={"Software": None})
+        self._write(out, ".png")
         return out.getvalue()
 
     def __repr__(self) -> str:
@@ -224,10 +246,12 @@ def _roomy(labels: Sequence[str], places: np.ndarray, point: np.ndarray) -> list
 def _draw_edges(axes: Axes, drawing: Drawing, places: np.ndarray) -> None:
     """Lines by style, the first style on top; edges with a direction as arrows."""
     for depth, style in enumerate(drawing.edge_styles):
-        ends = [places[[edge.source, edge.target]] for edge in drawing.edges if edge.style == style and not edge.arrows]
+        lines = [edge for edge in drawing.edges if edge.style == style and not edge.arrows]
+        ends = [places[[edge.source, edge.target]] for edge in lines]
+        colours = [to_rgba(style.colour, style.opacity * edge.fade) for edge in lines]
         axes.add_collection(
-            LineCollection(ends, colors=style.colour, linestyles=[style.linestyle], linewidths=style.linewidth,
-                           alpha=style.opacity, zorder=1 - 0.01 * depth)
+            LineCollection(ends, colors=colours, linestyles=[style.linestyle], linewidths=style.linewidth,
+                           zorder=1 - 0.01 * depth)
         )  # fmt: skip
     for edge in drawing.edges:
         if edge.arrows:
@@ -316,7 +340,7 @@ def verdict_figure(counts: pd.DataFrame) -> Picture:
         for at, (share, count) in enumerate(zip(shares[name], counts[name])):
             if share > 0.03:
                 place = left[at] + share / 2
-                text = axes.text(place, at, f"{count:,}", ha="center", va="center", fontsize=8, color="#1a1a1a")
+                text = axes.text(place, at, f"{count:,}", ha="center", va="center", fontsize=8)
                 text.set_path_effects([Stroke(linewidth=2, foreground="white"), Normal()])
         left += shares[name].to_numpy()
     axes.set_yticks(range(len(counts)), [plain_label(str(name), 40) for name in counts.index])

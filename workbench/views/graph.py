@@ -14,6 +14,7 @@ from workbench.views.drawing import (
     EdgeStyle,
     NodeStyle,
     drawing_frame,
+    faded,
     in_type,
     type_styles,
     types_shown,
@@ -61,10 +62,7 @@ def graph_drawing(subgraph: Subgraph) -> Drawing:
     position = {at: place for place, at in enumerate(kept)}
     position |= {passage: position[phrase] for passage, phrase in folded.items()}
     labelled = most_important(subgraph, 20) if crowded else kept
-    edge_styles = {
-        kind: style._replace(linewidth=0.3 if crowded else 0.9, opacity=style.opacity * _fading(len(subgraph.edges)))
-        for kind, style in EDGES.items()
-    }
+    edge_styles = {kind: style._replace(linewidth=0.3 if crowded else 0.9) for kind, style in EDGES.items()}
     edges = {
         (*sorted((position[edge.source], position[edge.target])), edge.kind): edge
         for edge in subgraph.edges
@@ -73,16 +71,17 @@ def graph_drawing(subgraph: Subgraph) -> Drawing:
     nodes = tuple(
         _drawn_node(subgraph, at, page_of.get(at), places[at], zoom, at in labelled, crowded, types) for at in kept
     )
+    drawn = [
+        DrawnEdge(position[edge.source], position[edge.target], edge_styles[edge.kind], _edge_tooltip(edge, subgraph),
+                  short(edge.says, 24) if edge.kind == "relation" else "", width=edge_width(edge))
+        for edge in edges.values()
+    ]  # fmt: skip
+    weights = [_flow(edge, subgraph) for edge in edges.values()]
     kinds = (in_type(style, "", types) if kind != "passage" else style for kind, style in NODES.items())
     return Drawing(
         subgraph.name,
         nodes,
-        tuple(
-            DrawnEdge(position[edge.source], position[edge.target], edge_styles[edge.kind],
-                      _edge_tooltip(edge, subgraph), short(edge.says, 24) if edge.kind == "relation" else "",
-                      width=edge_width(edge))
-            for edge in edges.values()
-        ),
+        tuple(faded(drawn, weights)),
         tuple(kinds),
         tuple(edge_styles.values()),
         "start or seed",
@@ -98,9 +97,13 @@ def _pages(subgraph: Subgraph) -> dict[int, int]:
     return {at: titles[label] for label, at in phrases.items() if label and label in titles}
 
 
-def _fading(edges: int) -> float:
-    """Many edges are paler, so that nodes and labels stand out."""
-    return min(1.0, max(0.35, (80 / max(1, edges)) ** 0.5))
+def _flow(edge: Edge, subgraph: Subgraph) -> float:
+    """What an edge weighs in the picture: about the probability that a walk sends over it at each step, in either
+    direction; without a walk its own weight."""
+    ends = subgraph.nodes[edge.source], subgraph.nodes[edge.target]
+    if any(node.value is None for node in ends):
+        return edge.weight
+    return edge.weight * sum(node.value / max(1, node.degree) for node in ends)
 
 
 def most_important(subgraph: Subgraph, limit: int = 40) -> set[int]:

@@ -16,7 +16,7 @@ from workbench.records import Record
 from workbench.views import legend
 from workbench.views.base import NAME, clean, esc, html, page, short, text
 from workbench.views.drawing import HEIGHT, POLICY, EdgeStyle, NodeStyle, entry_name, framed, legend_entries
-from workbench.views.palette import VERMILION, theme_named
+from workbench.views.palette import AUTO, VERMILION, theme_css
 
 LABEL, TIP = 44, 220  # characters
 
@@ -106,19 +106,17 @@ def map_data(shown: Map) -> dict[str, Any]:
     }
 
 
-def map_page(shown: Map, *, theme: str = "light") -> str:
+def map_page(shown: Map, *, theme: str = AUTO) -> str:
     """A self-contained HTML page, as high as its window."""
-    colours = theme_named(theme)
     data = json.dumps(map_data(shown), separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
-    css = _CSS.format(paper=colours.paper, ink=colours.ink) + legend.LEGEND_CSS
-    said = json.dumps([colours.paper, colours.ink, VERMILION])
+    css = theme_css(theme) + _CSS + legend.LEGEND_CSS
     return (
         f'<!doctype html><html><head><meta charset="utf-8">{POLICY}<style>{css}</style></head><body>{_BODY}'
-        f"<script>const [PAPER, INK, RING] = {said};{legend.LEGEND_SCRIPT}{_SCRIPT}show({data});</script></body></html>"
+        f"<script>const RING = '{VERMILION}';{legend.LEGEND_SCRIPT}{_SCRIPT}show({data});</script></body></html>"
     )
 
 
-def map_frame(shown: Map, *, height: int = HEIGHT, theme: str = "light") -> str:
+def map_frame(shown: Map, *, height: int = HEIGHT, theme: str = AUTO) -> str:
     """The page in a sandboxed frame, as HTML for the output of a notebook and for pages made from it."""
     return framed(map_page(shown, theme=theme), height)
 
@@ -128,15 +126,15 @@ def _short(values: Sequence[float]) -> list[float]:
 
 
 _CSS = """
-html,body{{margin:0;background:{paper};color:{ink};font:12px system-ui,sans-serif;overflow:hidden}}
-body{{height:100vh;display:flex;flex-direction:column}}
-canvas{{display:block;width:100%;flex:1 1 0;min-height:0;cursor:grab;touch-action:none}}
-canvas:active{{cursor:grabbing}}
-#tip{{position:absolute;display:none;max-width:24em;padding:.3em .5em;border:1px solid #8888;border-radius:3px;
-background:{paper};white-space:pre-line;overflow-wrap:anywhere;pointer-events:none}}
-#zoom{{position:absolute;right:6px;top:6px;display:flex;gap:4px}}
-#zoom button{{min-width:26px;height:26px;border:1px solid #8888;border-radius:3px;background:{paper};color:{ink};
-font-size:14px;cursor:pointer}}
+html,body{margin:0;background:var(--paper);color:var(--ink);font:12px system-ui,sans-serif;overflow:hidden}
+body{height:100vh;display:flex;flex-direction:column}
+canvas{display:block;width:100%;flex:1 1 0;min-height:0;cursor:grab;touch-action:none}
+canvas:active{cursor:grabbing}
+#tip{position:absolute;display:none;max-width:24em;padding:.3em .5em;border:1px solid #8888;border-radius:3px;
+background:var(--paper);white-space:pre-line;overflow-wrap:anywhere;pointer-events:none}
+#zoom{position:absolute;right:6px;top:6px;display:flex;gap:4px}
+#zoom button{min-width:26px;height:26px;border:1px solid #8888;border-radius:3px;background:var(--paper);
+color:var(--ink);font-size:14px;cursor:pointer}
 """
 _BODY = (
     '<canvas tabindex="0" role="img" aria-label="map: drag or use the arrow keys to pan, + and - to zoom, 0 to see '
@@ -159,6 +157,12 @@ const sift = () => {
   if (!map) return;
   out = map.looks.map(([,, name]) => entries.has(name));
   kept = null; tip.style.display = "none"; ask();
+};
+const inks = getComputedStyle(document.documentElement);
+let PAPER, INK;
+const dye = () => {
+  [PAPER, INK] = ["--paper", "--ink"].map((name) => inks.getPropertyValue(name));
+  sprites.clear(); kept = null; ask();
 };
 const ask = () => { if (!asked) { asked = true; requestAnimationFrame(draw); } };
 
@@ -390,6 +394,8 @@ canvas.addEventListener("keydown", (event) => {
 const [closer, further, all] = document.querySelectorAll("#zoom button");
 closer.onclick = () => zoom(1.4); further.onclick = () => zoom(1 / 1.4); all.onclick = () => fit();
 new ResizeObserver(() => fit(false)).observe(canvas);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dye);
+dye();
 addEventListener("message", ({source, data}) => {
   if (source !== parent || !data) return;
   if (Array.isArray(data.hide)) { entries.set(data.hide); sift(); }

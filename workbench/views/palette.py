@@ -42,16 +42,38 @@ def type_marks(order: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 class Theme(NamedTuple):
-    """The background of a drawing and the colour of its text."""
+    """The background of a drawing, the colour of its text, and that of what is less important."""
 
     paper: str
     ink: str
+    faint: str = GREY
 
 
-THEMES = {"light": Theme("#ffffff", "#1a1a1a"), "dark": Theme("#111111", "#e8e8e8")}
+THEMES = {"light": Theme("#ffffff", "#1a1a1a", "#666666"), "dark": Theme("#111111", "#e8e8e8", "#9e9e9e")}
+AUTO = "auto"  # the theme of the page around a picture
+# A frame or an image cannot see the page around it; browsers tell it the `color-scheme` of its element, which this sets
+# to JupyterLab's theme. On any other page it is that of the page.
+THEMED = "hopscope-themed"
+THEMED_CSS = "".join(
+    f'[data-jp-theme-light="{light}"] .{THEMED}{{color-scheme:{name}}}'
+    for light, name in (("true", "light"), ("false", "dark"))
+)
 
 
-def theme_named(name: str) -> Theme:
-    if name not in THEMES:
-        raise SettingError(f"theme={name!r} is unknown; choose one of {', '.join(THEMES)}")
-    return THEMES[name]
+AROUND = Theme("var(--jp-layout-color0, Canvas)", "currentColor")  # of the page around a view that lies in it
+
+
+def surface(theme: str) -> Theme:
+    """The colours of a view that is no page of its own."""
+    if theme not in (AUTO, *THEMES):
+        raise SettingError(f"theme={theme!r} is unknown; choose one of {', '.join((AUTO, *THEMES))}")
+    return THEMES.get(theme, AROUND)
+
+
+def theme_css(theme: str = AUTO) -> str:
+    """The custom properties `--paper`, `--ink` and `--faint` of a page or an image of its own: those of one theme, or
+    of the page around it."""
+    colours = surface(theme)
+    if theme == AUTO:
+        return f"{theme_css('light')}@media (prefers-color-scheme:dark){{{theme_css('dark')}}}"
+    return ":root{{color-scheme:{};--paper:{};--ink:{};--faint:{}}}".format(theme, *colours)

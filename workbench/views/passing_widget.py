@@ -25,6 +25,7 @@ from workbench.records import Path, Question, Scored
 from workbench.spec import parse_spec
 from workbench.views.base import esc, page
 from workbench.views.drawing import Drawing, drawing_frame
+from workbench.views.palette import AUTO
 from workbench.views.passing import documents_part, heading, layers_part, passing_drawing, paths_part, places, stages
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.widget import Widget, beside, question_box, row, side, texts
@@ -49,7 +50,7 @@ class Messages(Widget):
         engine: Engine | None = None,
         index: Index | None = None,
         k: int = K,
-        theme: str = "light",
+        theme: str = AUTO,
     ):
         """`source` is an index, over which `method` (a SPEC of gfm_rag) runs with `engine`; a run or its folder; or the
         trace or evidence of one question. With `index`, the latter two list paths as well. `questions` are offered for

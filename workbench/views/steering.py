@@ -23,11 +23,11 @@ def _(shown: Steering) -> str:
     lines = [f"Steering of {clean(shown.question, 200)!r} by {clean(shown.method, NAME)}"]
     lines += [f"  {said}"] if (said := said_by(shown.engines)) else []
     lines += [f"  ! {clean(note, LINE)}" for note in notes(shown)]
-    lines += [f"  seed {clean(seed.phrase, NAME)} {number(seed.weight)}, {clean(_origin(seed), NAME)}"
+    lines += [f"  seed {clean(shown.called(seed.phrase), NAME)} {number(seed.weight)}, {clean(_origin(seed), NAME)}"
               for seed in shown.seeds]  # fmt: skip
     for seed in shown.rated:
-        tiers = ", ".join(f"{clean(one.name, 60)} {one.tier} {one.score}" for one in seed.best[:5])
-        lines.append(f"  rated for {clean(seed.phrase, NAME)}: {tiers or 'no neighbour'}")
+        tiers = ", ".join(f"{clean(shown.called(one.name), 60)} {one.tier} {one.score}" for one in seed.best[:5])
+        lines.append(f"  rated for {clean(shown.called(seed.phrase), NAME)}: {tiers or 'no neighbour'}")
     lines.append(f"  {len(shown.edges):,} edited edges")
     lines += [f"  {rank}. {clean(name, NAME)} {number(score)}"
               for rank, (name, score) in enumerate(shown.ranking[:5], 1)]  # fmt: skip
@@ -76,8 +76,8 @@ def whole(shown: Steering, passages: Passages | None = None) -> str:
         heading(shown.question, shown.method, notes(shown), shown.engines)
         + facts_part(shown)
         + seeds_part(shown)
-        + "".join(details(_rated_for(seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)
-        + edges_part(shown.edges, passages)
+        + "".join(details(_rated_for(shown, seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)
+        + edges_part(shown, passages)
         + "<p><b>passages</b></p>"
         + ranking_part(shown.ranking[:SHOWN], shown.gold, passages)
     )
@@ -98,7 +98,7 @@ def notes(shown: Steering) -> list[str]:
 def facts_part(shown: Steering) -> str:
     """The facts closest to the question, and which of them the filter kept."""
     kept = dict(shown.facts)
-    rows = [(clean(fact, LINE), score, "kept" if fact in kept else "–") for fact, score in shown.linked]
+    rows = [(clean(shown.called(fact), LINE), score, "kept" if fact in kept else "–") for fact, score in shown.linked]
     return "<p><b>facts</b></p>" + table(["fact", "similarity", ""], rows)
 
 
@@ -106,7 +106,7 @@ def seeds_part(shown: Steering) -> str:
     """The seeds with their weights, and where each comes from."""
     rated = {seed.phrase: len(seed.neighbours) for seed in shown.rated}
     rows = [
-        (clean(seed.phrase, NAME), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
+        (clean(shown.called(seed.phrase), NAME), seed.weight, _origin(seed), rated.get(seed.phrase, "not rated"))
         for seed in shown.seeds
     ]
     return "<p><b>seeds</b></p>" + table(["seed", "weight", "from", "neighbours"], rows)
@@ -117,7 +117,7 @@ def ratings_part(shown: Steering, phrase: str) -> str:
     weights = {(edge.source, edge.target): edge for edge in shown.edges if edge.kind != "context"}
     rows = [
         (
-            clean(one.name, NAME),
+            clean(shown.called(one.name), NAME),
             "–" if one.score is None else one.score,
             one.tier,
             _weights(weights.get((phrase, one.name))),
@@ -128,12 +128,13 @@ def ratings_part(shown: Steering, phrase: str) -> str:
     return table(["neighbour", "score", "tier", "weight", "reason"], rows)
 
 
-def edges_part(edges: Sequence[EditedEdge], passages: Passages | None = None) -> str:
+def edges_part(shown: Steering, passages: Passages | None = None) -> str:
     """The edited edges, folded."""
     rows = [
-        (clean(edge.source, NAME), _end(edge, passages), edge.kind, edge.before, edge.after, f"× {edge.factor:.3g}")
-        for edge in edges
-    ]
+        (clean(shown.called(edge.source), NAME), _end(shown, edge, passages), edge.kind, edge.before, edge.after,
+         f"× {edge.factor:.3g}")
+        for edge in shown.edges
+    ]  # fmt: skip
     return details(
         f"{len(rows):,} edited edges", table(["from", "to", "kind", "before", "after", "factor"], rows[:200])
     )
@@ -168,12 +169,13 @@ def flow_part(walk: StagedWalk, stage: int, since: int) -> str:
     moved = walk.flow(stage, since)
     if stage == since:
         most = sorted(moved, key=lambda one: -one.after)[: 2 * MOVED]
-        rows = [(_phrase(one), f"{one.after:.2%}") for one in most]
+        rows = [(_phrase(one), f"{one.after:.2%}") for one in walk.spelled(most)]
         return "<p><b>phrases with most mass</b></p>" + table(["phrase", "mass"], rows)
     gained = [one for one in moved[:MOVED] if one.change > 0]
     lost = [one for one in moved[::-1][:MOVED] if one.change < 0]
     before, after = walk.stages[since], walk.stages[stage]
-    rows = [(_phrase(one), f"{one.before:.2%}", f"{one.after:.2%}", f"{one.change:+.2%}") for one in [*gained, *lost]]
+    rows = [(_phrase(one), f"{one.before:.2%}", f"{one.after:.2%}", f"{one.change:+.2%}")
+            for one in walk.spelled([*gained, *lost])]  # fmt: skip
     where = f"<span class='q'>{esc(before)} → {esc(after)}</span>"
     return f"<p><b>mass gained and lost</b> {where}</p>" + table(["phrase", "before", "after", "change"], rows)
 
@@ -205,10 +207,10 @@ def _origin(seed: Seed) -> str:
     return f"anchor of {clean(seed.entity, NAME)!r}{cosine}"
 
 
-def _rated_for(seed: RatedSeed) -> str:
+def _rated_for(shown: Steering, seed: RatedSeed) -> str:
     counts = {tier: sum(one.tier == tier for one in seed.neighbours) for tier in TIERS}
     said = ", ".join(f"{count} {tier}" for tier, count in counts.items() if count)
-    return f"<b>{esc(seed.phrase, NAME)}</b> <span class='q'>{said or 'no neighbour'}</span>"
+    return f"<b>{esc(shown.called(seed.phrase), NAME)}</b> <span class='q'>{said or 'no neighbour'}</span>"
 
 
 def _weights(edge: EditedEdge | None) -> str:
@@ -218,6 +220,6 @@ def _weights(edge: EditedEdge | None) -> str:
     return f"{edge.before:.3g} → {edge.after:.3g}{gone}"
 
 
-def _end(edge: EditedEdge, passages: Passages | None) -> str:
+def _end(shown: Steering, edge: EditedEdge, passages: Passages | None) -> str:
     passage = (passages or {}).get(edge.target) if edge.kind == "context" else None
-    return short((passage.title or passage.text) if passage else edge.target, 80)
+    return short((passage.title or passage.text) if passage else shown.called(edge.target), 80)

@@ -210,7 +210,7 @@ def _edited(
     label = f"{label} {score}".strip() if score is not None else label
     said = f"{edit.before:.3g} → {edit.after:.3g}, × {edit.factor:.3g}" if edit else f"weight {weight:.3g}"
     rated = f"\nrated {now.scores[key[:2]]}" if edge.kind != "context" and key[:2] in now.scores else ""
-    tooltip = f"{_tooltip(subgraph, edge)}\nfrom {clean(key[0], 80)}: {style.name}, {said}{rated}"
+    tooltip = f"{_tooltip(subgraph, edge)}\nfrom {clean(subgraph.nodes[start].label, 80)}: {style.name}, {said}{rated}"
     width = edge_width(weight) if style not in (GONE, SKIPPED) else style.width
     return DrawnEdge(start, end, style, tooltip, label, "to", width, curve)
 
@@ -237,7 +237,7 @@ def _traced_subgraph(shown: Steering, passages: Passages, types: Types) -> Subgr
     nodes = []
     for row, (kind, name) in enumerate(named):
         passage = passages.get(name) if kind == "passage" else None
-        label = (passage.title or passage.text[:60]) if passage else name
+        label = (passage.title or passage.text[:60]) if passage else shown.called(name)
         nodes.append(Node(row, kind, name, label, 1, 0, type=types.type_of(name) if kind == "phrase" else ""))
     edges = {}
     for edge in shown.edges:

@@ -33,7 +33,7 @@ from workbench.spec import parse_spec
 from workbench.views.base import clean, details, esc, page, short, text
 from workbench.views.bump import bump_svg
 from workbench.views.drawing import Drawing, drawing_frame
-from workbench.views.palette import VERMILION
+from workbench.views.palette import AUTO, VERMILION
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.steering import (
     facts_part,
@@ -83,7 +83,7 @@ class Steer(Widget):
         engine: Engine | None = None,
         index: Index | None = None,
         k: int = K,
-        theme: str = "light",
+        theme: str = AUTO,
     ):
         """`source` is an index, over which `method` (a SPEC of catrag) runs with `engine`; a run or its folder; or the
         trace or evidence of one question. With `index`, the replies of the latter two are walked again, and `engine` is
@@ -265,18 +265,21 @@ class Steer(Widget):
             self._stage.value, self._play.max, self._play.value = self.at, len(stages) - 1, self.at
             self._pair.value, self._pair.disabled = self._paired, not walked
             self._more.value, self._more.disabled = self._wide, not walked
-            self._seed.options = [(_listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")]
+            self._seed.options = [(self._listed(one.phrase), one.phrase) for one in self.shown.rated] or [("", "")]
             self._seed.value = self.chosen
             self._show_neighbours(walked)
 
     def _show_neighbours(self, walked: bool) -> None:
         rated = [one for one in self._neighbours if one.score is not None]
         before = self._neighbour.value
-        self._neighbour.options = [(f"{one.score}: {_listed(one.name)}", one.name) for one in rated] or [("", "")]
+        self._neighbour.options = [(f"{one.score}: {self._listed(one.name)}", one.name) for one in rated] or [("", "")]
         names = [one.name for one in rated]
         self._neighbour.value = before if before in names else next(iter(names), "")
         self._edit.layout.display = None if rated and walked else "none"
         self._show_score()
+
+    def _listed(self, name: str) -> str:
+        return short(clean(self.shown.called(name)), 60)
 
     def _show_score(self) -> None:
         self._score.value = next((one.score for one in self._neighbours if one.name == self._neighbour.value), 0) or 0
@@ -319,7 +322,7 @@ class Steer(Widget):
     ) -> tuple[CatRAG | None, Steering, StagedWalk | None]:
         gold, shown, label = question.support, None, name
         if not isinstance(self._session, Live):
-            shown = steering(self._session.retrieval(question, name).trace, gold)
+            shown = steering(self._session.retrieval(question, name).trace, gold, self._session.index)
             self._replies.take(shown)
             label = shown.method
         if self._session.index is None or not question.question or question.question.startswith("sha256:"):
@@ -406,7 +409,3 @@ def _slider(name: str) -> widgets.Widget:
     label, low, high, step = SLIDERS[name]
     made = {"value": low, "min": low, "max": high, "step": step, "description": label, **_SLIDER}
     return widgets.FloatSlider(**made) if isinstance(low, float) else widgets.IntSlider(**made)
-
-
-def _listed(name: str) -> str:
-    return short(clean(name), 60)

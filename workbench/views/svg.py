@@ -109,6 +109,7 @@ def _edge(edge: DrawnEdge, start: tuple[float, float], end: tuple[float, float],
     way = f"Q{bend[0]:.0f} {bend[1]:.0f} {x2:.0f} {y2:.0f}" if edge.curve else f"L{x2:.0f} {y2:.0f}"
     dashes = f' stroke-dasharray="{style.dashes[0] / 2:g} {style.dashes[1]:g}"' if style.dashes else ""
     own = "" if edge.width is None else f' stroke-width="{_thickness(edge.width):g}"'
+    own += f' opacity="{edge.fade:g}"' if edge.fade < 1 else ""
     title = f"<title>{esc(edge.tooltip, TOOLTIP)}</title>" if style.opacity > FAINT and edge.tooltip else ""
     line = f'<path d="M{x1:.0f} {y1:.0f}{way}" fill="none"{dashes}{own}>{title}</path>'
     ends = {"to": (edge.target, end, (dx, dy)), "from": (edge.source, start, (-dx, -dy))}

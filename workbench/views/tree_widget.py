@@ -57,6 +57,7 @@ from workbench.views.base import details, esc, page, text
 from workbench.views.canvas import MapFrame
 from workbench.views.index import facts_by
 from workbench.views.map_page import Map, map_frame
+from workbench.views.palette import AUTO
 from workbench.views.routes import FUSED, brought, rounds_part, route_names, routes_part
 from workbench.views.session import Live, Session, Source, open_session, question_label
 from workbench.views.tree import (
@@ -104,7 +105,7 @@ class Tree(Widget):
         engine: Engine | None = None,
         index: Index | None = None,
         k: int = K,
-        theme: str = "light",
+        theme: str = AUTO,
     ):
         """`source` is an index or its folder, over which `method` (a SPEC of youtu) runs with `engine`; a run or its
         folder; or the trace or evidence of one question. `questions` are offered for selection."""

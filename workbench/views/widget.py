@@ -17,10 +17,12 @@ from workbench.errors import SettingError
 from workbench.records import Question, Record
 from workbench.views.base import clean, esc, page
 from workbench.views.canvas import Canvas
-from workbench.views.palette import theme_named
+from workbench.views.palette import AUTO, surface
 from workbench.views.session import question_label
 from workbench.views.stepped import LIVE
 
+# A saved page is light or dark as its reader's other pages are.
+_HEAD = "<!doctype html><meta charset='utf-8'><meta name='color-scheme' content='light dark'>"
 PROPOSED = 200  # questions that a list offers; any other can be typed
 
 
@@ -30,8 +32,8 @@ class Widget(Record):
     name = "widget"
     busy = "running …"  # shown while an action runs
 
-    def __init__(self, theme: str = "light"):
-        theme_named(theme)
+    def __init__(self, theme: str = AUTO):
+        surface(theme)  # raises for an unknown one
         self.theme, self._quiet, self._message = theme, False, widgets.HTML()
         self._pictures: list[Canvas] = []  # that a widget shows, with their legends
 
@@ -43,7 +45,7 @@ class Widget(Record):
         """Write the current state as an HTML page that needs no kernel."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"<!doctype html><meta charset='utf-8'>{LIVE}{self.static_html()}", encoding="utf-8")
+        path.write_text(f"{_HEAD}{LIVE}{self.static_html()}", encoding="utf-8")
         return path
 
     @property

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from workbench import measures
+from workbench import measures, tokens
 from workbench.data import load, registry
 from workbench.data.sources import anonyrag, ketrag, metaqa, ultradomain
 from workbench.data.sources.fetch import source_folder
@@ -112,13 +112,71 @@ def test_ultradomain_reads_each_book_once(tmp_path):
     book = {"context": "One two three. Four five six.", "meta": {"title": "Rope", "authors": "M. Pell"}}
     rows = [{**book, "input": "?"}, {**book, "input": "!"}, {"context": "Another.", "meta": None}]
     (tmp_path / "cs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = ultradomain.read(tmp_path, "cs", size=3, overlap=0, unit="words")
+    found = ultradomain.read(tmp_path, "cs", size=3, overlap=0, unit="words", at="sentence")
     assert [(p.id, p.title, p.text) for p in found.passages] == [
         ("cs-1#1", "Rope", "One two three."),
         ("cs-1#2", "Rope", "Four five six."),
         ("cs-2#1", "", "Another."),
     ]
     assert found.documents == 2 and found.questions == ()
+
+
+@pytest.fixture
+def rope(tmp_path):
+    """A domain of two books, one of which stands there for two questions."""
+    book = {"context": " ".join(f"knot{n}" for n in range(30)), "meta": {"title": "Rope"}}
+    rows = [{**book, "input": "?"}, {**book, "input": "!"}, {"context": "Sails are cloth.", "input": "?", "meta": {}}]
+    (tmp_path / "mix.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def test_ultradomain_is_cut_into_the_windows_of_lightrag(rope):
+    """A window every size - overlap tokens; what is in two windows is the overlap, and nothing is lost."""
+    found = ultradomain.read(rope, "mix", size=20, overlap=5)
+    text = " ".join(f"knot{n}" for n in range(30))
+    starts = tokens.starts(text)
+    assert [p.text for p in found.passages if p.title] == [
+        text[starts[at] : starts[min(at + 20, len(starts) - 1)]].strip() for at in range(0, len(starts) - 1, 15)
+    ]
+    assert list(ultradomain._windows("one two three four five", 3, 1)) == ["one two three", " three four five", " five"]
+    assert [p.id for p in found.passages][-1] == "mix-2#1" and found.documents == 2
+
+
+def test_an_ultradomain_file_or_its_folder_is_recognised(rope):
+    for path in (rope, rope / "mix.jsonl"):
+        data = load(path)
+        assert data.name == "ultradomain/mix" and [p.text for p in data.passages][-1] == "Sails are cloth."
+        assert {"person", "work of art", "unsure"} <= {one.name for one in data.schema.entity_types}
+    (rope / "questions.jsonl").write_text(json.dumps({"id": "a", "question": "Why?", "answers": ["So."]}) + "\n")
+    assert [one.question for one in load(rope).questions] == ["Why?"]
+    (rope / "law.jsonl").write_text((rope / "mix.jsonl").read_text())
+    with pytest.raises(DataError, match=r"holds 2 domains; load one of them by its file: law\.jsonl, mix\.jsonl"):
+        load(rope)
+
+
+@pytest.mark.parametrize("content", ["", "[]\n", '{"context": "a"}\n', "{x", "\xff"])
+def test_other_json_lines_are_no_ultradomain(tmp_path, content):
+    (tmp_path / "cs.jsonl").write_text(content, encoding="latin-1")
+    assert not ultradomain.is_file(tmp_path / "cs.jsonl") and not ultradomain.is_file(tmp_path / "none.jsonl")
+
+
+def test_a_domain_that_is_not_here_says_where_its_file_belongs(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_CACHE", str(tmp_path))
+    with pytest.raises(DataError, match=r"music\.jsonl"):
+        load("ultradomain/music", offline=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"at": "page"}, "use window or sentence"),
+        ({"unit": "words"}, "use at=sentence"),
+        ({"overlap": 1200}, "overlap"),
+    ],
+)
+def test_options_of_ultradomain_that_cannot_be(rope, options, said):
+    with pytest.raises(SettingError, match=said):
+        ultradomain.read(rope, "mix", **options)
 
 
 CHUNKS = [

@@ -1,9 +1,11 @@
-"""Schemas of well-known graphs that come as bare triples, and in `seeds/` those with which extraction begins. Names of
-types and relations are the graphs' own; the definitions are ours."""
+"""Schemas of well-known graphs that come as bare triples, in `seeds/` those with which extraction begins, and in
+`dotrag/` what the paper of DotRAG tells its model of its graphs (MetaQA, UltraDomain CS and Mixed). Names of types and
+relations are the graphs' own; the definitions are ours, in `dotrag/` the paper's in our words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.data.graph import Attribute, EntityType, Relation, Schema, read_object, read_schema
@@ -20,6 +22,19 @@ def covering(labels: Iterable[str]) -> Schema | None:
     wanted = set(labels)
     found = (read_schema(path) for path in sorted(Path(__file__).parent.glob("*.json")))
     return next((schema for schema in found if wanted and wanted <= {r.name for r in schema.relations}), None)
+
+
+def of_paper(schema: Schema) -> Schema | None:
+    """What the paper of DotRAG tells its model of a graph: its description, and definitions of its types in their own
+    spelling. None if its types are not those of one of the paper's graphs, whatever their case and punctuation."""
+    own = {normal_form(one.name): one.name for one in schema.entity_types}
+    for path in sorted((Path(__file__).parent / "dotrag").glob("*.json")):
+        told = read_schema(path)
+        types = {normal_form(one.name): one for one in told.entity_types}
+        if types.keys() == own.keys():
+            named = tuple(replace(one, name=own[form]) for form, one in types.items())
+            return replace(schema, description=told.description, entity_types=named)
+    return None
 
 
 def seeds() -> list[str]:

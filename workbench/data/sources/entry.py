@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.data.folder import Extraction
+from workbench.data.graph import Schema
 from workbench.data.sampling import Sample
 from workbench.errors import DataError
 from workbench.records import Passage, Question, Record, Triple
@@ -46,6 +47,7 @@ class Converted:
     repeated: int = 0
     documents: int | None = None
     notes: tuple[str, ...] = ()
+    schema: Schema | None = None
     paragraphs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.data.folder import Dataset
 from workbench.data.origin import Origin
-from workbench.data.sources import hipporag, ketrag, metaqa
+from workbench.data.sources import hipporag, ketrag, metaqa, ultradomain
 from workbench.data.sources.entry import Converted
 from workbench.errors import DataError
 
@@ -16,14 +16,14 @@ from workbench.errors import DataError
 def recognise(path: Path) -> Callable[[Path], Dataset] | None:
     """The reader of a publisher's folder (or of a HippoRAG `<name>_corpus.json`); None for an unknown layout."""
     if path.is_file():
-        return _hipporag if _corpora(path.parent, path.name) else None
+        return _hipporag if _corpora(path.parent, path.name) else _ultradomain if _is_ultradomain(path) else None
     if _corpora(path):
         return _hipporag
     if (path / "input" / "document.txt").exists() and next(path.rglob("qa-pairs.json"), None):
         return lambda folder: _dataset(folder, folder.resolve().name, ketrag.read(folder))
     if (path / "kb.txt").exists() and _first_line(path / "kb.txt").count(b"|") == 2:
         return _metaqa
-    return None
+    return _ultradomain if any(map(_is_ultradomain, path.glob("*.jsonl"))) else None
 
 
 def _first_line(path: Path) -> bytes:
@@ -54,9 +54,30 @@ def _metaqa(folder: Path) -> Dataset:
     return _dataset(folder, folder.resolve().name, replace(found[0], questions=questions))
 
 
+def _is_ultradomain(path: Path) -> bool:
+    return path.suffix == ".jsonl" and path.is_file() and ultradomain.is_file(path)
+
+
+def _ultradomain(path: Path) -> Dataset:
+    """The domain of a file, named as the registered one, so that its tables find it."""
+    files = [path] if path.is_file() else sorted(filter(_is_ultradomain, path.glob("*.jsonl")))
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files)
+        raise DataError(f"{path} holds {len(files)} domains; load one of them by its file: {names}")
+    found = ultradomain.read(files[0].parent, files[0].stem)
+    return _dataset(files[0].parent, f"ultradomain/{files[0].stem}", found)
+
+
 def _dataset(folder: Path, name: str, found: Converted) -> Dataset:
     repeated = (f"{found.repeated:,} exact repetitions are left out",) if found.repeated else ()
     origin = Origin(f"files of their publisher in {folder.resolve().name}", notes=(*found.notes, *repeated))
     return Dataset(
-        name, found.passages, found.questions, found.extractions, folder, triples=found.triples, origin=origin
+        name,
+        found.passages,
+        found.questions,
+        found.extractions,
+        folder,
+        schema=found.schema,
+        triples=found.triples,
+        origin=origin,
     )

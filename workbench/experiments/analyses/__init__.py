@@ -17,6 +17,7 @@ from workbench.experiments.analyses.decomposition import covered_only, decomposi
 from workbench.experiments.analyses.gains_by_kind import gains_by_kind
 from workbench.experiments.analyses.gains_over_static import gains_over_static
 from workbench.experiments.analyses.hub_bias import HubBias, hub_bias, hub_bias_specs, run_hub_bias
+from workbench.experiments.analyses.judge_check import JudgeCheck, judge_check
 from workbench.experiments.analyses.judged_accuracy import JudgedAccuracy, judged_accuracy
 from workbench.experiments.analyses.promotion import Promotion, promotion
 from workbench.experiments.analyses.quality_against_k import quality_against_k
@@ -28,10 +29,10 @@ from workbench.experiments.analyses.wall_clock import wall_clock
 from workbench.experiments.analyses.win_rate import WinRate, win_rate
 
 __all__ = [
-    "Analysis", "Complementarity", "ConstructionCost", "CostQuality", "Cuts", "HubBias", "JudgedAccuracy", "Promotion",
-    "WinRate", "ablation", "ablation_specs", "at_equal_nodes", "by_hops", "by_kind", "complementarity",
+    "Analysis", "Complementarity", "ConstructionCost", "CostQuality", "Cuts", "HubBias", "JudgeCheck", "JudgedAccuracy",
+    "Promotion", "WinRate", "ablation", "ablation_specs", "at_equal_nodes", "by_hops", "by_kind", "complementarity",
     "construction_cost", "cost_quality", "covered_only", "cuts", "decomposition", "gains_by_kind", "gains_over_static",
-    "hub_bias", "hub_bias_specs", "judged_accuracy", "pareto", "promotion", "quality_against_k", "recall_curve",
-    "recomputed_routing", "rounds_curve", "rounds_specs", "run_ablation", "run_hub_bias", "run_pareto", "run_rounds",
-    "running_time", "wall_clock", "win_rate",
+    "hub_bias", "hub_bias_specs", "judge_check", "judged_accuracy", "pareto", "promotion", "quality_against_k",
+    "recall_curve", "recomputed_routing", "rounds_curve", "rounds_specs", "run_ablation", "run_hub_bias", "run_pareto",
+    "run_rounds", "running_time", "wall_clock", "win_rate",
 ]  # fmt: skip

@@ -1,27 +1,23 @@
-"""How often a judge prefers one method's answers to another's (DotRAG, Tables 1 and 3)."""
+"""How often a judge prefers one method's answers to another's (DotRAG, Tables 1 and 3), and which place it prefers."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from workbench.errors import SettingError
-from workbench.experiments.analyses.base import Analysis, asked, cautions, known_methods
-from workbench.experiments.blinding import blinded
+from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of, known_methods
+from workbench.experiments.pairs import DIMENSIONS, Judgement, Pair, judged, no_rules, pairs_of, wins
 from workbench.experiments.run import Run
 from workbench.llm.engine import Engine, engine
-from workbench.llm.step import Result
 from workbench.records import Question
-from workbench.steps import judge_pair
 
 if TYPE_CHECKING:
     from workbench.views.figures import Picture
-
-DIMENSIONS = tuple(judge_pair.Output.model_fields)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,12 +26,21 @@ class WinRate(Analysis):
     failures (comparisons on which the judge failed), unanswered (questions on which a method failed); n includes
     neither.
 
-    `judgements`: question_id, hops, a_first (whether the answer of `a` was shown first), winners (dimension → "a" or
-    "b"), reasons (dimension → text), failure; two of a question where both orders were asked."""
+    `judge`: rows on the judge itself: dimension, n (comparisons), first_wins (the share won by the answer shown first,
+    one half without a bias to a place), first_low, first_high, pairs (in both orders), agreement (the share of these in
+    which the same answer won both times), agreement_low, agreement_high.
+
+    `judgements`: question_id, question, hops, a_first (whether the answer of `a` was shown first), answers (side →
+    text), winners (dimension → "a" or "b"), reasons (dimension → text), failure; two of a question where both orders
+    were asked."""
 
     a: str = ""
     b: str = ""
     judgements: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    judge: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return {"": self.frame()} | ({"The judge": frame_of(self.judge)} if self.judge else {})
 
 
 def win_rate(
@@ -48,45 +53,61 @@ def win_rate(
     *,
     both_orders: bool = False,
     seed: int = 0,
+    keep: bool = False,
+    progress: bool = False,
 ) -> WinRate:
     """Show both answers to each question to the judge, without citations and names of methods, and count.
 
     The order of the two answers is random, determined by `seed`, question and `method_b`. With `both_orders`, each pair
-    is judged twice, and each side gets half a win if the verdicts disagree. Failures of the judge are excluded and
-    counted. Nothing is written; a recording engine repeats no request. `judge` should be a model other than the one
-    that answered; the rules cannot judge."""
+    is judged twice, and each side gets half a win if the verdicts disagree; only then can the judge's agreement with
+    itself be seen. A reply that cannot be read is asked for twice more; failures are excluded and counted. With `keep`,
+    each judgement is written into the folder of `run_a` as it comes (`judgements.jsonl`), none is asked for again, and
+    the tables of a paper find them; otherwise nothing is written. `judge` should be a model other than the one that
+    answered; the rules cannot judge."""
     judge = engine(judge)
-    if judge.name == "rules":
-        raise SettingError("rules cannot judge which of two answers is better; pass a model, such as openai:gpt-4.1")
+    no_rules(judge)
     known_methods(run_a, [method_a]), known_methods(run_b, [method_b])
     if run_a.config["questions"] != run_b.config["questions"]:
         raise SettingError(f"the runs {run_a.folder} and {run_b.folder} were asked different questions")
     gold = asked(run_a, questions)
-    names = {name for run, method in ((run_a, method_a), (run_b, method_b)) for name in _names(run, method)}
-    ours, theirs = _answers(run_a, method_a, names), _answers(run_b, method_b, names)
-    shown = [
-        (question, a_first)
-        for one, question in gold.items()
-        if one in ours and one in theirs
-        for a_first in ((True, False) if both_orders else (_coin(seed, one, method_b),))
-    ]
-    inputs = [
-        judge_pair.Input(one.question, *(ours[one.id], theirs[one.id])[:: 1 if a_first else -1])
-        for one, a_first in shown
-    ]
-    results = judge.run(judge_pair.STEP, inputs)
-    judgements = [_judgement(*what, result) for what, result in zip(shown, results)]
+    pairs = pairs_of(run_a, method_a, run_b, method_b, gold.values(), 2 if both_orders else 1, seed)
+    found = judged(judge, pairs, folder=run_a.folder if keep else None, progress=progress)
     hops = sorted({question.hops for question in gold.values()} - {None})
     rows = [
         row
         for group in (None, *(hops if len(hops) > 1 else ()))
-        for row in _rows(group, [question for question in gold.values() if group in (None, question.hops)], judgements)
+        for row in rates(group, [question for question in gold.values() if group in (None, question.hops)], found)
     ]
     return WinRate(
         f"{method_a} against {method_b}", tuple(rows),
-        (*cautions(run_a), *_notes(run_a, run_b, judge, judgements, both_orders, seed)),
-        method_a, method_b, tuple(judgements), draw=figure,
+        (*cautions(run_a), *_notes(run_a, run_b, judge, found, both_orders, seed)),
+        method_a, method_b, tuple(map(told, pairs, found)), tuple(on_judge(found)), draw=figure,
     )  # fmt: skip
+
+
+def on_judge(found: Sequence[Judgement]) -> Iterator[dict[str, Any]]:
+    """The rows on the judge of its judgements; the unit of the intervals is the question."""
+    both: dict[str, list[Judgement]] = {}
+    for one in found:
+        if not one.failure:
+            both.setdefault(one.question_id, []).append(one)
+    twice = [several for several in both.values() if len(several) == 2]
+    for dimension in DIMENSIONS if both else ():
+        shares = [
+            sum((one.winners[dimension] == "a") == one.a_first for one in several) / len(several)
+            for several in both.values()
+        ]
+        agreeing = sum(one.winners[dimension] == other.winners[dimension] for one, other in twice)
+        first, agreed = _share(sum(shares), len(shares)), _share(agreeing, len(twice))
+        yield {
+            "dimension": dimension, "n": sum(map(len, both.values())),
+            **dict(zip(("first_wins", "first_low", "first_high"), first)), "pairs": len(twice),
+            **dict(zip(("agreement", "agreement_low", "agreement_high"), agreed)),
+        }  # fmt: skip
+
+
+def _share(wins: float, n: int) -> tuple[float | None, float | None, float | None]:
+    return (wins / n, *binomial_interval(wins, n)) if n else (None, None, None)
 
 
 def binomial_interval(wins: float, n: int) -> tuple[float, float]:
@@ -100,66 +121,57 @@ def binomial_interval(wins: float, n: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / n), min(1.0, (middle + half) / (1 + z * z / n))
 
 
-def _coin(seed: int, question: str, baseline: str) -> bool:
-    return bool(hashlib.sha256(json.dumps([seed, question, baseline]).encode()).digest()[0] & 1)
-
-
-def _judgement(question: Question, a_first: bool, result: Result) -> dict[str, Any]:
-    verdicts = result.value.model_dump() if result.value else {}
+def told(pair: Pair, one: Judgement) -> dict[str, Any]:
     return {
-        "question_id": question.id, "hops": question.hops, "a_first": a_first,
-        "winners": {name: "a" if (one["winner"] == 1) == a_first else "b" for name, one in verdicts.items()},
-        "reasons": {name: one["reason"] for name, one in verdicts.items()}, "failure": result.failure,
+        "question_id": pair.question.id, "question": pair.question.question, "hops": pair.question.hops,
+        "a_first": pair.a_first, "answers": pair.answers, "winners": one.winners, "reasons": one.reasons,
+        "failure": one.failure,
     }  # fmt: skip
 
 
-def _rows(hops: int | None, questions: Sequence[Question], judgements: Sequence[Mapping]) -> Iterator[dict]:
-    judged: dict[str, list[Mapping]] = {}
-    for one in judgements:
-        judged.setdefault(one["question_id"], []).append(one)
-    mine = [judged[question.id] for question in questions if question.id in judged]
-    whole = [ones for ones in mine if not any(one["failure"] for one in ones)]
+def rates(hops: int | None, questions: Sequence[Question], found: Sequence[Judgement]) -> Iterator[dict]:
+    ids = {question.id for question in questions}
+    mine = [one for one in found if one.question_id in ids]
+    judged_ = {one.question_id for one in mine}
     for dimension in DIMENSIONS:
-        wins = sum(sum(one["winners"][dimension] == "a" for one in ones) / len(ones) for ones in whole)
-        low, high = binomial_interval(wins, len(whole)) if whole else (None, None)
+        won = wins(mine, dimension)
+        rate, low, high = _share(sum(won.values()), len(won))
         yield {
-            "hops": hops, "dimension": dimension, "n": len(whole), "win_rate": wins / len(whole) if whole else None,
-            "low": low, "high": high, "failures": len(mine) - len(whole), "unanswered": len(questions) - len(mine),
+            "hops": hops, "dimension": dimension, "n": len(won), "win_rate": rate, "low": low, "high": high,
+            "failures": len(judged_) - len(won), "unanswered": len(ids) - len(judged_),
         }  # fmt: skip
 
 
 def _notes(
-    run_a: Run, run_b: Run, judge: Engine, judgements: Sequence[Mapping], both_orders: bool, seed: int
+    run_a: Run, run_b: Run, judge: Engine, found: Sequence[Judgement], both_orders: bool, seed: int
 ) -> Iterator[str]:
     order = "each pair in both orders" if both_orders else f"the order by a coin of seed {seed}"
     yield f"Judged by {judge.name}, {order}."
     if any(judge.name in run.config["engine"].split(", ") for run in (run_a, run_b)):
         yield "The judge is a model that answered: it may favour itself."
-    if valid := [one for one in judgements if not one["failure"]]:
-        first = sum((one["winners"]["overall"] == "a") == one["a_first"] for one in valid)
-        yield f"The answer shown first won {first:,} of {len(valid):,} comparisons overall."
-    if failed := [one["failure"] for one in judgements if one["failure"]]:
+    yield from said_of_judge(found)
+    if failed := [one.failure for one in found if one.failure]:
         yield f"The judge failed on {len(failed):,} comparisons; the first time: {failed[0]}"
 
 
-_COMMON_WORDS = {"dense"}  # names of methods that an answer may hold for another reason
-
-
-def _names(run: Run, method: str) -> set[str]:
-    """The names by which an answer could mention a method: its name in the run, its SPEC, the method's own name."""
-    label = run.config["methods"][method]["label"]
-    return {method, label, label.partition("[")[0]} - _COMMON_WORDS
-
-
-def _answers(run: Run, method: str, names: Collection[str]) -> dict[str, str]:
-    """Question id → answer, without the failed questions."""
-    if run.config["reader"] is None:
-        raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")
-    return {
-        row["question_id"]: blinded(row["answer"] or "", {one for one, _ in row["ranking"]}, names)
-        for row in run.rows
-        if row["method"] == method and row["failure"] is None
-    }
+def said_of_judge(found: Sequence[Judgement]) -> Iterator[str]:
+    """What the judgements tell of the judge, overall."""
+    valid = [one for one in found if not one.failure]
+    row = next((row for row in on_judge(found) if row["dimension"] == "overall"), None)
+    if row is None:
+        return
+    first = sum((one.winners["overall"] == "a") == one.a_first for one in valid)
+    low, high = row["first_low"], row["first_high"]
+    leans = "" if low <= 0.5 <= high else ": it prefers a place"
+    yield (
+        f"The answer shown first won {first:,} of {len(valid):,} comparisons overall (95 %: {low:.2f} to {high:.2f})"
+        f"{leans}."
+    )
+    if row["pairs"]:
+        yield (
+            f"In both orders the same answer won {row['agreement']:.0%} of {row['pairs']:,} pairs overall (95 %: "
+            f"{row['agreement_low']:.2f} to {row['agreement_high']:.2f})."
+        )
 
 
 def figure(rates: WinRate) -> Picture:

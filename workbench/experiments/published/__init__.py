@@ -37,8 +37,8 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Paper:
-    """`printed`: table, backbone, method, data, measure, value, kind (`score`, or the kind of the number), note (why it
-    is not strictly comparable). `terms`: the TOML file."""
+    """`printed`: table, backbone, method, data, measure, value, kind (`score`, `win`, or the kind of the number), note
+    (why it is not strictly comparable). `terms`: the TOML file."""
 
     name: str
     printed: pd.DataFrame
@@ -46,8 +46,8 @@ class Paper:
 
     @property
     def scores(self) -> pd.DataFrame:
-        """Measurable scores; the rest of `printed` is computed from them or depends on the machine."""
-        return self.printed[self.printed["kind"] == "score"]
+        """Measurable scores and win rates; the rest of `printed` is computed from them or depends on the machine."""
+        return self.printed[self.printed["kind"].isin(["score", "win"])]
 
     @cached_property
     def rounding(self) -> dict[tuple[str, str], float]:
@@ -65,6 +65,19 @@ class Paper:
         for row in self.scores.itertuples():
             values.setdefault(Key(row.backbone, row.method, row.data, row.measure), row.value)
         return values
+
+    def compared(self, method: str) -> tuple[str, str]:
+        """The two methods of a win rate; the printed name may leave out how the second begins.
+
+        >>> paper("dotrag").compared("DotRAG over 6 iterations")
+        ('DotRAG', 'DotRAG, 6 iterations')
+        """
+        first, _, second = method.partition(OVER)
+        called = {one["called"] for one in self.terms["methods"]}
+        return first, second if second in called else f"{first}, {second}"
+
+
+OVER = " over "  # between two methods whose answers are compared
 
 
 def papers() -> list[str]:

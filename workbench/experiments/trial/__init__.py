@@ -33,6 +33,8 @@ _LONGEST = 768  # tokens; a right reply has fewer, and one that runs away should
 LAYERS = {
     "extractions": ("named_entities", "triples"),
     "typed": ("entity_relations", "fuse_descriptions"),
+    "resolved": ("curate_cluster",),
+    "relabelled": ("relabel_entities",),
     "summaries": ("summarise",),
     "communities": ("community_report",),
     "entity_summaries": ("summarise_entity",),

@@ -20,6 +20,7 @@ from workbench.steps import (
     choose_relations,
     classify_question,
     community_report,
+    curate_cluster,
     describe_entity,
     describe_relations,
     directions,
@@ -44,9 +45,12 @@ from workbench.steps import (
     name_communities,
     named_entities,
     next_thought,
+    path_questions,
+    personas,
     rate_neighbours,
     reasoning_chain,
     reflect,
+    relabel_entities,
     schema_extraction,
     select_regions,
     shorten_answer,
@@ -54,6 +58,7 @@ from workbench.steps import (
     sub_questions,
     summarise,
     summarise_entity,
+    task_questions,
     triples,
     verify,
     write_article,
@@ -110,6 +115,16 @@ _RULES = dot_rules.Output(
     allowed_types=["museum", "person", "town"],
     initial_query="founder of the Velling Museum",
 )
+_PATH = path_questions.Input(
+    ("Velling Museum", "Tilda Morck", "Orsund", "Dalmark"),
+    ("museum", "person", "town", "country"),
+    f"{_MUSEUM.text} {_FOUNDER.text} Orsund is a town in Dalmark.",
+    1,
+)
+_USERS = personas.Input("Notices of a museum of glass.", ("Velling Museum", "Tilda Morck"), 1, 1)
+_TASK = task_questions.Input(
+    "Notices of a museum of glass.", ("Velling Museum", "Tilda Morck"), "A visitor.", "Learn why it was founded.", 1
+)
 _GRAPH = "Museums, who founded them, and towns."
 
 
@@ -152,6 +167,35 @@ QUESTIONS = (
              ("tilda morck", "person")),
     Question("link_names", link_names.Input((("Tilda Morck", "person"), ("Tilda", "person"), ("Sarn", "place"))),
              _json(groups=[["Tilda Morck", "Tilda"]]), ('["tilda morck", "tilda"]',), ("sarn",)),
+    Question("curate_cluster",
+             curate_cluster.Input((
+                 curate_cluster.Member("1", "Tilda Morck", "person", "A glassblower, founder of the Velling Museum."),
+                 curate_cluster.Member("2", "T. Morck", "person", "The glassblower who founded the Velling Museum."),
+                 curate_cluster.Member("3", "Morck Peak", "mountain", "A mountain above the lake of Sarn."),
+             )),
+             _json(groups=[{"canonical_label": "Tilda Morck", "member_ids": ["1", "2"]},
+                           {"canonical_label": "Morck Peak", "member_ids": ["3"]}]),
+             ('"tilda morck"', '"morck peak"'),
+             check=lambda said: sorted(sorted(group.member_ids) for group in said.groups) == [["1", "2"], ["3"]]),
+    Question("relabel_entities",
+             relabel_entities.Input((
+                 relabel_entities.Entity("1", "Tilda Morck", _FOUNDER.text),
+                 relabel_entities.Entity("2", "Orsund", "The place in Dalmark where Tilda Morck was born."),
+             ), tuple(one[:2] for one in _TYPES)),
+             _json(entities=[{"id": "1", "type": "person"}, {"id": "2", "type": "town"}]),
+             check=lambda said: {one.id: one.type for one in said.entities} == {"1": "person", "2": "town"}),
+    # -- questions about the graph
+    Question("path_questions", _PATH,
+             _json(questions=[{"question": "In which country was the maker of glass behind the Velling Museum born?",
+                               "answer": "Dalmark"}]),
+             ("velling museum",), check=lambda said: not path_questions.flaw(_PATH, said)),
+    Question("personas", _USERS,
+             _json(users=[{"user": "A visitor of the museum who knows little of glass.",
+                           "tasks": ["Learn how the museum and its founder are linked."]}]),
+             check=lambda said: not personas.flaw(_USERS, said)),
+    Question("task_questions", _TASK,
+             _json(questions=["What led Tilda Morck to found the Velling Museum?"]),
+             ("?",), check=lambda said: not task_questions.flaw(_TASK, said)),
     # -- texts about the graph
     Question("summarise", summarise.Input((_MUSEUM.text, _FOUNDER.text), 100),
              "Tilda Morck, a glassblower born in Orsund, founded the museum of glass in Velling in 1962.", ("morck",)),
@@ -217,6 +261,15 @@ QUESTIONS = (
              dot_rules.Input(_WHERE, "Velling Museum", (("Velling Museum", "museum", "A museum of glass."),), _GRAPH,
                              _TYPES, _RELATIONS, 3),
              _json(**_RULES.model_dump()), ("founder", '"town"')),
+    Question("select_regions_paper",
+             select_regions.Input(_WHERE, _GRAPH, _TYPES, _RELATIONS, (("Velling Museum", "museum"),)),
+             _json(anchors=[{"span": "Velling Museum", "description": "A museum."}], topics=["founders of museums"],
+                   routing=1),
+             ("velling museum",)),
+    Question("dot_rules_paper",
+             dot_rules.Input(_WHERE, "Velling Museum", (("Velling Museum", "museum", "A museum of glass."),), _GRAPH,
+                             _TYPES, _RELATIONS, 3),
+             _json(**_RULES.model_dump(exclude={"initial_query"})), ("founder", '"town"')),
     Question("judge_paths",
              judge_paths.Input(_WHERE, _RULES, ("founder of the Velling Museum",), (
                  _path("p1", "Velling Museum → Tilda Morck → Orsund: Tilda Morck founded the Velling Museum. Tilda "
@@ -283,6 +336,7 @@ QUESTIONS = (
         ("answer", _READ, "Thought: Tilda Morck founded the museum, and she was born in Orsund.\nAnswer: "),
         ("answer_briefly", _READ, ""),
         ("knowledge_answer", _READ, ""),
+        ("essay_answer", _READ, "The Velling Museum was founded by Tilda Morck, a glassblower. She was born in "),
         ("stepwise_answer", _READ, "The founder is Tilda Morck. She was born in Orsund.\nFINAL ANSWER: "),
         ("sparql_answer", sparql_answer.Input(_WHERE, _CONTEXT, _PASSAGES),
          'SELECT ?answer WHERE { "Velling Museum" "founded by" ?x . ?x "born in" ?answer }\nFINAL ANSWER: '))),

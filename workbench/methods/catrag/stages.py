@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from workbench.graph.hubs import super_hubs
+from workbench.graph.neighbourhood import spellings
 from workbench.graph.walk_distribution import WalkDistribution
 from workbench.methods.catrag import CatRAG
 from workbench.methods.catrag.rating import tier
@@ -103,6 +104,11 @@ class StagedWalk(Record):
             for row in rows[np.lexsort((rows, -change[rows]))].tolist()
         ]
 
+    def spelled(self, flows: Sequence[Flow]) -> list[Flow]:
+        """The same with each phrase as the passages spell it."""
+        names = spellings(self.parts[0].walk.index, [one.row for one in flows])
+        return [one._replace(phrase=name) for one, name in zip(flows, names)]
+
     def shown(self, phrases: int = 11, passages: int = 3) -> list[int]:
         """Rows of the graph that a picture of all stages shows: seeds, the strongest hubs, neighbours whose ratings
         tell most, and other phrases with most mass; gold and best passages."""
@@ -158,7 +164,8 @@ def staged(
     for name, used in stages.items():
         switched = {one: getattr(own, one) and one in used for one in MECHANISMS}
         walk, found = _walked(method.adjusted(**switched), question, k)
-        parts.append(Stage(UNEDITED if name == STATIC and not plain else name, walk, steering(found, gold)))
+        called = UNEDITED if name == STATIC and not plain else name
+        parts.append(Stage(called, walk, steering(found, gold, method.index)))
     return StagedWalk(question, method.label, tuple(parts), gold)
 
 

@@ -1,14 +1,18 @@
 """How CatRAG steered a walk, read from its trace: kept facts, seeds and anchors, ratings, edited edges.
 
-Nothing is recomputed, so a saved trace suffices, without index or engine."""
+Nothing is recomputed, so a saved trace suffices, without index or engine. An index adds how the passages spell the
+phrases."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from workbench.errors import SettingError
+from workbench.graph.neighbourhood import spelled
+from workbench.index import Index
+from workbench.index.facts import fact_line
 from workbench.methods.catrag.events import Anchors, EditedEdges, RatedNeighbours
 from workbench.methods.catrag.rating import tier
 from workbench.methods.events import read_as_written, root_of, trace_of
@@ -87,6 +91,7 @@ class Steering(Record):
     ranking    passages, best first, with their probability; on the dense scale if there was no walk
     gold       ids of passages to mark, given by the caller; the method does not see them
     engines    answered the Steps
+    spelled    phrase or fact → how the passages spell it, where an index is at hand
     """
 
     question: str
@@ -104,10 +109,16 @@ class Steering(Record):
     fallback: str | None = None
     failure: str | None = None
     engines: tuple[str, ...] = field(default=(), compare=False)  # a kept reply has none
+    spelled: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def anchors(self) -> tuple[Seed, ...]:
         return tuple(seed for seed in self.seeds if seed.entity)
+
+    def called(self, name: str) -> str:
+        """A phrase or a fact as the passages spell it, else as the graph does: in lower case and without
+        punctuation."""
+        return self.spelled.get(name, name)
 
     def seed(self, phrase: str) -> RatedSeed:
         """The ratings of a seed's neighbours; SettingError for a phrase that was not rated for."""
@@ -118,14 +129,27 @@ class Steering(Record):
         return found
 
 
-def steering(trace: Trace | Evidence, gold: Sequence[str] = ()) -> Steering:
-    """The steering of a trace, in memory or opened from a file.
+def steering(trace: Trace | Evidence, gold: Sequence[str] = (), index: Index | None = None) -> Steering:
+    """The steering of a trace, in memory or opened from a file. With the index that it ran over, phrases and facts are
+    spelled as in the passages.
 
     Raises DataError for the trace of another method, or with events that CatRAG does not write."""
     trace = trace_of(trace)
     root = _fallen_back(trace) or root_of(trace, EditedEdges.step, "edited edges", "take the trace of catrag")
     with read_as_written(root.step, METHOD):
-        return _steering(trace, root, tuple(gold))
+        shown = _steering(trace, root, tuple(gold))
+    return shown if index is None else replace(shown, spelled=_spelled(shown, index))
+
+
+def _spelled(shown: Steering, index: Index) -> dict[str, str]:
+    rows = index.facts.line_row
+    facts = {line: index.facts.facts[rows[line]] for line, _ in shown.linked if line in rows}
+    names = [end for subject, _, obj in facts.values() for end in (subject, obj)]
+    names += [seed.phrase for seed in (*shown.seeds, *shown.rated)]
+    names += [one.name for seed in shown.rated for one in seed.neighbours]
+    names += [name for edge in shown.edges for name in (edge.source, edge.target)] + [name for name, _ in shown.phrases]
+    found = spelled(index, names)
+    return found | {line: fact_line((found[head], said, found[tail])) for line, (head, said, tail) in facts.items()}
 
 
 def _fallen_back(trace: Trace) -> Event | None:

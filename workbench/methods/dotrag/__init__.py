@@ -21,6 +21,7 @@ are settings (docs/dotrag.md#what-the-paper-leaves-open). Further decisions:
 - The prefix rule removes the shorter path, unless it is complete: it ends at an answer, and the longer one goes on from
   there. So the kept paths do not depend on the order in which paths are found.
 - If a name in the question is the name of a node, only nodes of that name are anchors, whatever their similarity.
+- If no concept has an anchor, the question itself is the topic of one DOT, and the evidence says so.
 - If a reply is unusable, the search continues with the defaults of `Settings` or of the Step, and the evidence says so
   (`fallback`). An `EngineError` stops the search, as in every method.
 
@@ -39,6 +40,7 @@ from workbench.methods.base import Method
 from workbench.methods.dotrag.aggregation import aggregate
 from workbench.methods.dotrag.events import DotEvent, JudgedPath, SelectedDot
 from workbench.methods.dotrag.neighbourhood import (
+    PAPERS,
     DotContext,
     admitted,
     build_region,
@@ -81,11 +83,20 @@ class DotRAG(Method):
         t_max               search iterations per DOT
         max_concepts        maximum number of names in the question that become DOTs, at most 3
         broad *             the DOTs of a broad question: names and topics (`both`), or topics alone (`high`)
+        prompts             `paper`: what the paper shows its model, and asks of it, in our words; `workbench`: also the
+                            names of the graph in the question and its relations, and in the reply the type of a name
+                            and a first query. Only rules read names and relations either way
+        metadata            the description of the graph and the definitions of its types: those of the `graph`, or
+                            those of the `paper` if it is one of the paper's graphs (its types have the same names)
         exact_anchor        a node with exactly the name is always an anchor; with `exact_alone`, the only one
         tau, k_high         least cosine of a name and an anchor (none: that at which 95 % of the index's own names find
                             their node, for its encoder); number of anchors of a topic
+        weak_anchor         if no node is as similar as `tau`, whether the most similar one is an anchor, or the concept
+                            has no DOT
         max_sources         anchors of a DOT (none: no limit)
         filter_anchors *    whether anchors must have an allowed type, if any has one
+        relax               whether the allowed types are ignored if they admit fewer than three entities
+        untyped             whether entities without a known type are always admitted
         first_query *       the first query of a DOT: from its `rules`, or the `question`
         queries_max *       follow-up queries per iteration (none: all)
         same_query          least cosine at which two queries are the same (none: compare their words)
@@ -98,11 +109,15 @@ class DotRAG(Method):
         judge_batch         paths per call; missing verdicts are requested again at most `retries` times
         prefixes *          whether a path that is a prefix of another is dropped: `drop`, `keep`
         parallel *          which of several relations of a pair the path states: `all`, or the `best`
-        description_chars   characters of each relation's description
+        chain               whether the passage of a path begins with the names of its entities
+        description_chars   characters of each relation's description (none: all)
+        terminal_only *     a path that satisfies the rules of the end alone is `complete`, or `irrelevant`
         stop_on_complete    end a DOT once it has a complete path; not for comparisons with the paper
         without_paths *     passages if no path was kept: those of the `anchors`, or a `dense` ranking
         chunks              passages of the evidence, at most k of `retrieve`
-        chunk_tokens        cl100k tokens of these passages together"""
+        chunk_tokens        cl100k tokens of these passages together
+
+        Profile `paper` leaves out what is ours: docs/dotrag.md#the-profile-paper."""
 
         profile: str = "workbench"
         h_max: Positive = 3
@@ -132,22 +147,40 @@ class DotRAG(Method):
         parallel: Literal["all", "best"] = "all"
         without_paths: Literal["anchors", "dense"] = "anchors"
         same_query: Cosine | None = None
-        description_chars: Positive = 300
+        description_chars: Positive | None = 300
         retries: Natural = 2
+        prompts: Literal["workbench", "paper"] = "workbench"
+        metadata: Literal["graph", "paper"] = "graph"
+        weak_anchor: bool = True
+        relax: bool = True
+        untyped: bool = True
+        chain: bool = True
+        terminal_only: Literal["complete", "irrelevant"] = "complete"
 
     # `paper` omits our additions.
     profiles: Mapping[str, Mapping[str, Any]] = {
         "workbench": {},
         "paper": {
+            "prompts": "paper",
+            "metadata": "paper",
             "exact_anchor": False,
+            "weak_anchor": False,
             "relation_boost": False,
             "max_sources": None,
             "queries_max": None,
             "max_region": None,
+            "relax": False,
+            "untyped": False,
+            "chain": False,
+            "description_chars": None,
+            "terminal_only": "irrelevant",
+            "first_query": "question",
         },
     }
 
     def prepare(self) -> None:
+        if self.settings.prompts == "paper":
+            self.steps = tuple(PAPERS.get(name, name) for name in self.steps)
         self._context = DotContext(self.index, self.engine, self.settings)
         if self.settings.tau is None:
             self.settings = replace(self.settings, tau=calibrated_tau(self._context))
@@ -192,5 +225,8 @@ class DotRAG(Method):
             reason = search.run(trace)
             write(reason=reason, kept=len(search.kept))
         notes = [f"its rules are general ones ({failure})"] if failure else []
+        if region.truncated:
+            reached, most = int(region.hops.max(initial=0)), context.settings.max_region
+            notes.append(f"its region ends after {reached} of {context.settings.h_max} hops (max_region={most})")
         notes += [rules.beyond] if rules.beyond else []
         return SearchResult(list(search.kept.values()), notes + search.notes)

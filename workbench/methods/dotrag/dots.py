@@ -297,7 +297,16 @@ def whole_region(index: Index, dot: Dot, most: int | None = None) -> Subgraph:
         why = f"no node of the index is called {strange[0]!r}" if strange else "its search broke before there was one"
         raise SettingError(f"DOT {dot.number} has no region to draw: {why}")
     anchors = [row[anchor.name] for anchor in dot.anchors]
-    part = region(index.typed, anchors, dot.rules.allowed_types, len(dot.region.hops) - 1, None)
+    asked, reached = dot.region, len(dot.region.hops) - 1
+    part = region(
+        index.typed,
+        anchors,
+        dot.rules.allowed_types,
+        reached,
+        None,
+        relax=asked.filter_relaxed,
+        untyped=not asked.only_typed,
+    )
     degrees = index.typed.degrees[part.rows]
     included = np.lexsort((part.rows, -degrees, part.hops))[:most]
     names, types, inside = index.typed.names, index.typed.types, part.graph[included][:, included].tocoo()

@@ -162,7 +162,7 @@ class Rules(TraceEvent):
 @dataclass(frozen=True, slots=True, repr=False)
 class Region(TraceEvent):
     """Stage 2: the size of the graph around the anchors. `hops` counts the entities at a distance of 0, 1, … hops;
-    `pruned` counts the excluded ones by type."""
+    `pruned` counts the excluded ones by type. `only_typed`: whether entities without a type were left out."""
 
     step = "region"
 
@@ -172,6 +172,7 @@ class Region(TraceEvent):
     pruned: Mapping[str, int] = field(default_factory=dict, hash=False)
     filter_relaxed: bool = False
     truncated: bool = False
+    only_typed: bool | None = None  # only where they were
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy.sparse as sp
 
+from workbench.data.schemas import of_paper
 from workbench.graph.anchors import exact, named
 from workbench.graph.region import ALWAYS, Region, region
 from workbench.index import Index
@@ -20,9 +21,11 @@ from workbench.llm.step import Result, Step
 from workbench.methods.dotrag.events import Anchor, AnchorsEvent, Concept, Rules, SelectedDot, Selection
 from workbench.methods.dotrag.events import Region as RegionEvent
 from workbench.ranking.similarity import top
-from workbench.steps import dot_rules, select_regions
+from workbench.steps import dot_rules, dot_rules_paper, select_regions, select_regions_paper
 from workbench.trace import Trace
 
+# Step → the one that shows and asks no more than the paper's (`prompts=paper`).
+PAPERS = {"select_regions": "select_regions_paper", "dot_rules": "dot_rules_paper"}
 NAMES, SHARE = 50, 0.95  # names that tau is calibrated on; the share of them that must find their node
 _taus: WeakKeyDictionary[TypedLayer, float] = WeakKeyDictionary()
 
@@ -33,9 +36,12 @@ class DotContext:
     def __init__(self, index: Index, engine: Engine, settings):
         self.index, self.typed, self.engine, self.settings = index, index.typed, engine, settings
         schema, counts = self.typed.schema, self.typed.type_counts
+        if settings.metadata == "paper":
+            schema = of_paper(schema) or schema
         self.about = schema.description
         self.types = tuple((t.name, t.definition, counts.get(t.name, 0)) for t in schema.entity_types)
         self.relations = self.typed.relations
+        self.as_paper = settings.prompts == "paper"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows, float32, one per text."""
@@ -71,15 +77,29 @@ def select(context: DotContext, question: str, trace: Trace) -> tuple[list[Selec
     with Selection.open(trace) as write:
         names = dict.fromkeys((text, context.typed.types[row]) for text, row in named(context.typed, question))
         value = select_regions.Input(question, context.about, context.types, context.relations, tuple(names))
-        result = context.ask(select_regions.STEP, value, trace)
-        output = result.value or select_regions.Output(anchors=[], topics=[], routing=0)
-        chosen = select_regions.checked(value, output)
+        result = context.ask(select_regions_paper.STEP if context.as_paper else select_regions.STEP, value, trace)
+        chosen = _chosen(value, result.value)
         concepts = accepted(chosen, context.settings)
-        dots = divide(context, concepts, question)
+        dots = divide(context, concepts)
+        without = [concept.span for concept in concepts if not dots]
+        dots = dots or divide(context, [Concept(question, level="high")])
         pairs = [(concept.level, concept.span) for concept in concepts]
         write(**chosen.model_dump(), accepted=pairs, named=list(names), failure=result.failure or None)
-    notes = [f"no region was selected ({result.failure}): the question is its own topic"]
-    return dots, notes if result.failure else []
+    notes = [f"no region was selected ({result.failure}): the question is its own topic"] if result.failure else []
+    if without:
+        notes.append(f"no entity is similar enough to {', '.join(without)}: the question is its own topic")
+    return dots, notes
+
+
+def _chosen(
+    value: select_regions.Input, reply: select_regions.Output | select_regions_paper.Output | None
+) -> select_regions.Output:
+    """The usable part of a reply; the question as its own topic without one."""
+    if reply is None:
+        return select_regions.checked(value, select_regions.Output(anchors=[], topics=[], routing=0))
+    anchors = [select_regions.Anchor(**{"type": None, **anchor.model_dump()}) for anchor in reply.anchors]
+    output = select_regions.Output(anchors=anchors, topics=reply.topics, routing=reply.routing)
+    return select_regions.checked(value, output)
 
 
 def accepted(chosen: select_regions.Output, settings) -> list[Concept]:
@@ -91,13 +111,16 @@ def accepted(chosen: select_regions.Output, settings) -> list[Concept]:
     return low + high if settings.broad == "both" else high
 
 
-def divide(context: DotContext, concepts: Sequence[Concept], question: str) -> list[SelectedDot]:
-    """One DOT per concept; concepts with the same anchors share one. Without a concept, one DOT for the question."""
-    concepts = list(concepts) or [Concept(question, level="high")]
+def divide(context: DotContext, concepts: Sequence[Concept]) -> list[SelectedDot]:
+    """One DOT per concept that has anchors; concepts with the same anchors share one."""
+    if not concepts:
+        return []
     cosines = context.typed.entity_vectors @ context.encode([concept.query for concept in concepts]).T
     dots: dict[frozenset[int], SelectedDot] = {}
     for concept, similar in zip(concepts, np.ascontiguousarray(cosines.T)):
         anchors, weak = anchored(context, concept, similar)
+        if weak and not context.settings.weak_anchor:
+            continue
         same = dots.get(key := frozenset(anchor.row for anchor in anchors))
         if same is None:
             dots[key] = SelectedDot(len(dots), concept.span, concept.level, tuple(anchors), weak)
@@ -165,15 +188,18 @@ def build_rules(
         graph = (context.about, context.types, context.relations)
         met = (typed.leaving(dot.rows), typed.joins)
         value = dot_rules.Input(question, dot.concept, anchors, *graph, context.settings.h_max, *met, tuple(others))
-        result = context.ask(dot_rules.STEP, value, trace)
-        rules = dot_rules.checked(value, result.value) if result.value else dot_rules.failed(value)
+        result = context.ask(dot_rules_paper.STEP if context.as_paper else dot_rules.STEP, value, trace)
+        said = result.value
+        if said and context.as_paper:  # no first query is asked for
+            said = dot_rules.Output(**said.model_dump(), initial_query="", beyond=said.beyond)
+        rules = dot_rules.checked(value, said) if said else dot_rules.failed(value)
         write(**rules.model_dump(), beyond=rules.beyond, failure=result.failure or None)
     return rules, result.failure
 
 
 def admitted(context: DotContext, dot: SelectedDot, rules: dot_rules.Output) -> SelectedDot:
     """The DOT with only the anchors of types that the rules allow, if `filter_anchors` is set and any remain."""
-    allowed = ALWAYS.union(rules.allowed_types)
+    allowed = {*rules.allowed_types, *(ALWAYS if context.settings.untyped else ())}
     anchors = tuple(anchor for anchor in dot.anchors if anchor.type in allowed)
     return replace(dot, anchors=anchors) if context.settings.filter_anchors and anchors else dot
 
@@ -182,11 +208,20 @@ def build_region(context: DotContext, dot: SelectedDot, rules: dot_rules.Output,
     """The admitted neighbourhood of a DOT's anchors, and a store of this region alone."""
     settings = context.settings
     with RegionEvent.open(trace) as write:
-        part = region(context.typed, dot.rows, rules.allowed_types, settings.h_max, settings.max_region)
+        part = region(
+            context.typed,
+            dot.rows,
+            rules.allowed_types,
+            settings.h_max,
+            settings.max_region,
+            relax=settings.relax,
+            untyped=settings.untyped,
+        )
         store = Store(context.typed, part, settings.relation_boost)
         write(
             hops=part.sizes(), nodes=len(part.rows), edges=part.edges, pruned=part.pruned,
             filter_relaxed=part.filter_relaxed, truncated=part.truncated,
+            only_typed=None if settings.untyped else True,
         )  # fmt: skip
     return part, store
 

@@ -101,16 +101,17 @@ class PathReader:
         self._hops: dict[tuple[int, int], _HopRead] = {}
 
     def path(self, id: str, entities: Rows, query_similarity: float) -> JudgedPath:
-        """The path through these entities (rows): the chain of their names, then the description of each hop.
+        """The path through these entities (rows): the chain of their names (`chain`), then the description of each hop.
 
         Its `similarity` is the mean, over the hops, of the best cosine between the question and a relation of the hop,
         from stored vectors: nothing is encoded for a path. It uses the question instead of the iteration's query, so
         that confidences of different iterations are comparable."""
         hops = [self._hops.get(pair) or self._hop(*pair) for pair in pairwise(entities)]
         names = tuple(self._typed.names[row] for row in entities)
+        told = " ".join(hop.text for hop in hops)
         return JudgedPath(
             id,
-            f"{' → '.join(names)}: {' '.join(hop.text for hop in hops)}",
+            f"{' → '.join(names)}: {told}" if self._context.settings.chain else told,
             names,
             tuple(self._typed.types[row] for row in entities),
             tuple(hop.relations for hop in hops),

@@ -209,7 +209,11 @@ class Search:
     def _ask_judge(self, paths: Sequence[JudgedPath], size: int, trace: Trace) -> tuple[dict[str, Verdict], str | None]:
         """The first verdict on each path, and why a batch failed. Ids from outside the batch are dropped."""
         batches = [tuple(paths[start : start + size]) for start in range(0, len(paths), size)]
-        inputs = [judge_paths.Input(self.question, self.rules, tuple(self.history), batch) for batch in batches]
+        chain, terminal = self.settings.chain, self.settings.terminal_only == "complete"
+        inputs = [
+            judge_paths.Input(self.question, self.rules, tuple(self.history), batch, chain, terminal)
+            for batch in batches
+        ]
         verdicts: dict[str, Verdict] = {}
         failure = None
         for batch, result in zip(batches, self.context.engine.run(judge_paths.STEP, inputs, trace=trace), strict=True):

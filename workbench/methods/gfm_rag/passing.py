@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from workbench.graph.neighbourhood import spellings
+from workbench.graph.neighbourhood import spelled
 from workbench.index import Index
 from workbench.methods.events import read_as_written, root_of, trace_of
 from workbench.methods.gfm_rag.events import LinkedEntities, PassedLayer, RankedDocuments, RankedEntities
@@ -94,6 +94,4 @@ def _spelled(shown: Passing, index: Index) -> dict[str, str]:
     given = (entity for _, entity, _ in (shown.documents.given if shown.documents else ()))
     ranked = (entity for entity, _ in (shown.entities.entities if shown.entities else ()))
     passed = (end for layer in shown.layers for source, _, to, _ in layer.messages for end in (source, to))
-    row = index.facts.phrase_row
-    names = [name for name in dict.fromkeys([*shown.first_lit(), *given, *ranked, *passed]) if name in row]
-    return dict(zip(names, spellings(index, [row[name] for name in names])))
+    return spelled(index, [*shown.first_lit(), *given, *ranked, *passed])

@@ -16,6 +16,8 @@ from workbench.records import Evidence, Path, Scored, ranked
 
 SCALE = "1/rank"
 PICKS = ("vector", "weight")
+UNUSED = ("turns", "first")  # who gets what an item leaves of its places
+COUNTED = ("first", "all")  # the entities whose neighbours order the passages
 
 
 class Retrieved(NamedTuple):
@@ -56,12 +58,21 @@ def _by_rank(items: Sequence) -> tuple[Scored, ...]:
 # -- the current code --------------------------------------------------------------------------------------------------
 
 
-def picked(sources: Sequence[Sequence[int]], cosines: np.ndarray, related: int, pick: str) -> list[int]:
+def picked(
+    sources: Sequence[Sequence[int]],
+    cosines: np.ndarray,
+    related: int,
+    pick: str,
+    *,
+    own: bool = False,
+    unused: str = "turns",
+) -> list[int]:
     """Passages of items, the best item first, each with the passages that it comes from.
 
-    `vector`: those closest to the question, `related` / 2 per item. `weight`: from `related` for the first item down to
-    1 for the last; an item's unused places go to the others, one each in turn. A passage belongs to the first item that
-    selects it, and is ordered there by the number of items that do.
+    `vector`: those closest to the question, `related` / 2 per item; by `weight` if that is none. `weight`: from
+    `related` for the first item down to 1 for the last; an item's `unused` places go to the others, one each in turn,
+    or all to the first that has more. A passage belongs to the first item that selects it, and is ordered there by the
+    number of items that do. With `own`, an item that no passage belongs to does not count.
     """
     sources = [source for source in sources if len(source)]
     brought = Counter(passage for source in sources for passage in source)
@@ -70,16 +81,19 @@ def picked(sources: Sequence[Sequence[int]], cosines: np.ndarray, related: int, 
     for source in sources:
         owned.append(sorted(set(source) - seen, key=lambda passage: (-brought[passage], passage)))
         seen.update(source)
-    if pick == "vector":
-        pool = np.array([passage for own in owned for passage in own], dtype=np.int64)
-        return pool[top(cosines[pool], related * len(sources) // 2)].tolist()
-    return _by_weight(owned, related)
+    if own:
+        owned = [passages for passages in owned if passages]
+    if pick == "vector" and (most := related * len(owned) // 2):
+        pool = np.array([passage for passages in owned for passage in passages], dtype=np.int64)
+        return pool[top(cosines[pool], most)].tolist()
+    return _by_weight(owned, related, unused)
 
 
-def _by_weight(owned: Sequence[Sequence[int]], related: int) -> list[int]:
+def _by_weight(owned: Sequence[Sequence[int]], related: int, unused: str) -> list[int]:
     quotas = np.rint(np.linspace(related, 1, len(owned))).astype(int).tolist()
     found = [passage for own, quota in zip(owned, quotas) for passage in own[:quota]]
-    turns = zip_longest(*(own[quota:] for own, quota in zip(owned, quotas)))
+    rest = [own[quota:] for own, quota in zip(owned, quotas)]
+    turns = rest if unused == "first" else zip_longest(*rest)
     more = [passage for turn in turns for passage in turn if passage is not None]
     return found + more[: sum(quotas) - len(found)]
 
@@ -92,11 +106,13 @@ def interleaved(*lists: Iterable[int]) -> list[int]:
 # -- the first code, which PathRAG grew out of: whole items, cut by the tokens of their descriptions -------------------
 
 
-def local_side(graph: EdgeGraph, entities: Sequence[int], relation_tokens: int, text_tokens: int) -> Retrieved:
+def local_side(
+    graph: EdgeGraph, entities: Sequence[int], relation_tokens: int, text_tokens: int, counted: str
+) -> Retrieved:
     """The local context: entities, their edges by rank, and the passages that describe them."""
     edges = graph.edges_of(entities).tolist()
     edges = edges[: leading(map(graph.description, edges), relation_tokens)]
-    return Retrieved(list(entities), edges, fitting(graph, of_entities(graph, entities), text_tokens))
+    return Retrieved(list(entities), edges, fitting(graph, of_entities(graph, entities, counted), text_tokens))
 
 
 def global_side(
@@ -115,12 +131,18 @@ def fitting(graph: EdgeGraph, passages: Sequence[int], text_tokens: int) -> list
     return list(passages[: leading((graph.passages[row].content for row in passages), text_tokens)])
 
 
-def of_entities(graph: EdgeGraph, entities: Sequence[int]) -> list[int]:
-    """Passages by entity, then by the number of its neighbours that the passage describes (first code)."""
+def of_entities(graph: EdgeGraph, entities: Sequence[int], counted: str) -> list[int]:
+    """Passages by entity, then by the number of its neighbours that the passage describes; `counted=all` adds up those
+    of every entity here that the passage describes, as the first code does."""
+    brought = [(row, graph.passages_of_entity(row)) for row in entities]
+    shared = {(row, passage): graph.neighbours_sharing(row, passage) for row, own in brought for passage in own}
+    together: Counter[int] = Counter()
+    for (_, passage), neighbours in shared.items():
+        together[passage] += neighbours
     found = []
-    for row in entities:
-        own = graph.passages_of_entity(row)
-        found += sorted(own, key=lambda passage: (-graph.neighbours_sharing(row, passage), passage))
+    for row, own in brought:
+        number = together if counted == "all" else {passage: shared[row, passage] for passage in own}
+        found += sorted(own, key=lambda passage: (-number[passage], passage))
     return list(dict.fromkeys(found))
 
 

@@ -3,7 +3,8 @@ of both.
 
 Follows "LightRAG: Simple and Fast Retrieval-Augmented Generation" (arXiv 2410.05779) as its code does (lightrag-hku
 1.5.7: profile `current`) or did in early 2025 (`early`). The code fills a context and ranks no passages; here passages,
-entities and relations keep the order in which it takes them. As in its graph, parallel relations are one edge.
+entities and relations keep the order in which it takes them. As in its graph, parallel relations are one edge. Where
+`current` differs from the code in which passages it takes, a setting says so, and profile `released` does as the code.
 
 Not included: reranking, the mode without retrieval, keywords given by the caller, and the mode `mix` of the early code,
 which was two contexts side by side."""
@@ -19,7 +20,16 @@ from workbench import tokens
 from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.methods.lightrag import context
-from workbench.methods.lightrag.context import PICKS, SCALE, Retrieved, evidence, interleaved, picked
+from workbench.methods.lightrag.context import (
+    COUNTED,
+    PICKS,
+    SCALE,
+    UNUSED,
+    Retrieved,
+    evidence,
+    interleaved,
+    picked,
+)
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
 from workbench.ranking.similarity import top
@@ -48,8 +58,12 @@ class LightRAG(Method):
     scale = SCALE
     profiles = {
         "current": {},
-        "early": {"mode": "global", "top_k": 60, "entity_tokens": 4000, "relation_tokens": 4000},
-    }
+        "released": {"least_passage": 0.2, "quota": "own", "unused": "first"},
+        "early": {
+            "mode": "global", "top_k": 60, "entity_tokens": 4000, "relation_tokens": 4000, "least_passage": 0.2,
+            "counted": "all",
+        },
+    }  # fmt: skip
 
     @validated
     class Settings:
@@ -57,10 +71,15 @@ class LightRAG(Method):
                            mix: all three
         top_k, least       maximum number of entities and of relations per search, and their least cosine
         entity_tokens, relation_tokens   caps of both tables; rows that are cut contribute no passage
+        least_passage      least cosine of a passage that naive and mix take for itself (none: any)
 
-        Only in `current`: `chunk_top_k`, the maximum number of passages; `related` and `pick` (vector, weight): how
-        many passages an entity or edge contributes, and which; `total_tokens` of the prompt, including `prompt_tokens`
-        of instructions. Only in `early`: `text_tokens`, the cap of the passages of each side."""
+        Only in `current` and `released`: `chunk_top_k`, the maximum number of passages; `related` and `pick` (vector,
+        weight): how many passages an entity or edge contributes, and which; `quota`: whether these are granted to `all`
+        edges that have passages, or to those with `own` ones, which no entity or earlier edge brings; `unused` places
+        of `weight` go to the others in `turns`, or to the `first` that has more passages; `total_tokens` of the prompt,
+        including `prompt_tokens` of instructions. Only in `early`: `text_tokens`, the cap of the passages of each side;
+        `counted`: a passage of an entity is ordered by the neighbours that share it of the `first` entity that brings
+        it, or of `all`."""
 
         profile: str = "current"
         mode: Literal[*LEVELS] = "mix"
@@ -71,9 +90,13 @@ class LightRAG(Method):
         chunk_top_k: Positive = 20
         related: Positive = 5
         pick: Literal[*PICKS] = "vector"
+        least_passage: Cosine | None = None
+        quota: Literal["all", "own"] = "all"
+        unused: Literal[*UNUSED] = "turns"
         total_tokens: Tokens = 30_000
         prompt_tokens: Tokens = 1000
         text_tokens: Tokens = 4000
+        counted: Literal[*COUNTED] = "first"
 
         def __post_init__(self):
             if (self.profile, self.mode) == ("early", "mix"):
@@ -83,7 +106,9 @@ class LightRAG(Method):
     def prepare(self) -> None:
         self._vectors = np.asarray(self.index.passages.vectors)
         self._graph = EdgeGraph(self.index)
-        self._current = self.settings.profile == "current"
+        self._current = self.settings.profile != "early"
+        if not LEVELS[self.settings.mode]:
+            self.steps = ()  # naive asks for no keywords
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         chosen = self.settings
@@ -110,18 +135,19 @@ class LightRAG(Method):
         return {level: getattr(found, level) for level in levels}, found.failure
 
     def merged(self, question: str, low: Sequence[int], high: Sequence[int]) -> Retrieved:
-        """Profile `current`, from entities (`low`) and edges (`high`), best first."""
+        """Profiles `current` and `released`, from entities (`low`) and edges (`high`), best first."""
         graph, chosen = self._graph, self.settings
         entities = interleaved(low, graph.ends_of(high))
         entities = entities[: leading(map(graph.entity_line, entities), chosen.entity_tokens, "\n")]
         edges = interleaved(graph.edges_of(low).tolist(), high)
         edges = edges[: leading(map(graph.edge_line, edges), chosen.relation_tokens, "\n")]
         cosines = self._cosines(question)
-        direct = top(cosines, chosen.chunk_top_k).tolist() if chosen.mode in ("naive", "mix") else []
+        direct = self._direct(cosines, chosen.chunk_top_k) if chosen.mode in ("naive", "mix") else []
         of_entities = [graph.passages_of_entity(row) for row in entities]
-        of_entities = picked(of_entities, cosines, chosen.related, chosen.pick)
+        of_entities = picked(of_entities, cosines, chosen.related, chosen.pick, unused=chosen.unused)
         of_edges = [[row for row in graph.passages_of_edge(edge) if row not in of_entities] for edge in edges]
-        of_edges = picked(of_edges, cosines, chosen.related, chosen.pick)
+        own = chosen.quota == "own"
+        of_edges = picked(of_edges, cosines, chosen.related, chosen.pick, own=own, unused=chosen.unused)
         passages = interleaved(direct, of_entities, of_edges)[: chosen.chunk_top_k]
         text = "\n".join([*map(graph.entity_line, entities), *map(graph.edge_line, edges), question])
         left = chosen.total_tokens - chosen.prompt_tokens - SPARE - tokens.count(text)
@@ -131,14 +157,20 @@ class LightRAG(Method):
         """Profile `early`: the results of the high level precede those of the low level."""
         graph, chosen = self._graph, self.settings
         if chosen.mode == "naive":
-            nearest = top(self._cosines(question), chosen.top_k).tolist()
+            nearest = self._direct(self._cosines(question), chosen.top_k)
             return Retrieved([], [], context.fitting(graph, nearest, chosen.text_tokens))
         caps = chosen.relation_tokens, chosen.entity_tokens, chosen.text_tokens
         sides = (
             context.global_side(graph, high, *caps),
-            context.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens),
+            context.local_side(graph, low, chosen.relation_tokens, chosen.text_tokens, chosen.counted),
         )
         return Retrieved(*(list(dict.fromkeys([*one, *other])) for one, other in zip(*sides)))
+
+    def _direct(self, cosines: np.ndarray, k: int) -> list[int]:
+        """The passages closest to the question, whose cosine is at least `least_passage`."""
+        nearest = top(cosines, k)
+        least = self.settings.least_passage
+        return (nearest if least is None else nearest[cosines[nearest] >= least]).tolist()
 
     def _cosines(self, question: str) -> np.ndarray:
         return self._vectors @ self.index.encode_query(question, "passages")

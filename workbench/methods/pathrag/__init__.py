@@ -18,7 +18,15 @@ import numpy as np
 from pydantic import Field
 
 from workbench.methods.base import Method
-from workbench.methods.lightrag.context import SCALE, Retrieved, evidence, fitting, global_side, of_entities
+from workbench.methods.lightrag.context import (
+    COUNTED,
+    SCALE,
+    Retrieved,
+    evidence,
+    fitting,
+    global_side,
+    of_entities,
+)
 from workbench.methods.lightrag.graph import EdgeGraph, leading
 from workbench.methods.lightrag.levels import high_level, keywords_of, low_level
 from workbench.methods.pathrag.flow import FORMS, HOPS, Nodes, flow_paths
@@ -44,6 +52,8 @@ class PathRAG(Method):
         form              whether a path's score averages over edges (the code) or nodes (the paper)
         hops, paths       maximum number of edges of a path; number of paths kept
         limit             paths examined of one ordered pair, if flow is passed on
+        counted           a passage of an entity is ordered by the neighbours that share it: those of `all` entities
+                          found that it describes (the code), or of the `first` of them
         text_tokens, relation_tokens, local_tokens   caps of the passages of each level; of the relations of the high
                           level; of its entities, and of the paths"""
 
@@ -56,6 +66,7 @@ class PathRAG(Method):
         hops: Annotated[int, Field(ge=1, le=HOPS)] = 3
         paths: Positive = 15
         limit: Positive = 10_000
+        counted: Literal[*COUNTED] = "all"
         text_tokens: Tokens = 4000
         relation_tokens: Tokens = 3000
         local_tokens: Tokens = 5000
@@ -75,7 +86,7 @@ class PathRAG(Method):
         with trace.span("CHAIN", "context") as span:
             caps = chosen.relation_tokens, chosen.local_tokens, chosen.text_tokens
             high = global_side(graph, edges, *caps)
-            low = fitting(graph, of_entities(graph, near), chosen.text_tokens)
+            low = fitting(graph, of_entities(graph, near, chosen.counted), chosen.text_tokens)
             entities = dict.fromkeys([*near, *(row for path in paths for row in path), *high.entities])
             found = Retrieved(list(entities), high.edges, list(dict.fromkeys([*high.passages, *low])))
             span.set(entities=len(found.entities), edges=len(found.edges), passages=len(found.passages))

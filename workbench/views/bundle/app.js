@@ -69,7 +69,7 @@
 
   // -- state --------------------------------------------------------------------------------------------------------
 
-  let all, found = [], at = -1, shown = [], measure = 0, drawn = 0;
+  let all, found = [], at = -1, shown = [], measure = 0, drawn = 0, repeat = 0; // which time a question was asked, from 0
   const opened = new Set(["replay", "DOTs", "evidence", "steering", "routes", "messages"]); // parts that stand open
   const filters = {find: "", show: "", cause: "", kind: "", sort: ""};
 
@@ -77,9 +77,9 @@
   const outcome = (score) => score === null || score === undefined ? "none" : score >= 1 ? "right" : score > 0 ? "part" : "wrong";
   const MARKS = {right: "✓", wrong: "✗", none: "–"};
   const WORDS = {right: "right", wrong: "wrong", part: "in part", none: "not defined"};
-  const mark = (column, question) => {
-    const score = value(column, question), what = outcome(score);
-    const name = all.columns[column].name;
+  const mark = (column, question) => marking(value(column, question), all.columns[column].name);
+  const marking = (score, name) => {
+    const what = outcome(score);
     return el("span", {class: `mark ${what}`, title: `${name}: ${WORDS[what]}`, "aria-label": `${name}: ${WORDS[what]}`, role: "img"},
       what === "part" ? score.toFixed(2).replace(/^0/, "") : MARKS[what]);
   };
@@ -278,13 +278,17 @@
   };
 
   const column = (number, one, question) => {
-    const about = all.columns[number], cell = one.cells[number];
+    const about = all.columns[number], times = one.cells[number] ? [one.cells[number], ...one.cells[number].repeats ?? []] : [];
+    const time = Math.min(repeat, Math.max(0, times.length - 1)), cell = times[time];
     const head = el("header", {}, el("h2", {}, about.name), el("span", {class: "tag"}, about.by));
     if (!cell) return el("article", {class: "column"}, head, el("div", {}, el("p", {class: "q"}, "not asked")));
-    const score = value(number, at), what = outcome(score), body = el("div", {});
+    const body = el("div", {}), scored = (cell) => cell?.scores[all.measures[measure]];
+    if (times.length > 1) head.append(el("div", {class: "choose", role: "group", "aria-label": `times that ${about.name} was asked`}, "repeat:",
+      ...times.map((other, count) => el("button", {type: "button", "aria-pressed": String(count === time), disabled: !other, onclick: () => { repeat = count; remember(); draw(); }},
+        marking(scored(other), `repeat ${count + 1}`), String(count + 1)))));
     const answer = cell.failure ? el("span", {class: "answer bad"}, "failed") : cell.answer === null ? el("span", {class: "answer none"}, "no reader")
       : cell.abstained ? el("span", {class: "answer none"}, "abstained") : el("span", {class: "answer"}, cell.answer || "(empty)");
-    body.append(el("p", {class: "verdict"}, mark(number, at), answer));
+    body.append(el("p", {class: "verdict"}, marking(scored(cell), about.name), answer));
     if (cell.short) body.append(el("p", {class: "q small"}, `made short for EM and F1: ${cell.short}`));
     if (cell.failure) body.append(el("p", {class: "why"}, cell.failure));
     if (cell.fallback) body.append(el("p", {class: "bad small"}, `fall-back: ${cell.fallback}`));
@@ -359,6 +363,7 @@
   const remember = () => {
     const parts = at >= 0 ? [["q", all.questions[at].id], ...shown.map((c) => ["method", all.columns[c].name])] : [["questions", ""]];
     for (const [name, words] of Object.entries(filters)) if (words) parts.push([name, words]);
+    if (repeat) parts.push(["repeat", String(repeat + 1)]);
     if (measure) parts.push(["measure", all.measures[measure]]);
     const hash = `#${new URLSearchParams(parts)}`;
     if (hash !== location.hash) history.replaceState(null, "", hash);
@@ -375,6 +380,7 @@
     const columns = given.getAll("method").map((name) => all.columns.findIndex((about) => about.name === name)).filter((c) => c >= 0);
     if (columns.length) shown = [...new Set(columns)].sort((a, b) => a - b);
     for (const name of Object.keys(filters)) filters[name] = given.get(name) ?? "";
+    repeat = Math.max(0, (parseInt(given.get("repeat"), 10) || 1) - 1);
     const wanted = all.measures.indexOf(given.get("measure") ?? "");
     measure = wanted < 0 ? 0 : wanted;
     controls();

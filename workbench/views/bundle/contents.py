@@ -26,7 +26,7 @@ from workbench.trace import Trace
 from workbench.views.base import NAME, clean, short, table
 from workbench.views.bundle.parts import plain, traced_parts
 from workbench.views.bundle.private import bare
-from workbench.views.bundle.store import Texts
+from workbench.views.bundle.store import Texts, every
 from workbench.views.records import reading_text
 
 # Right is who scores 1 in the first of these that the run has; the page offers the others as well.
@@ -73,6 +73,8 @@ class Contents:
             raise SettingError("a bundle needs a run; give the folder of one, such as runs/first")
         for run in runs:
             check(run)
+            for again in run.repeated[1:]:
+                check(again)
         return cls(tuple(runs), tuple(_named([run.folder.resolve() for run in runs])), index, stands_for or {})
 
     @cached_property
@@ -107,12 +109,13 @@ class Contents:
     @cached_property
     def rows(self) -> tuple[dict[str, dict], ...]:
         """Column → question id → row."""
-        found: dict[tuple[int, str], dict[str, dict]] = {}
-        for number, run in enumerate(self.runs):
-            for row in run.rows:
-                found.setdefault((number, row["method"]), {})[row["question_id"]] = row
-        places = {id(run): number for number, run in enumerate(self.runs)}
-        return tuple(found.get((places[id(column.run)], column.method), {}) for column in self.columns)
+        return tuple(_rows_of(column) for column in self.columns)
+
+    @cached_property
+    def further(self) -> tuple[tuple[tuple[Column, dict[str, dict]], ...], ...]:
+        """Of each column its further repeats: the same column of another run, with the rows by question id."""
+        again = ([column._replace(run=run) for run in column.run.repeated[1:]] for column in self.columns)
+        return tuple(tuple((column, _rows_of(column)) for column in columns) for columns in again)
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
@@ -127,11 +130,12 @@ class Contents:
         return tuple(_diagnosed(run, self.index) for run in self.runs)
 
     @cached_property
-    def cases(self) -> dict[tuple[int, str, str], Case]:
-        """(run, method, question id) → why the answer is wrong."""
+    def cases(self) -> dict[tuple[Path, str, str], Case]:
+        """(folder of a run or a repeat, method, question id) → why the answer is wrong."""
+        repeats = [_diagnosed(again, self.index) for run in self.runs for again in run.repeated[1:]]
         return {
-            (number, case.method, case.question_id): case
-            for number, found in enumerate(self.diagnoses)
+            (found.run.folder, case.method, case.question_id): case
+            for found in (*self.diagnoses, *repeats)
             if isinstance(found, Diagnosis)
             for case in found.cases
         }
@@ -155,10 +159,9 @@ class Contents:
         ids = [question.id for question in self.questions]
         cause_names = ["", *(cause for cause in CAUSES if any(case.cause == cause for case in self.cases.values()))]
         by_column = list(zip(self.columns, self.rows))
-        number = {id(run): place for place, run in enumerate(self.runs)}
 
         def cause(column: Column, name: str) -> int:
-            case = self.cases.get((number[id(column.run)], column.method, name))
+            case = self.cases.get((column.run.folder, column.method, name))
             return cause_names.index(case.cause) if case else 0
 
         return {
@@ -184,9 +187,10 @@ class Contents:
     def details(self, question: Question, texts: Texts) -> dict[str, Any]:
         """What the page shows of one question, with the numbers of its texts."""
         cells = [
-            self._cell(column, rows.get(question.id), question, texts) for column, rows in zip(self.columns, self.rows)
+            self._cells(column, rows, again, question, texts)
+            for column, rows, again in zip(self.columns, self.rows, self.further)
         ]
-        shown = dict.fromkeys([name for cell in cells if cell for name, _ in cell["ranking"]] + list(question.support))
+        shown = dict.fromkeys([name for cell in every(cells) for name, _ in cell["ranking"]] + list(question.support))
         return {
             "gold": _steps(question),
             "passages": {
@@ -197,11 +201,20 @@ class Contents:
             "cells": cells,
         }
 
+    def _cells(
+        self, column: Column, rows: Mapping[str, dict], again: Sequence[tuple[Column, Mapping[str, dict]]],
+        question: Question, texts: Texts,
+    ) -> dict[str, Any] | None:  # fmt: skip
+        """What a column says of a question, with what its further repeats said, where there are any."""
+        cell = self._cell(column, rows.get(question.id), question, texts)
+        repeats = [self._cell(other, there.get(question.id), question, texts) for other, there in again]
+        return cell | {"repeats": repeats} if cell and any(repeats) else cell
+
     def _cell(self, column: Column, row: dict | None, question: Question, texts: Texts) -> dict[str, Any] | None:
         if row is None:
             return None
         run, judge = column.run, row["judge"]
-        case = self.cases.get((self.runs.index(run), column.method, question.id))
+        case = self.cases.get((run.folder, column.method, question.id))
         text_of: Callable[[bool], list[int] | None] = lambda whole: _lines(run, row, whole, texts)  # noqa: E731
         return {
             "answer": None if (answer := row.get("answer")) is None else clean(answer),
@@ -265,6 +278,11 @@ def unfinished(run: Run) -> str:
     """What the run has not asked yet, in words; empty if it is complete."""
     whole = run.config["questions"]["n"] * len(run.methods)
     return f"unfinished: {len(run.rows):,} of {whole:,} rows" if len(run.rows) < whole else ""
+
+
+def _rows_of(column: Column) -> dict[str, dict]:
+    """Question id → row."""
+    return {row["question_id"]: row for row in column.run.rows if row["method"] == column.method}
 
 
 def kinds(question: Question) -> list[str]:

@@ -112,8 +112,9 @@ def _means(contents: Contents) -> str:
             parts.append(_scroll(table(["method", *part.columns], rows)))
         notes += [_note(missing, strong=True)] if (missing := unfinished(run)) else []
         if run.repeats > 1:
-            notes.append(_note(f"Every question was asked up to {run.repeats} times: means are over all, the questions "
-                               "and side by side show the first time.", strong=True))  # fmt: skip
+            notes.append(_note(f"Every question was asked up to {run.repeats} times: means are over all; a question "
+                               "shows each time, chosen above its answer; lists, filters, causes and side by side "
+                               "count the first.", strong=True))  # fmt: skip
         notes += [_note(bare(one), strong="rules" in one) for one in notes_of(run)]
     return "".join([*parts, *dict.fromkeys(notes)])
 

@@ -7,7 +7,7 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,19 @@ class Pages(Chunks):
     def _folded(self) -> dict[str, Any]:
         known: dict[str, int] = {}
         for details in self._waiting:
-            for cell in filter(None, details["cells"]):
+            for cell in every(details["cells"]):
                 cell["parts"] = [
                     [title, [known.setdefault(piece, len(known)) for piece in re.split(r"(?<=>)(?=<)", part)]]
                     for title, part in cell["parts"]
                 ]
         return {"pieces": list(known), "details": self._waiting}
+
+
+def every(cells: Iterable[dict[str, Any] | None]) -> Iterator[dict[str, Any]]:
+    """The cells of a question and those of their repeats, without what was not asked."""
+    for cell in filter(None, cells):
+        yield cell
+        yield from filter(None, cell.get("repeats", ()))
 
 
 class Texts:

@@ -1,0 +1,204 @@
+"""DotRAG with the profile `paper`: what its model is shown and asked, and each of our additions switched alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from test_dotrag import GOLD, QUESTION, TRIPLES, TYPES, Names, engine, index, judge, regions, rules, search
+from typed_graphs import GraphIndex, Says, TypedGraph
+
+import workbench as wb
+from workbench.data import schemas
+from workbench.data.graph import EntityType, Schema
+from workbench.graph.types import Types
+from workbench.methods.dotrag import DotRAG
+from workbench.methods.dotrag.dots import dots, whole_region
+from workbench.steps import catalogue, dot_rules_paper, judge_paths, select_regions_paper
+
+assert index  # a fixture
+
+RELATIONS = {label for _, label, _ in TRIPLES}
+WAY = {("Kestrel", "Nora Hale"): ("partial", "French films", 0.7), GOLD: ("complete", "", 0.9)}
+
+
+def paper_engine(query="Nora Hale", **steps):
+    """What `engine` says, to the Steps of the paper."""
+    plain = {"anchors": [{"span": "Kestrel", "description": ""}], "topics": ["languages"], "routing": 1}
+    told = {
+        "select_regions_paper": lambda value: plain,
+        "dot_rules_paper": lambda value: {k: v for k, v in rules(query).items() if k != "initial_query"},
+        "judge_paths": judge(WAY),
+        "fallback_query": lambda value: {"query": query},
+    }
+    return Says(**told | steps)
+
+
+def shown(told: Says) -> dict[str, list[list[dict]]]:
+    """Step → the messages of each call."""
+    steps, found = catalogue(), {}
+    for name, value in told.asked:
+        found.setdefault(name, []).append(steps[name].prompt(value))
+    return found
+
+
+# -- what the model is shown ------------------------------------------------------------------------------------------
+
+
+def test_the_model_is_shown_what_the_paper_shows_and_asked_no_more(index):
+    told = paper_engine()
+    method = wb.method("dotrag[profile=paper,candidates=2]", index, told)
+    method.retrieve(QUESTION)
+    assert method.steps == ("select_regions_paper", "dot_rules_paper", "judge_paths", "fallback_query")
+    messages = shown(told)
+    assert messages.keys() == {*method.steps}
+    for name in ("select_regions_paper", "dot_rules_paper"):
+        ((system, *_, asked),) = messages[name]
+        assert not any(label in asked["content"] for label in RELATIONS), "no relation of the graph"
+        assert "relation" not in system["content"] and "names of the graph" not in system["content"]
+    (chosen,), (ruled,) = ([json.loads(one[-1]["content"]) for one in messages[n]] for n in method.steps[:2])
+    assert list(chosen) == ["question", "graph", "types"]
+    assert list(ruled) == ["question", "concept", "anchors", "types", "graph"]
+    assert {"name": "film", "definition": "a film", "entities": 4} in chosen["types"]
+    assert set(_properties(select_regions_paper.STEP, "Anchor")) == {"span", "description"}
+    assert set(dot_rules_paper.STEP.schema["properties"]) == {
+        "query_constraints", "intermediate_rules", "terminal_rules", "allowed_types",
+    }  # fmt: skip
+    judged = [json.loads(one[-1]["content"]) for one in messages["judge_paths"]]
+    assert list(judged[0]) == [
+        "question", "looked for", "rules of the way", "rules of the end", "searches before", "paths",
+    ]  # fmt: skip
+    passages = {path["passage"] for one in judged for path in one["paths"]}
+    assert "Kestrel directed by Nora Hale. Kestrel written by Nora Hale." in passages
+    assert not any("→" in json.dumps(message) or "needs nothing on the way" in json.dumps(message)
+                   for one in messages["judge_paths"] for message in one)  # fmt: skip
+    assert judged[0]["searches before"] == [QUESTION], "the rules hold no first query"
+
+
+def _properties(step, name):
+    return step.schema["$defs"][name]["properties"]
+
+
+def test_the_default_profile_is_shown_what_it_always_was(index):
+    told = engine(queries=["Dutch"])
+    search(index, told)
+    messages = shown(told)
+    ((system, *_, asked),) = messages["select_regions"]
+    assert json.loads(asked["content"])["names of the graph"] == [["Kestrel", "film"]]
+    ((*_, asked),) = messages["dot_rules"]
+    assert json.loads(asked["content"])["relations"] and json.loads(asked["content"])["longest path"] == 3
+    system = messages["judge_paths"][0][0]["content"]
+    assert "the chain of its entities" in system and "needs nothing on the way" in system
+
+
+def test_rules_find_the_same_way_by_what_the_prompts_do_not_show(index):
+    ours, paper = (
+        wb.method(f"dotrag[{settings}tau=0.5]", index).retrieve("Who is Kestrel directed by?")
+        for settings in ("", "profile=paper,")
+    )
+    ends = [{path.nodes for path, _ in one.paths} for one in (ours, paper)]
+    assert ("Kestrel", "Nora Hale") in ends[0] & ends[1]
+
+
+# -- each addition alone ----------------------------------------------------------------------------------------------
+
+
+def region_of(evidence):
+    (event,) = evidence.trace.find("region")
+    return event.outputs
+
+
+@pytest.mark.parametrize(("relax", "nodes"), [(True, 7), (False, 2)])
+def test_the_type_filter_is_relaxed_where_it_may_be(index, relax, nodes):
+    """Of one hop, only Dutch is of the allowed type; Kestrel has six neighbours."""
+    told = engine(dot_rules=lambda value: rules("Nora Hale", ("language",)))
+    outputs = region_of(search(index, told, relax=relax, untyped=False, h_max=1))
+    assert (outputs["nodes"], outputs["filter_relaxed"]) == (nodes, relax)
+
+
+def test_entities_without_a_type_pass_or_do_not(index, monkeypatch):
+    monkeypatch.setattr("workbench.methods.dotrag.dots.types_of", lambda index: Types())
+    told = engine()
+    with_blot, without = search(index, told), search(index, told, untyped=False)
+    assert region_of(with_blot)["nodes"] == region_of(without)["nodes"] + 1
+    assert "only_typed" not in region_of(with_blot) and region_of(without)["only_typed"] is True
+    for evidence in (with_blot, without):
+        (dot,) = dots(evidence).dots
+        names = {node.name for node in whole_region(index, dot).nodes}
+        assert len(names) == region_of(evidence)["nodes"] and ("Blot" in names) is (evidence is with_blot)
+
+
+def test_a_concept_that_no_entity_is_similar_to_has_no_dot(index):
+    question = "Which films are like Kestrel or like the one of the moon?"
+    told = engine(select_regions=lambda value: regions("Kestrel", "the moon"))
+    retrieve = lambda **more: wb.method("dotrag", index, told, **more).retrieve(question)  # noqa: E731
+    assert [event.inputs["concept"] for event in retrieve().trace.find("dot")] == ["Kestrel", "the moon"]
+    assert [event.inputs["concept"] for event in retrieve(weak_anchor=False).trace.find("dot")] == ["Kestrel"]
+
+
+def test_without_any_anchor_the_question_is_the_topic_and_the_evidence_says_so(index):
+    told = engine(select_regions=lambda value: regions("films"))
+    evidence = search(index, told, weak_anchor=False)
+    assert [(event.inputs["concept"], event.inputs["level"]) for event in evidence.trace.find("dot")] == [
+        (QUESTION, "high")
+    ]
+    assert evidence.fallback.startswith("no entity is similar enough to films: the question is its own topic")
+    assert "similar enough" not in (search(index, engine()).fallback or "")
+
+
+def test_a_region_that_ends_before_its_hops_says_so(index):
+    """From Kestrel 1, 4, 3 and 1 entities; ten hops find no more."""
+    assert "region" not in (search(index, engine(), h_max=10).fallback or "")
+    evidence = search(index, engine(), h_max=10, max_region=6)
+    assert "DOT 0: its region ends after 1 of 10 hops (max_region=6)" in evidence.fallback
+    assert wb.method("dotrag[profile=paper,h_max=10]", index).settings.max_region is None
+
+
+def test_a_description_is_whole_without_a_limit(index):
+    told = engine()
+    search(index, told, description_chars=7, chain=False)
+    assert told.inputs("judge_paths")[0].paths[0].passage == "Kestrel"
+    told = engine()
+    search(index, told, description_chars=None)
+    assert told.inputs("judge_paths")[0].paths[0].passage.endswith("Kestrel written by Nora Hale.")
+
+
+def test_what_meets_the_rules_of_the_end_alone_is_said_to_the_judge(index):
+    told = engine()
+    search(index, told, terminal_only="irrelevant")
+    value = told.inputs("judge_paths")[0]
+    system = judge_paths.prompt(value)[0]["content"]
+    assert 'label: "complete" if the passage meets the rules of the way and of the end. "partial"' in system
+    assert "the chain of its entities" in system, "that is another setting"
+
+
+# -- what the graph is said to be -------------------------------------------------------------------------------------
+
+
+def test_the_paper_says_what_its_graphs_hold():
+    film = schemas.covering(["directed_by"])
+    told = schemas.of_paper(film)
+    assert "several attributes" in told.description and told.description != film.description
+    assert {one.name for one in told.entity_types} == {one.name for one in film.entity_types}
+    tag = next(one for one in told.entity_types if one.name == "tag")
+    assert tag.definition == "A keyword that is attached to films."
+    assert told.relations == film.relations
+    for more in ((EntityType("studio", ""),), ()):
+        other = Schema((*film.entity_types[: 7 if more else 6], *more), film.relations)
+        assert schemas.of_paper(other) is None, "another graph"
+
+
+def test_names_of_types_keep_the_graph_s_spelling():
+    names = ("person", "organization", "location", "living entity", "data Science", "event", "WORK_OF_ART", "unsure")
+    told = schemas.of_paper(Schema(tuple(EntityType(name, "") for name in names), ()))
+    assert {one.name for one in told.entity_types} == {*names} and all(one.definition for one in told.entity_types)
+
+
+def test_the_model_is_told_them_where_the_types_are_the_paper_s():
+    types = {name: {"language": "language", "film": "movie"}.get(kind, kind) for name, kind in TYPES.items()}
+    types |= {"Blot": "theme"}
+    index = GraphIndex(TypedGraph(types, TRIPLES, Names()), Names())
+    described = DotRAG(index, Says(), metadata="paper")._context
+    assert described.about.startswith("A graph of the world of films")
+    assert ("movie", "A film or another creative work.", 4) in described.types
+    assert DotRAG(index, Says())._context.about == "A small graph."

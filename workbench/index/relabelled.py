@@ -1,0 +1,135 @@
+"""Layer `relabelled`: the profiles with the types of one list (DotRAG, on UltraDomain), of the resolved entities where
+they stand. A Step gives the types to a few entities at a time; an entity for which no reply fits is `unsure`, and the
+next build asks again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from workbench.data import Dataset
+from workbench.data.graph import EntityType, Schema
+from workbench.data.profiles import Profiles
+from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
+from workbench.index.journal import StepJournal, counts, maker, request_key
+from workbench.index.layer import Build, Layer
+from workbench.index.profiles import ProfilesLayer, write_profiles
+from workbench.index.typed import merged, topmost
+from workbench.language.entity_types import KINDS
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.step import Result
+from workbench.settings import Natural, Positive, validated
+from workbench.steps import objecting, relabel_entities
+from workbench.steps.entity_relations import TYPES
+
+ENTITIES = Range(0.8, 0.4, 1.5)  # per fact: assumed
+ENTITY_TOKENS = Range(60, 30, 150)  # of an entity in a prompt: assumed
+SAID = 15  # tokens of an entity in a reply
+UNSURE = relabel_entities.UNSURE
+
+
+@validated
+class Settings:
+    """`types`: names of the types to give; by default those that the data's schema defines, or that the graph has.
+    `batch`: entities of a request, the paper does not say; `retries`: how often a reply that does not fit is asked for
+    again."""
+
+    types: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    batch: Positive = 20
+    retries: Natural = 3
+
+
+class Type(BaseModel):
+    """What the journal keeps of an entity."""
+
+    type: str
+
+
+class RelabelledLayer(ProfilesLayer):
+    """The profiles with other types."""
+
+    kind = "relabelled"
+    needs = ("passages", "profiles")
+    where_standing = ("resolved",)
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"maker": maker(_engine(build), relabel_entities.STEP)}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
+        engine, below = _engine(build), topmost(build, cls.where_standing)
+        relations = [relation for relation in below.relations if relation.source and relation.target]
+        entities = merged(below.entities, relations)
+        types = types_of(below.schema, settings)
+        inputs = {request_key(one.name, one.type, one.description, types): one for one in entities}
+        journal = StepJournal(folder, "types.jsonl", engine, relabel_entities.STEP, old, build.progress)
+
+        def relabel(group: list) -> list[Result]:
+            values = [_shown(group[at : at + settings.batch], types) for at in range(0, len(group), settings.batch)]
+            results = objecting.ask(engine, relabel_entities.STEP, values, relabel_entities.flaw, settings.retries)
+            return [one for value, result in zip(values, results) for one in _parts(value, result)]
+
+        answers = journal.run(inputs, relabel, "relabel entities")
+        journal.settle()
+        given = [answer.output["type"] if answer.output else UNSURE for answer in answers.values()]
+        changed = sum(one.type != kind for one, kind in zip(entities, given))
+        typed = tuple(replace(one, type=kind) for one, kind in zip(entities, given))
+        schema = replace(below.schema, entity_types=tuple(EntityType(*one) for one in _with_unsure(types)))
+        summary = {**counts(answers.values()), "asked": journal.asked, "changed": changed}
+        return write_profiles(folder, Profiles(typed, tuple(relations)), schema, summary)
+
+    @classmethod
+    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
+        step, entities = relabel_entities.STEP, facts.times(ENTITIES)
+        types = types_of(data.schema or Schema((), ()), settings)
+        calls = entities.times(1 / settings.batch)
+        empty = exactly(prompt_tokens(step, relabel_entities.Input((), types)))
+        prompt = calls.times(empty) + entities.times(ENTITY_TOKENS)
+        basis = (
+            f"relabelled: {ENTITIES.words} entities for each of {facts.words} facts, {settings.batch} in a request, "
+            f"each of {ENTITY_TOKENS.words} tokens, assumed; no reply asked again"
+        )
+        return Forecast((Requests(step, calls, prompt, entities.times(SAID)),), basis)
+
+    def __repr__(self) -> str:
+        entities, changed = self.metadata["entities"], self.metadata["changed"]
+        return f"RelabelledLayer({entities:,} entities, {changed:,} of another type than before)"
+
+
+def types_of(schema: Schema, settings: Settings) -> tuple[tuple[str, str], ...]:
+    """The types to give, (name, definition): those of the settings, of the schema, or LightRAG's."""
+    defined = {one.name: one.definition for one in schema.entity_types}
+    if settings.types is None:
+        return tuple(defined.items()) or TYPES
+    known = {**KINDS, **dict(TYPES), **defined}
+    return tuple((name, known.get(name, "")) for name in settings.types)
+
+
+def _with_unsure(types: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return types if UNSURE in dict(types) else (*types, (UNSURE, "fits no other type with any certainty"))
+
+
+def _shown(entities: Sequence, types: tuple[tuple[str, str], ...]) -> relabel_entities.Input:
+    """A request; ids are places."""
+    return relabel_entities.Input(
+        tuple(relabel_entities.Entity(str(at), e.name, e.description, e.type) for at, e in enumerate(entities, 1)),
+        types,
+    )
+
+
+def _parts(value: relabel_entities.Input, result: Result) -> list[Result]:
+    """What a reply says of each entity of its request."""
+    if result.value is None:
+        return [Result(None, result.failure) for _ in value.entities]
+    types = {one.id: one.type for one in result.value.entities}
+    return [Result(Type(type=types[one.id]), parse=result.parse) for one in value.entities]
+
+
+def _engine(build: Build) -> Engine:
+    """Who decides what is missing."""
+    return build.engine or RulesEngine()

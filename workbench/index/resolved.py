@@ -1,0 +1,236 @@
+"""Layer `resolved`: the profiles with entities that are one thing merged (DotRAG, entity resolution on UltraDomain).
+
+Entities whose vectors are similar form clusters, and a Step says which members of a cluster are the same. "Greedy
+agglomerative" is all that the paper says of the clusters; here they are stars: the entity with the most neighbours that
+is in no cluster collects those that are similar to *it*, so that no chain of similarities joins half of the graph. The
+other layers find what is here in place of the profiles (`Layer.where_standing`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.data import Dataset
+from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
+from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
+from workbench.index.journal import StepJournal, counts, lines, maker, read, request_key
+from workbench.index.layer import Build, Layer
+from workbench.index.profiles import ProfilesLayer, write_profiles
+from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.typed import TypedLayer, encode_part, merged
+from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.step import Result
+from workbench.settings import Natural, Positive, Share, validated
+from workbench.steps import curate_cluster, objecting
+
+CLUSTERS = Range(0.08, 0.02, 0.3)  # clusters per fact: assumed
+MEMBERS = Range(3, 2, 8)  # of a cluster: assumed
+MEMBER_TOKENS = Range(80, 40, 200)  # of a member in a prompt: assumed
+BLOCK = 256  # rows of similarities held at once
+
+
+@validated
+class Settings:
+    """`threshold`: the least cosine similarity to the seed of a cluster (the paper's 0.60); `most`: members of a
+    cluster, the paper does not say; `retries`: how often a reply that does not fit is asked for again."""
+
+    threshold: Share = 0.6
+    most: Positive = curate_cluster.MOST
+    retries: Natural = 2
+
+
+class Merge(NamedTuple):
+    """Entities that are one, by name: the canonical one, and all of them."""
+
+    canonical: str
+    names: tuple[str, ...]
+
+
+class ResolvedLayer(ProfilesLayer):
+    """The profiles after merging. `merges`: what was merged; `aliases`: under which other names."""
+
+    kind = "resolved"
+    needs = ("passages", "profiles")
+
+    @classmethod
+    def identity(cls, build: Build, settings: Settings) -> dict:
+        return {"maker": maker(_engine(build), curate_cluster.STEP), "encoder": build.encoder.name}
+
+    @classmethod
+    def build(cls, folder: Path, build: Build, settings: Settings, old: Layer | None) -> dict:
+        engine, below = _engine(build), build.layers["profiles"]
+        relations = [relation for relation in below.relations if relation.source and relation.target]
+        entities = merged(below.entities, relations)
+        texts = list(map(TypedLayer.entity_text, entities))
+        write_table(folder / "texts.parquet", text=texts)
+        encoded = encode_part(folder, build, "entities", texts, old)
+        vectors, degrees = map_vectors(folder / "entities.npy"), _degrees(entities, relations)
+        found = clusters(vectors, degrees, settings.threshold, settings.most)
+        inputs = {}
+        for cluster in found:
+            value = shown([entities[row] for row in cluster])
+            inputs[_key(value)] = value
+        journal = StepJournal(folder, "clusters.jsonl", engine, curate_cluster.STEP, old, build.progress)
+
+        def curate(group: list[curate_cluster.Input]) -> list[Result]:
+            return objecting.ask(engine, curate_cluster.STEP, group, curate_cluster.flaw, settings.retries)
+
+        answers = journal.run(inputs, curate, "curate clusters")
+        journal.settle()
+        merges = [
+            merge
+            for key, value in inputs.items()
+            if answers[key].output
+            for merge in merges_of(value, curate_cluster.Output(**answers[key].output))
+        ]
+        profiles = resolved(Profiles(tuple(entities), tuple(relations)), merges)
+        (folder / "merges.jsonl").write_text(lines(merge._asdict() for merge in merges), encoding="ascii")
+        summary = {
+            **counts(answers.values()), "encoder": build.encoder.name, "encoded": encoded, "asked": journal.asked,
+            "clusters": len(inputs), "merged": sum(len(merge.names) - 1 for merge in merges),
+        }  # fmt: skip
+        return write_profiles(folder, profiles, below.schema, summary)
+
+    @classmethod
+    def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
+        step, count = curate_cluster.STEP, facts.times(CLUSTERS)
+        empty = exactly(prompt_tokens(step, curate_cluster.Input(())))
+        prompt = count.times(empty + MEMBERS.times(MEMBER_TOKENS))
+        basis = (
+            f"resolved: clusters are known once entities are encoded; {CLUSTERS.words} for each of {facts.words} "
+            f"facts, each of {MEMBERS.words} members of {MEMBER_TOKENS.words} tokens, assumed; no reply asked again"
+        )
+        return Forecast((Requests(step, count, prompt, count.times(MEMBERS.times(15))),), basis)
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.merges = read(folder / "merges.jsonl", lambda row: Merge(row["canonical"], tuple(row["names"])))
+        self.entity_vectors = map_vectors(folder / "entities.npy")
+
+    @property
+    def aliases(self) -> dict[str, tuple[str, ...]]:
+        """Canonical name → the other names that were merged into it."""
+        return {one.canonical: tuple(name for name in one.names if name != one.canonical) for one in self.merges}
+
+    def _encoded(self, part: str) -> tuple[list[str], np.ndarray]:
+        """The texts of the entities before merging, and their vectors."""
+        return read_table(self.folder / "texts.parquet", strings=("text",))["text"], self.entity_vectors
+
+    def __repr__(self) -> str:
+        return f"ResolvedLayer({self.metadata['entities']:,} entities, {self.metadata['merged']:,} merged into others)"
+
+
+def clusters(vectors: np.ndarray, degrees: Sequence[int], threshold: float, most: int) -> list[list[int]]:
+    """Rows of each cluster of two or more, the seed first, then by similarity. Seeds are taken in the order of falling
+    degree, then of rows; a row is in one cluster at most.
+
+    vectors: (n, d), unit rows
+    """
+    order = sorted(range(len(vectors)), key=lambda row: (-degrees[row], row))
+    free, found = np.ones(len(vectors), dtype=bool), []
+    for start in range(0, len(order), BLOCK):
+        seeds = order[start : start + BLOCK]
+        similar = vectors[seeds] @ vectors.T  # (block, n)
+        for seed, row in zip(seeds, similar):
+            if not free[seed]:
+                continue
+            free[seed] = False
+            near = np.flatnonzero(free & (row >= threshold))
+            near = near[np.lexsort((near, -row[near]))][: most - 1]
+            if len(near):
+                free[near] = False
+                found.append([seed, *near.tolist()])
+    return found
+
+
+def shown(members: Iterable[EntityProfile]) -> curate_cluster.Input:
+    """A cluster as the Step sees it; ids are places."""
+    return curate_cluster.Input(
+        tuple(curate_cluster.Member(str(at), one.name, one.type, one.description) for at, one in enumerate(members, 1))
+    )
+
+
+def merges_of(value: curate_cluster.Input, output: curate_cluster.Output) -> Iterator[Merge]:
+    """What a curator merged of a cluster."""
+    labels = {member.id: member.label for member in value.members}
+    for group in output.groups:
+        names = tuple(sorted(labels[id] for id in group.member_ids))
+        if len(names) > 1:
+            yield Merge(group.canonical_label, names)
+
+
+def resolved(profiles: Profiles, merges: Iterable[Merge]) -> Profiles:
+    """The profiles with the entities of each merge as one.
+
+    The canonical entity has its own type, all descriptions one below the other, then the other names, and the passages
+    of all. Relations point to it; one from an entity to itself is dropped. Relations that a merge made parallel, of one
+    label and direction, or of one pair where they have no label, become one with all descriptions, keywords and
+    passages and the sum of their weights. Without merges nothing changes."""
+    into = {name: merge.canonical for merge in merges for name in merge.names}
+    groups: dict[str, list[EntityProfile]] = defaultdict(list)
+    for entity in profiles.entities:
+        groups[into.get(entity.name, entity.name)].append(entity)
+    entities = tuple(_one(name, same) if name in into else same[0] for name, same in groups.items())
+    return Profiles(entities, tuple(_relations(profiles.relations, into)), profiles.made_by)
+
+
+def _one(name: str, same: Sequence[EntityProfile]) -> EntityProfile:
+    own = next(entity for entity in same if entity.name == name)
+    others = sorted(entity.name for entity in same if entity.name != name)
+    told = dict.fromkeys(one.description for one in (own, *same) if one.description)
+    lines = [*told, *([f"Also called: {'; '.join(others)}."] if others else [])]
+    passages = dict.fromkeys(chain.from_iterable(one.passages for one in (own, *same)))
+    return EntityProfile(name, own.type, "\n".join(lines), tuple(passages))
+
+
+def _relations(relations: Iterable[RelationProfile], into: Mapping[str, str]) -> Iterator[RelationProfile]:
+    groups: dict[tuple, list[tuple[RelationProfile, bool]]] = defaultdict(list)
+    for one in relations:
+        source, target = (into.get(end, end) for end in (one.source, one.target))
+        moved = (source, target) != (one.source, one.target)
+        if moved and source == target:
+            continue
+        ends = (source, target) if one.label else tuple(sorted((source, target)))
+        made = RelationProfile(source, target, one.description, one.keywords, one.weight, one.passages, one.label)
+        groups[(*ends, one.label)].append((made, moved))
+    for same in groups.values():
+        parts = [one for one, _ in same]
+        yield from [_joined(parts)] if any(moved for _, moved in same) else parts
+
+
+def _joined(parts: Sequence[RelationProfile]) -> RelationProfile:
+    first, weights = parts[0], [one.weight for one in parts if one.weight is not None]
+    return RelationProfile(
+        first.source,
+        first.target,
+        "\n".join(dict.fromkeys(one.description for one in parts if one.description)),
+        tuple(dict.fromkeys(chain.from_iterable(one.keywords for one in parts))),
+        sum(weights) if weights else None,
+        tuple(dict.fromkeys(chain.from_iterable(one.passages for one in parts))),
+        first.label,
+    )
+
+
+def _degrees(entities: Sequence[EntityProfile], relations: Iterable[RelationProfile]) -> list[int]:
+    """Neighbours of each entity."""
+    near: dict[str, set[str]] = defaultdict(set)
+    for one in relations:
+        if one.source != one.target:
+            near[one.source].add(one.target)
+            near[one.target].add(one.source)
+    return [len(near[entity.name]) for entity in entities]
+
+
+def _key(value: curate_cluster.Input) -> str:
+    return request_key([[one.label, one.type, one.description] for one in value.members])
+
+
+def _engine(build: Build) -> Engine:
+    """Who decides what is missing."""
+    return build.engine or RulesEngine()

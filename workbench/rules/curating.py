@@ -1,0 +1,55 @@
+"""Rule bodies of `curate_cluster` and `relabel_entities`: spelling and the words of definitions.
+
+Entities are one where their labels are the same words, apart from letters, marks and endings. That is less than a
+curator sees, who knows abbreviations and other names, and never more than the labels say."""
+
+from __future__ import annotations
+
+from workbench.language.entity_types import type_of
+from workbench.language.relations import stem
+from workbench.steps import curate_cluster as curating
+from workbench.steps import relabel_entities as relabelling
+from workbench.text import unicode_phrase
+
+
+def curate_cluster(value: curating.Input) -> curating.Output:
+    """The shortest label of a group is its canonical one, the first of these.
+
+    >>> labels = ("Neural Networks", "neural network", "Network science")
+    >>> members = tuple(curating.Member(str(at), label, "", "") for at, label in enumerate(labels))
+    >>> [(g.canonical_label, g.member_ids) for g in curate_cluster(curating.Input(members)).groups]
+    [('neural network', ['0', '1']), ('Network science', ['2'])]
+    """
+    groups: dict[tuple[str, ...], list[curating.Member]] = {}
+    for member in value.members:
+        groups.setdefault(_family(member.label) or (member.id,), []).append(member)
+    return curating.Output(
+        groups=[
+            curating.Group(
+                canonical_label=min((member.label for member in members), key=len),
+                member_ids=[member.id for member in members],
+            )
+            for members in groups.values()
+        ]
+    )
+
+
+def relabel_entities(value: relabelling.Input) -> relabelling.Output:
+    """The type that an entity has, if it is of the list; else the one that a word of its name or of its description
+    fits; else `unsure`."""
+    types = {name for name, _ in value.types}
+    return relabelling.Output(
+        entities=[relabelling.Typed(id=one.id, type=_type(one, value.types, types)) for one in value.entities]
+    )
+
+
+def _family(label: str) -> tuple[str, ...]:
+    """The stems of the words of a label; none where it has no word."""
+    return tuple(map(stem, unicode_phrase(label).split()))
+
+
+def _type(entity: relabelling.Entity, types: tuple[tuple[str, str], ...], known: set[str]) -> str:
+    if entity.type in known:
+        return entity.type
+    found = type_of(entity.label, entity.type, types)
+    return found if found in known else relabelling.UNSURE
