@@ -53,7 +53,7 @@ def dot_rules(value: Input) -> Output:
 def dot_rules_paper(value: Input) -> dot_rules_paper_step.Output:
     """The same, by the relations of the graph, which the prompt does not show."""
     said = dot_rules(value)
-    return dot_rules_paper_step.Output(**said.model_dump(exclude={"initial_query"}), beyond=said.beyond)
+    return dot_rules_paper_step.Output(**said.model_dump(exclude={"initial_query"})).saying(said.beyond)
 
 
 def rules(value: Input) -> Output:
@@ -77,14 +77,13 @@ def rules(value: Input) -> Output:
         terminal_rules=list(dict.fromkeys(map(str, best))),
         allowed_types=list(dict.fromkeys(type_ for walk in best for type_ in walk.types)),
         initial_query=hop_in_words(name, best[0].hops[0], best[0].types[1]) if best else "",
-        beyond=_apart(value.others) if best else _UNFIT if value.relations else "",
-    )
+    ).saying(_apart(value.others) if best else _UNFIT if value.relations else "")
 
 
 def _searched(why: str) -> Output:
     """No rules of its own: the paths are judged by the words that they share with the question."""
     nothing = {"intermediate_rules": [], "terminal_rules": [], "allowed_types": []}
-    return Output(query_constraints="", initial_query="", beyond=why, **nothing)
+    return Output(query_constraints="", initial_query="", **nothing).saying(why)
 
 
 def _apart(others: Sequence[str]) -> str:

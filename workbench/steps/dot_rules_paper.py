@@ -7,24 +7,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps import dot_rules
-from workbench.steps.dot_rules import Input
+from workbench.steps.dot_rules import Input, Written
 
 
-class Output(BaseModel):
-    """`beyond` as in `dot_rules`."""
-
-    model_config = ConfigDict(str_strip_whitespace=True)
-
+class Output(Written):
     query_constraints: Blank
     intermediate_rules: list[str]
     terminal_rules: list[str]
     allowed_types: list[str]
-    beyond: str = Field("", exclude=True)
 
 
 _SYSTEM = """You write the rules of a search in a graph. The search starts at the anchors and follows paths, and a \
