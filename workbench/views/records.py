@@ -125,7 +125,9 @@ def _(evidence: Evidence) -> str:
     more = len(rows) - SHOWN
     return page(
         asked_part(
-            evidence.question, evidence.method, evidence.trace.engines if evidence.trace else (),
+            evidence.question,
+            evidence.method,
+            evidence.trace.engines if evidence.trace else (),
             [f"fall-back: {evidence.fallback}"] if evidence.fallback else [],
         ),
         f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
