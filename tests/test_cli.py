@@ -74,6 +74,14 @@ def test_anonymise_writes_data_tasks_and_a_table_beside_them(workbench, tmp_path
     assert "exists already" in workbench(*words, code=1).output
 
 
+def test_questions_for_a_corpus_without_any(workbench, tmp_path):
+    words = ("questions", "meridian", "--out", tmp_path / "q", "--users", 2, "--tasks", 1, "--each", 2)
+    said = json.loads(workbench(*words, "--json").stdout)
+    assert len(said["questions"]) == 4 and (tmp_path / "q" / "questions.jsonl").exists()
+    assert "4 questions in" in workbench(*words).output
+    assert "choose personas or paths" in workbench(*words, "--by", "luck", code=1).output
+
+
 def test_methods(workbench):
     rows = json.loads(workbench("methods", "--json").stdout)
     assert {row["method"] for row in rows} >= {"dense", "bm25", "hipporag2", "bdtr", "ircot"}
