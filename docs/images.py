@@ -58,7 +58,7 @@ PICTURES = {
         "tree = wb.tree(index, data.questions, engine=rules)\ntree.ask(data.questions[0].id)\ntree", ".hopscope-tree"
     ),
     "messages": Picture(
-        "lit = wb.messages(index, data.questions, method='gfm_rag[checkpoint=untrained]', engine=rules)\n"
+        "lit = wb.messages(index, data.questions, method='gfm_rag[checkpoint=mini]', engine=rules)\n"
         "lit.stage('layer 2')\nlit",
         ".hopscope-messages",
     ),

@@ -18,3 +18,7 @@ def contrast(one: str, other: str) -> float:
     """How far one colour stands out from another (WCAG 2), from 1 to 21; 4.5 is asked of letters."""
     light, dark = sorted((float(XYZ[1] @ linear(colour)) + 0.05 for colour in (one, other)), reverse=True)
     return light / dark
+
+
+def hexadecimal(colour: tuple[int, int, int]) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)

@@ -60,7 +60,7 @@ def test_an_ablation_ends_in_what_was_seen_and_whether_it_helped(ablation):
     assert seen.startswith(f"Seen: {shown.answer.question!r} ends with brief over ")
     assert "; with sparql over" in seen
     best = ablation["grid"].table()["accuracy"].max()
-    assert helped.startswith("Did it help? Over 3 questions answered by rules, the best of 4 configurations")
+    assert helped.startswith("Did it help? Over 3 questions, answered by rules: the best of 4 configurations")
     assert f"is right on {best:.0%}" in helped and "Rules do not tell prompts apart" in helped
     assert max(map(len, said.splitlines())) <= 100
 

@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from workbench.experiments.worked import endings, example_of
 from workbench.lessons import build_graph as lesson
+from workbench.lessons.sentences import decided
 from workbench.records import Question
 
 
@@ -74,7 +75,7 @@ def test_the_sentences_say_what_was_seen(tiny_built, asked):
      (float("nan"), float("nan"), "too few questions")],
 )  # fmt: skip
 def test_help_is_what_the_interval_says(low, high, says):
-    assert says in lesson._helped({"low": low, "high": high})
+    assert says in lesson._GRAPH[decided({"low": low, "high": high})]
 
 
 def test_a_configuration_that_ends_otherwise_is_found(meridian_curated):

@@ -26,7 +26,7 @@ def test_on_the_bundled_corpus(notebook):
     assert {"05_decomposition.png", "05_covered_only.png", "05_cost.png", "05_verdict.json"} <= written
     assert ran.verdict["holds"] and len(ran.verdict["checks"]) == 8
     assert "with brief over" in ran.verdict["facts"]["question 1 ends"][0]
-    assert "Tobiah Wrensk (right)" in ran.verdict["facts"]["question 1 ends"][1]
+    assert "3 May 1889 (right)" in ran.verdict["facts"]["question 1 ends"][1]
     assert "(lost in compression" in ran.verdict["facts"]["question 2 ends"][1]
     parts = pd.read_csv(ran.figures / "05_decomposition.csv")
     assert set(parts["reader"]) == set(Grid.open(ran.project / "runs" / "05_meridian").runs)

@@ -49,7 +49,7 @@ TAGS = {
 }
 CLASSES = {
     "two",
-    *("hopscope", "mathjax_ignore", "n", "q", "tag", "bad"),
+    *("hopscope", "mathjax_ignore", "n", "q", "tag", "bad", "note"),
     *("hop", *(f"h{hop}" for hop in range(6)), "named", "gold", "gone", "beside", "side", "line"),
     *("mark", "same", "differs", "unknown", "none"),
 }

@@ -78,12 +78,14 @@ class Question(Record):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Triple(Record):
-    """A fact: subject, relation, object, and the ids of the passages that state it."""
+    """A fact: subject, relation, object, the ids of the passages that state it, and its description where the graph has
+    one."""
 
     subject: str
     relation: str
     object: str
     passages: tuple[str, ...] = ()
+    description: str = ""
 
     @property
     def members(self) -> tuple[str, str, str]:
@@ -102,12 +104,14 @@ class Entity(Record):
 @dataclass(frozen=True, slots=True, repr=False)
 class Path(Record):
     """A chain `nodes[0] -relations[0]-> nodes[1] …`, with its supporting passages and a method's judgement: `complete`
-    if it ends in what the question asks for, `partial` if it leads there, empty without a judgement."""
+    if it ends in what the question asks for, `partial` if it leads there, empty without a judgement. `text`: the path
+    in the method's words, from the descriptions of the graph; empty where it has none."""
 
     nodes: tuple[str, ...]
     relations: tuple[str, ...]
     passages: tuple[str, ...] = ()
     verdict: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

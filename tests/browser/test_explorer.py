@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from io import BytesIO
 
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
+from sight import contrast, hexadecimal
 from test_hostile_records import ATTACKS
 from test_views import HOSTILE, TAGS
 from tiny import TinyEncoder
@@ -14,6 +17,7 @@ from tiny import TinyEncoder
 from workbench.data import Dataset, Extraction
 from workbench.index import Index
 from workbench.records import Passage
+from workbench.views.palette import THEMES
 
 pytestmark = pytest.mark.browser
 
@@ -132,6 +136,29 @@ def test_a_walk_through_the_graph(lab, page):
         limit.press("ArrowLeft")
     expect(canvas).to_have_count(0)
     expect(panel.locator("iframe")).to_be_visible()
+
+
+LARGE = """
+from ipywidgets import HTML, VBox
+from workbench.graph.neighbourhood import Node, Subgraph
+nodes = tuple(Node(at, "phrase", str(at), f"Node number {at}", 1, 3, type="place") for at in range(30))
+VBox([WebGL(Subgraph("x", nodes, (), 0, ("place",)), theme="auto"), HTML(WEBGL_STYLE)])"""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_labels_of_a_large_graph_are_read_in_the_theme_of_the_notebook(lab, page, theme):
+    lab.write("large.ipynb", IMPORTS + LARGE)
+    notebook = lab.open(page, "large.ipynb", theme=theme)
+    notebook.run_all()
+    canvas = notebook.panel.locator(".hopscope-webgl canvas").first
+    canvas.wait_for()
+    page.wait_for_timeout(1000)  # it draws when it has a size
+    shot = Image.open(BytesIO(canvas.screenshot())).convert("RGB")
+    lower = shot.crop((0, shot.height // 3, shot.width, shot.height))  # below the buttons
+    (paper, *_), *_ = sorted(((colour, count) for count, colour in lower.getcolors(1 << 20)), key=lambda one: -one[1])
+    assert hexadecimal(paper) == THEMES[theme].paper
+    found = max(contrast(hexadecimal(colour), THEMES[theme].paper) for _, colour in lower.getcolors(1 << 20))
+    assert found > 12, "marks stand out less than letters"
 
 
 @pytest.mark.slow

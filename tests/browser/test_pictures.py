@@ -7,7 +7,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 from PIL import Image
-from sight import contrast
+from sight import contrast, hexadecimal
 from test_views import HOSTILE
 
 from workbench.views.base import page as html_page
@@ -153,10 +153,6 @@ def test_a_picture_follows_the_theme_of_the_page_around_it(page, theme):
     for number, part in enumerate(letters):
         colours = (hexadecimal(colour) for _, colour in part.getcolors(1 << 20))
         assert max(contrast(colour, THEMES[theme].paper) for colour in colours) >= 4.5, number
-
-
-def hexadecimal(colour: tuple[int, int, int]) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def test_the_picture_and_its_legend_fill_the_frame(page):

@@ -164,6 +164,11 @@ def test_the_shared_benchmarks_are_found_by_id(shared, monkeypatch, name, passag
     assert (len(data.passages), len(data.questions), len(data.triples)) == (passages, questions, triples)
     assert data.name == find(name).id and data.origin.notes[-1] == find(name).copies[0].note
     if name == "metaqa":
+        found = load(name, brackets=True, filtered=True)
+        assert len(found.questions) == 900, "each is answered exactly by its walk, as the folder says"
+        assert sum(one.question.count("[") for one in found.questions) == 900
+        with pytest.raises(DataError, match="cannot be downloaded"):
+            load(name, filtered=False, offline=True)
         assert {question.hops for question in data.questions} == {1, 2, 3}
         assert all(question.answer_set and question.type for question in data.questions)
 

@@ -68,8 +68,11 @@ def test_a_number_moved_and_by_how_much():
         ({"runs": {"tiny": {**BEFORE.runs["tiny"], "k": 6}}}, "setting", "tiny, k"),
         ({"runs": {"tiny": {**BEFORE.runs["tiny"], "of": "fe"}}}, "data", "tiny, questions"),
         ({"runs": table({"f1": 0.0})}, "number", "tiny, dense, f1"),  # it was undefined
-        ({"runs": {"tiny": {**BEFORE.runs["tiny"], "got": {"dense": {"q1": "0a", "q2": "0c"}}}}},
-         "question", "tiny, dense, q2"),
+        (
+            {"runs": {"tiny": {**BEFORE.runs["tiny"], "got": {"dense": {"q1": "0a", "q2": "0c"}}}}},
+            "question",
+            "tiny, dense, q2",
+        ),
     ],
 )
 def test_anything_else_that_moved(parts, of, name):

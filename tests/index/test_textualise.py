@@ -126,10 +126,10 @@ def test_an_entity_of_many_relations_has_several_articles(tmp_path):
     assert stated["f23"] == ("f23#1", "Drama#1") and stated["f25"] == ("f25#1", "Drama#2")
 
 
-def test_without_a_schema_every_type_is_unknown(tmp_path):
+def test_without_a_schema_types_are_the_sides_of_relations(tmp_path):
     data = rules(graph(Triple("Orsby", "lies_on", "Aldra")), tmp_path)
     assert [(p.name, p.type, p.description) for p in data.profiles.entities] == [
-        ("Aldra", "unknown", "Orsby lies on it."), ("Orsby", "unknown", "It lies on Aldra."),
+        ("Aldra", "→ lies_on", "Orsby lies on it."), ("Orsby", "lies_on →", "It lies on Aldra."),
     ]  # fmt: skip
     assert data.schema.relations[0].name == "lies_on" and data.profiles.relations[0].keywords == ("lies on",)
 

@@ -1,6 +1,7 @@
 """DotRAG on a graph of twelve nodes, worked out by hand, with an engine that says what it is told."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -128,6 +129,20 @@ def test_two_hops_worked_out_by_hand(index):
     assert [name for name, _ in told.asked] == [
         "select_regions", "dot_rules", "judge_paths", "judge_paths", "fallback_query", "judge_paths",
     ]  # fmt: skip
+
+
+def test_the_answer_model_is_told_what_the_graph_says_of_the_relations(index):
+    """The passage that was judged, and the descriptions of the relations; labels where the graph has none."""
+    evidence = search(index, engine(queries=["Dutch"]))
+    context = wb.reader("structured").context(evidence).text
+    assert context.startswith(
+        "-----Paths-----\n1. Kestrel → Nora Hale → Owl Night → French: Kestrel directed by Nora Hale. Kestrel written "
+        "by Nora Hale. Owl Night directed by Nora Hale. Owl Night in language French.\n"
+    )
+    assert evidence.facts[0].item.description == "Kestrel directed by Nora Hale."
+    bare = GraphIndex(TypedGraph(TYPES, TRIPLES, Names(), told=False), Names())
+    ((path, _),) = search(bare, engine(queries=["Dutch"])).paths
+    assert path.text == ""
 
 
 def test_what_the_steps_are_asked(index):
@@ -274,6 +289,7 @@ def test_a_name_of_a_node_needs_no_similarity_and_is_then_the_only_anchor(index)
         chosen = {"anchors": [{"span": span, "description": "Nora Hale", "type": None}], "topics": [], "routing": 1}
         return anchored(index, chosen, question, **settings)[0][2:]
 
+    of = partial(of, tau=0.6)
     # Described as somebody else, whose cosine is 1/√2 as its own.
     assert of("Kestrel") == (["Kestrel"], False)
     assert of("Kestrel", exact_alone=False) == (["Kestrel", "Nora Hale"], False)
@@ -538,10 +554,10 @@ def kept(id, nodes, label="complete", confidence=0.5):
 
 @pytest.mark.parametrize(
     ("shorter", "longer", "gone"),
-    [("partial", "complete", ["a"]), ("partial", "partial", ["a"]), ("complete", "complete", ["a"]),
+    [("partial", "complete", ["a"]), ("partial", "partial", ["a"]), ("complete", "complete", []),
      ("complete", "partial", [])],
 )  # fmt: skip
-def test_a_path_that_another_one_goes_on_from_is_dropped_unless_it_says_more(shorter, longer, gone):
+def test_a_path_that_another_one_goes_on_from_is_dropped_unless_it_ends_at_an_answer(shorter, longer, gone):
     paths = [kept("a", (1, 2), shorter), kept("b", (1, 2, 3), longer), kept("c", (2, 3))]
     assert list(without_prefixes(paths)) == list(without_prefixes(paths[::-1])) == gone
 
@@ -715,3 +731,39 @@ def test_half_a_character_in_a_question_is_no_failure(index):
 def test_normal_forms():
     assert normal(" Ｗｈｏ “directed”  it?! ") == "who directed it"
     assert normal("A\u0308") == normal("ä") and normal("?!") == ""
+
+
+# -- what the graph and its encoder say --------------------------------------------------------------------------------
+
+
+def test_tau_is_that_at_which_the_index_s_own_names_find_their_nodes(index):
+    """`Names` gives a name that is described as its type a cosine of 1 with its node: nothing less is one. A text that
+    names it twice and another once has 2/√5."""
+    own = wb.method("dotrag", index, engine()).settings
+    assert own.tau == 1.0 and wb.method("dotrag[tau=0.6]", index, engine()).settings.tau == 0.6
+
+    class Blurred(Names):
+        def encode(self, texts):
+            return super().encode([text + (" Blot" if " is a " in text else "") for text in texts])
+
+    graph = TypedGraph(TYPES, TRIPLES, Names(), told=False)
+    assert wb.method("dotrag", GraphIndex(graph, Blurred()), engine()).settings.tau == 0.89
+
+
+def test_the_evidence_says_what_no_walk_expresses(index):
+    evidence = wb.method("dotrag", index, wb.engine("rules")).retrieve("How many films has Nora Hale directed?")
+    assert 'it counts ("How many")' in evidence.fallback
+    (written,) = evidence.trace.find("rules")
+    assert "it counts" in written.outputs["beyond"]
+    plain = wb.method("dotrag", index, wb.engine("rules")).retrieve("Which films has Nora Hale directed?")
+    assert not plain.fallback
+
+
+def test_the_hops_that_follow_one_another(index):
+    typed = index.typed
+    directed, played = ("directed by", True), ("starred", False)
+    assert (directed, ("directed by", False)) in typed.joins  # Nora Hale directed two films
+    assert (directed, played) in typed.joins  # Ivo Brand directs and plays
+    assert (("has tag", True), ("has tag", False)) not in typed.joins  # of one film only
+    assert (("written by", True), ("written by", False)) not in typed.joins
+    assert typed.leaving([typed.row["Nora Hale"]]) == (("directed by", False), ("written by", False))

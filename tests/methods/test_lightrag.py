@@ -93,6 +93,17 @@ def test_global_takes_edges_by_their_closest_relation_and_their_ends(index):
     assert evidence.nodes == ["Ada Lind", "Salt", "Drama", "Rust", "Dune Fever"]
 
 
+def test_the_descriptions_of_edges_reach_the_answer_model(tmp_path):
+    described = (("Salt", "directed_by", "Ada Lind", ("p2",), 1.0),)
+    index = film_index(tmp_path, COSINES, relations=described)
+    evidence = found(index, mode="global")
+    assert [fact.description for fact, _ in evidence.facts] == ["Salt directed_by Ada Lind"]
+    for layout, told in (("lightrag", '"description": "Salt directed_by Ada Lind"'),
+                         ("tables", "directed_by,Ada Lind,Salt directed_by Ada Lind"),
+                         ("paths", "1. Salt → Ada Lind: Salt directed_by Ada Lind")):  # fmt: skip
+        assert told in wb.reader("structured", layout=layout).context(evidence).text
+
+
 def test_hybrid_takes_turns_the_low_level_first(index):
     evidence = found(index, mode="hybrid")
     assert edges(evidence) == [

@@ -54,10 +54,20 @@ def test_the_paper_s_form_scores_them_by_resources(index):
 
 
 def test_the_best_path_stands_last_before_the_question(index):
+    """In the code's words, with the descriptions of the entities; edges that no path has are in the table."""
     context = wb.reader("structured[layout=tables]").context(found(index)).text
-    assert context.rstrip("`\n").endswith("1,Bo Dahl → Salt: Salt written by Bo Dahl.")
-    assert (
-        context.index("Drama → Salt: ") < context.index("Bo Dahl → Salt → Drama") < context.index("1,Bo Dahl → Salt:")
+    best = "Bo Dahl is a person (about Bo Dahl). Between Bo Dahl and Salt there is an edge (written_by). Salt is a"
+    assert context.rstrip("`\n").endswith(f"1,{best} movie (about Salt).")
+    assert context.index("5,Dune Fever is") < context.index(f"3,{best}") < context.index(f"1,{best}")
+    assert "id,source,relation,target,description\n1,Salt,directed_by,Ada Lind,Salt directed_by Ada Lind\n" in context
+
+
+def test_the_edges_of_the_high_level_stand_behind_the_paths(index):
+    """One of the two is on a path. The described entities and relations reach every layout."""
+    context = wb.reader("structured").context(found(index)).text
+    paths, rest = context.split("-----Sources-----")[0].strip().rsplit("\n", 1)
+    assert rest == "6. Rust → Drama: Rust has_genre Drama" and paths.startswith(
+        "-----Paths-----\n1. Bo Dahl is a person"
     )
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench import tokens
 from workbench.errors import SettingError
+from workbench.layouts import of_evidence
 from workbench.llm.engine import RulesEngine
 from workbench.llm.step import Result
 from workbench.reading.structured import LAYOUTS
@@ -104,6 +105,33 @@ def test_paths_then_passages():
 def test_facts_are_paths_where_there_are_none():
     text = shown("paths", evidence(paths=()))
     assert text.startswith("-----Paths-----\n1. Dune Fever → Ada Lind: Dune Fever directed by Ada Lind.\n\n")
+
+
+def test_what_the_graph_says_of_relations_and_paths_is_what_is_told():
+    facts = (
+        Triple("Dune Fever", "directed_by", "Ada Lind", ("p1",), "Ada Lind directed the film, her first."),
+        Triple("Salt", "written_by", "Bo Dahl", description="He wrote\nit in a week."),
+        Triple("Salt", "has_genre", "Drama"),
+    )
+    paths = (
+        Path(("Dune Fever", "Ada Lind"), ("directed_by",), ("p1",), text="Ada Lind directed the film,\nher first."),
+    )
+    found = evidence(PASSAGES[:1], facts=facts, paths=paths)
+    relations = [json.loads(line)["description"] for line in fenced(shown("lightrag", found), "json")[1].split("\n")]
+    assert relations == ["Ada Lind directed the film, her first.", "He wrote\nit in a week.", "Salt has genre Drama"]
+    _, table, _, told = (list(csv.reader(io.StringIO(block))) for block in fenced(shown("tables", found), "csv"))
+    assert table[:3] == [
+        ["id", "source", "relation", "target", "description"],
+        ["1", "Dune Fever", "directed_by", "Ada Lind", "Ada Lind directed the film, her first."],
+        ["2", "Salt", "written_by", "Bo Dahl", "He wrote it in a week."],
+    ]
+    assert told == [["id", "context"], ["1", "Ada Lind directed the film, her first."]]
+    assert shown("paths", found).split("\n\n")[0].split("\n") == [
+        "-----Paths-----", "1. Ada Lind directed the film, her first.", "2. Salt → Bo Dahl: He wrote it in a week.",
+        "3. Salt → Drama: Salt has genre Drama.",
+    ]  # fmt: skip
+    graph = of_evidence(found)
+    assert [row.description for row in graph.relations][::2] == [facts[0].description, "Salt has_genre Drama"]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -172,3 +172,70 @@ def test_prose_is_no_walk(line):
 def test_hops_are_told_in_both_directions():
     assert hop_in_words(ADA, ("directed_by", False), "film") == "film directed by Ada Lind"
     assert hop_in_words(FEVER, ("release_year", True), "year") == "year (release year) of Dune Fever"
+
+
+# -- what the graph says, and what no walk expresses -------------------------------------------------------------------
+
+
+def test_a_walk_takes_only_joins_that_occur():
+    """Nobody in this graph directs and acts, so no walk goes on from a director to what he plays in."""
+    question = "what else did the director of Dune Fever play in"
+    every = {(label, way) for label, *_ in FILMS[1] for way in (True, False)}
+    apart = {(one, other) for one in every for other in every} - {(("directed_by", True), ("cast", False))}
+    free = schema_walks.scores(question, FEVER, ("film",), *FILMS, 2)
+    bound = schema_walks.scores(question, FEVER, ("film",), *FILMS, 2, joins=frozenset(apart))
+    acts = (("directed_by", True), ("cast", False))
+    assert acts in {walk.hops for _, walk in free} and acts not in {walk.hops for _, walk in bound}
+
+
+def test_a_walk_begins_with_a_hop_that_leaves_the_anchor():
+    found = schema_walks.scores("films by Ada Lind", ADA, ("person",), *FILMS, 2, begins=(("cast", False),))
+    assert {walk.hops[0] for _, walk in found} == {("cast", False)}
+
+
+def test_words_that_the_schema_does_not_have_are_read_by_the_encoder():
+    """ "skipper", "hue" and "flick" are in no name, no definition and no group of words."""
+    ships = (
+        (("vessel", "", 30), ("captain", "", 10), ("colour", "", 5)),
+        (
+            ("commanded_by", ("vessel",), ("captain",), ""),
+            ("painted", ("vessel",), ("colour",), ""),
+        ),
+    )
+    assert best(ships, "who is the skipper of Old Contrary", "Old Contrary", "vessel") == "commanded_by>"
+    assert best(ships, "what hue has Old Contrary", "Old Contrary", "vessel") == "painted>"
+
+
+def test_the_more_words_are_strange_the_more_readings_are_given():
+    known = walks("who directed Dune Fever", FEVER, ("film",), *FILMS, 2)
+    strange = walks("who was at the helm of Dune Fever", FEVER, ("film",), *FILMS, 2)
+    assert len(known) == 1 < len(strange)
+    assert len({walk.hops for walk in strange}) <= schema_walks.MOST
+
+
+@pytest.mark.parametrize(
+    ("question", "because"),
+    [
+        ("How many films did Ada Lind direct?", "it counts"),
+        ("Which films other than Dune Fever did Ada Lind direct?", "it leaves something out"),
+        ("Which films did Ada Lind not direct?", "it leaves something out"),
+        ("Is Dune Fever longer than Owl Night?", "it compares"),
+        ("What is the oldest film by Ada Lind?", "it compares"),
+    ],
+)
+def test_what_no_walk_expresses_is_searched_by_words_and_says_so(question, because):
+    found = rules(question, ADA, [(ADA, "person", "")], *FILMS, 3)
+    assert because in found.beyond and not found.terminal_rules
+
+
+@pytest.mark.parametrize("question", ["Who directed Dune Fever?", "Which films are by Ada Lind and others?"])
+def test_other_questions_are_walks(question):
+    found = rules(question, ADA, [(ADA, "person", "")], *FILMS, 3)
+    assert not found.beyond and found.terminal_rules
+
+
+def test_of_two_names_each_has_its_walk_and_the_rules_say_so():
+    value = dot_rules.Input("films by Ada Lind from 1994", ADA, ((ADA, "person", ""),), "", *FILMS, 3, others=("1994",))
+    found = schema_walks.rules(value)
+    assert found.terminal_rules and found.beyond == "the walks are not intersected with those from 1994"
+    assert "beyond" not in found.model_dump()  # no model is asked for it

@@ -139,6 +139,18 @@ def test_a_stop_and_a_thought_by_hand_are_marked():
     assert "gold p2: – → 1 → 1" in repr(shown)
 
 
+def test_only_a_failure_is_red():
+    """Notes on how it went, such as mixed scales, are told without an alarm."""
+    shown = replay(bdtr_trace())
+    first = dataclasses.replace(shown.rounds[0], mixed=True)
+    mixed = dataclasses.replace(shown, fallback="scores met", rounds=(first,))
+    seen = html(mixed)
+    assert "<p class='note'>scores met</p>" in seen and "class='bad'" not in seen
+    assert "<p class='note'>scores of different scales" in seen
+    failed = html(dataclasses.replace(mixed, failure="no reply"))
+    assert "<p class='bad'>no reply</p>" in failed and failed.count("class='bad'") == 1
+
+
 def test_gold_passages_beyond_the_first_are_listed_with_their_rank():
     ranking = tuple((f"x{rank}", 1 / rank) for rank in range(1, 41))
     shown = Replay("q", "ircot", (Round(0, (), ranking, "ppr"),), ranking, gold=("x27",))

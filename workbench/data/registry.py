@@ -134,8 +134,11 @@ def load_entry(entry: Entry, offline: bool | None = None, **options) -> Dataset:
     if unknown := set(options) - set(entry.options):
         takes = ", ".join(entry.options) or "no options: its passages are its publisher's"
         raise SettingError(f"{entry.id!r} does not know {', '.join(sorted(unknown))}; it takes {takes}")
-    if not options and (kept := _kept(entry)):
-        return _read_kept(entry, *kept)
+    if (not options or entry.of_folder) and (kept := _kept(entry)):
+        data, whole = _read_kept(entry, *kept)
+        made = entry.of_folder(data, whole, **options) if options else data
+        if made is not None:
+            return made
     if entry.sample and not entry.pooled:
         return drawn(load_entry(entry.whole, offline, **options), entry.sample, entry.whole.questions)
     if not entry.files:
@@ -209,12 +212,14 @@ def _kept(entry: Entry) -> tuple[Path, Copy | None] | None:
     return next(((folder, copy) for folder, copy in places if folder.is_dir() and is_folder(folder)), None)
 
 
-def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> Dataset:
+def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> tuple[Dataset, bool]:
+    """The data set in a folder, and whether it is the whole one."""
     data = read_folder(folder, entry.id)
     if entry.sample:
         _check_sample(entry, data)
     found = (len(data.passages), len(data.questions), len(data.triples))
-    if copy and found == (copy.passages, copy.questions, copy.triples):
+    whole = not (copy and found == (copy.passages, copy.questions, copy.triples))
+    if not whole:
         notes = [copy.note] if copy.note else []
     else:
         said = data.origin.settings.get("repeated") if data.origin else None
@@ -222,10 +227,9 @@ def _read_kept(entry: Entry, folder: Path, copy: Copy | None) -> Dataset:
         _check(entry, Converted(data.passages, data.questions, triples=data.triples, repeated=repeated), folder)
         notes = []
     if data.origin is not None:
-        return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, *notes)))
-    return replace(
-        data, origin=Origin(f"{entry.of}; {entry.page}", notes=(f"licence of the data: {entry.licence}", *notes))
-    )
+        return replace(data, origin=replace(data.origin, notes=(*data.origin.notes, *notes))), whole
+    origin = Origin(f"{entry.of}; {entry.page}", notes=(f"licence of the data: {entry.licence}", *notes))
+    return replace(data, origin=origin), whole
 
 
 def _check_sample(entry: Entry, data: Dataset) -> None:
@@ -244,7 +248,7 @@ def _check_sample(entry: Entry, data: Dataset) -> None:
 def _check(entry: Entry, found: Converted, folder: Path | None = None) -> None:
     counts = [
         ("passages", entry.passages, len(found.passages) + (found.repeated if found.passages else 0)),
-        ("questions", entry.questions, len(found.questions)),
+        ("questions", entry.questions, len(found.questions) + found.left_out),
         ("triples", entry.triples, len(found.triples) + (found.repeated if found.triples else 0)),
     ]
     for what, expected, count in counts:

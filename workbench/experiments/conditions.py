@@ -272,7 +272,7 @@ def _ranking(one: Measured, terms: Terms, measure: str) -> Iterator[Condition]:
     if one.place.name in terms.get("whole", ()):
         yield _final_set(rows, config["k"])
     if terms.get("returns", {}).get(one.place.name) == ALL:
-        cut = sum(len(row["ranking"]) >= config["k"] for row in rows)
+        cut = sum(len(row.get("ranking", ())) >= config["k"] for row in rows)
         ours = f"cut to the {config['k']} passages ranked for {cut:,} questions" if cut else ALL
         yield _held("passages returned", ALL, ours, not cut)
     counted, scored = len({row["question_id"] for row in one.counted(measure)}), len(one.scores(measure))

@@ -15,7 +15,8 @@ T = TypeVar("T")
 
 def of_evidence(evidence: Evidence, tokens: int | None = None) -> ContextGraph:
     """The method's own layout, if there is one (`Evidence.context`). Otherwise its entities, followed by the ends of
-    facts that are none; facts as relations, described by their words; reports as sources; the read passages as chunks.
+    facts that are none; facts as relations, with their descriptions or else their words; reports as sources; the read
+    passages as chunks.
 
     `tokens`: the maximum of cl100k tokens in the layout ket_rag. Entities and relations have a share of them and units
     the rest, sources first; each table is cut at the first row that does not fit. A layout of the method's own is cut
@@ -67,7 +68,10 @@ def _told(evidence: Evidence) -> ContextGraph:
     return ContextGraph(
         tuple(entities.values()),
         tuple(
-            ContextRelation(fact.subject, fact.object, " ".join(fact.members), passages=fact.passages) for fact in facts
+            ContextRelation(
+                fact.subject, fact.object, fact.description or " ".join(fact.members), passages=fact.passages
+            )
+            for fact in facts
         ),
         tuple(Unit(report.id, report.text, report.title, report.passages) for report, _ in evidence.reports),
         tuple(

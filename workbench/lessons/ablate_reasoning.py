@@ -10,6 +10,7 @@ from workbench.experiments.diagnose import Diagnosis
 from workbench.experiments.grid import Grid
 from workbench.experiments.verdict import Verdict
 from workbench.index import Index
+from workbench.lessons.sentences import over
 from workbench.sparql import facts_of
 from workbench.spec import parse_spec
 from workbench.text import wrapped
@@ -64,7 +65,7 @@ def seen(grid: Grid, chain: Ablator, cut: Ablator) -> str:
     reader = grid.runs[first[0]].config["reading"]["engine"]
     caution = " Rules do not tell prompts apart as a model does: set `engine`." if reader == "rules" else ""
     helped = (
-        f"Did it help? Over {many:,} questions answered by {reader}, the best of {len(answered)} configurations, "
+        f"{over(many, f'answered by {reader}')}: the best of {len(answered)} configurations, "
         f"{' / '.join(best)}, is right on {answered[best]:.0%}, and {' / '.join(first)} on {answered[first]:.0%}; of "
         f"{wrong:,} wrong answers {read:,} stood in what was read, and {cut:,} were cut by compression.{caution}"
     )

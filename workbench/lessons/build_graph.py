@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import pandas as pd
-
 from workbench.data import Dataset
 from workbench.experiments.agreement import Agreement, compare_extractions
 from workbench.experiments.checkup import Checkup
@@ -16,7 +14,7 @@ from workbench.experiments.verdict import Verdict
 from workbench.experiments.worked import Endings
 from workbench.graph.walk_distribution import WalkDistribution
 from workbench.index import Index
-from workbench.lessons.sentences import answered
+from workbench.lessons.sentences import answered, decided, state_run
 from workbench.llm.engine import Engine
 from workbench.methods import method
 from workbench.records import Answer, Evidence, Question
@@ -25,6 +23,12 @@ from workbench.views.index import facts_by
 
 CURATED = "curated"
 MEASURE = "all_gold@5"  # the reader reads five passages
+_GRAPH = {
+    "better": "The graph helped.",
+    "worse": "The graph did harm.",
+    "undecided": "So many questions do not decide whether the graph helps.",
+    "": "These are too few questions to say whether the graph helped.",
+}
 
 
 def verdict(
@@ -48,9 +52,7 @@ def verdict(
     found.none("failed extractions", built.manifest["layers"]["extractions"]["failures"])
     found.check("scores fall along the ranking", scores == sorted(scores, reverse=True), "true", bool)
     found.check("events in the trace", len(evidence.trace), "> 3", lambda n: n > 3)
-    if run:
-        found.none("failed questions", int(run.table()["failures"].sum()))
-        found.state(**{f"{name} {m}": run.table().loc[name, m] for name in run.methods for m in run.measures})
+    state_run(found, run)
     if fails:
         found.none("worked configurations that end otherwise", len(fails.otherwise))
     found.state(**built.counts(), warnings=list(checkup.warnings))
@@ -123,21 +125,13 @@ def _all(built: Index, run: Run | None, elsewhere: Elsewhere | None) -> str:
     if not len(compared):
         return "Without questions with gold passages, whether the graph helped is not measured."
     row = compared.iloc[0]
-    interval = f" [{row['low']:+.3f}, {row['high']:+.3f}]" if pd.notna(row["low"]) else ""
+    interval = f" [{row['low']:+.3f}, {row['high']:+.3f}]" if decided(row) else ""
     apart = f"a difference of {row['difference']:+.3f}{interval}"
     there = ""
     if elsewhere:
         there = f"; {elsewhere.run.table().loc[row['method'], MEASURE]:.3f} with {facts_by(elsewhere.index.facts_by)}"
     return (
         f"Over {counted(int(row['n']), 'question')}, {MEASURE} of {row['baseline']} is {row['baseline_value']:.3f} and "
-        f"that of {row['method']} {row['value']:.3f} with {facts_by(built.facts_by)}, {apart}{there}. {_helped(row)}"
+        f"that of {row['method']} {row['value']:.3f} with {facts_by(built.facts_by)}, {apart}{there}. "
+        f"{_GRAPH[decided(row)]}"
     )
-
-
-def _helped(row: pd.Series) -> str:
-    """What an interval says of the graph."""
-    if pd.isna(row["low"]):
-        return "These are too few questions to say whether the graph helped."
-    if row["low"] > 0:
-        return "The graph helped."
-    return "The graph did harm." if row["high"] < 0 else "So many questions do not decide whether the graph helps."

@@ -12,7 +12,7 @@ from workbench.graph.groupings import Agreement, compare
 from workbench.graph.knowledge_tree import KnowledgeTree
 from workbench.graph.regrouping import Division, Weighing, changes, moved, offered, other
 from workbench.index import Index
-from workbench.lessons.sentences import answered, helped
+from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods.youtu.routed import Routes, Searched
 from workbench.records import Answer, Passage, Question
@@ -152,11 +152,8 @@ def verdict(
         rankings = {row["question_id"]: row["ranking"] for row in run.rows if row["method"] == run.methods[-1]}
         read = {name: saved.ask(name, run.methods[-1]) for name in rankings}
         differing = sum([list(pair) for pair in read[name].ranking] != ranking for name, ranking in rankings.items())
-        table = run.table()
         verdict.none("saved traces with another ranking than the run's", differing)
-        verdict.none("failed questions", int(table["failures"].sum()))
-        means = ((name, measure) for name in run.methods for measure in run.measures)
-        verdict.state(**{f"{name} {measure}": table.loc[name, measure] for name, measure in means})
+        state_run(verdict, run)
     for name, one in agreements(knowledge).items():
         verdict.state(**{f"{name}: rand": one.rand, f"{name}: nmi": one.nmi})
     verdict.state(communities=len(tree.communities), unnamed=len(tree.failures), rounds=len(routes.rounds))

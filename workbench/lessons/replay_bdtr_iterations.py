@@ -9,7 +9,7 @@ from workbench.experiments import analyses
 from workbench.experiments.analyses.base import Analysis
 from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
-from workbench.lessons.sentences import answered, helped
+from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods import Method, method
 from workbench.methods.iterative.replay import Replay, replay
@@ -89,11 +89,9 @@ def verdict(
         ended = failed.left_answer
         verdict.check("the failure ends as was written", ended, ask.answer, lambda said: said == ask.answer)
     if run:
-        table = run.table()
         differ = sum(_unlike(run, row) for row in run.rows if row["method"] != run.methods[0])
         verdict.none("saved replays that end in another ranking than the run's", differ)
-        verdict.none("failed questions", int(table["failures"].sum()))
-        verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
+    state_run(verdict, run)
     for kind, one in (("", shown), (", by rules", edited.before), (", edited", edited.after)):
         verdict.state(**{f"gold ranks of {passage}{kind}": list(ranks) for passage, ranks in one.ranks().items()})
     verdict.state(answer=widget.left_answer)

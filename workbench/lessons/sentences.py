@@ -1,4 +1,4 @@
-"""What the closing sentences of several notebooks have in common."""
+"""What the verdicts and the closing sentences of several notebooks have in common."""
 
 from __future__ import annotations
 
@@ -8,9 +8,23 @@ from typing import Any
 import pandas as pd
 
 from workbench.experiments.run import Run
+from workbench.experiments.verdict import Verdict
 from workbench.measures.em import exact_match
 from workbench.records import Question
 from workbench.text import counted
+
+
+def state_run(verdict: Verdict, run: Run | None) -> None:
+    """Check that no question of a run failed, and state its means; nothing without one."""
+    if run is not None:
+        table = run.table()
+        verdict.none("failed questions", int(table["failures"].sum()))
+        verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
+
+
+def over(questions: int, made_by: str) -> str:
+    """The beginning of whether it helped, over so many questions."""
+    return f"Did it help? Over {counted(questions, 'question')}, {made_by}"
 
 
 def helped(run: Run | None, measures: Sequence[str], method: str = "") -> str:
@@ -20,7 +34,15 @@ def helped(run: Run | None, measures: Sequence[str], method: str = "") -> str:
     method = method if method in run.methods else run.methods[-1]
     found = run.compare(measures=measures).to_dict("records")
     told = "; ".join(_difference(row) for row in found if row["method"] == method) or "nothing was measured"
-    return f"Did it help? Over {counted(len(run.questions), 'question')}, {run.made_by(method)}: {told}."
+    return f"{over(len(run.questions), run.made_by(method))}: {told}."
+
+
+def decided(row: Mapping[str, Any]) -> str:
+    """What the interval of a difference says: "better", "worse" or "undecided"; "" where there is none, because there
+    are too few questions."""
+    if pd.isna(row["low"]):
+        return ""
+    return "better" if row["low"] > 0 else "worse" if row["high"] < 0 else "undecided"
 
 
 def answered(question: Question, answer: str) -> str:
@@ -33,10 +55,9 @@ def answered(question: Question, answer: str) -> str:
 
 
 def _difference(row: Mapping[str, Any]) -> str:
-    known = pd.notna(row["low"])
-    interval = f", 95 % {row['low']:+.3f} to {row['high']:+.3f}" if known else ""
-    says = "better" if known and row["low"] > 0 else "worse" if known and row["high"] < 0 else "undecided"
+    says = decided(row)
+    interval = f", 95 % {row['low']:+.3f} to {row['high']:+.3f}" if says else ""
     return (
         f"{row['measure']} is {row['value']:.3f} with {row['method']} and {row['baseline_value']:.3f} with "
-        f"{row['baseline']} (difference {row['difference']:+.3f}{interval}: {says})"
+        f"{row['baseline']} (difference {row['difference']:+.3f}{interval}: {says or 'undecided'})"
     )

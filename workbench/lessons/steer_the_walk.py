@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
-from workbench.lessons.sentences import helped
+from workbench.lessons.sentences import helped, state_run
 from workbench.llm.engine import no_model
 from workbench.measures.em import exact_match
 from workbench.methods import Method, method
@@ -48,7 +48,7 @@ def verdict(
     title: str, catrag: CatRAG, walks: Sequence[StagedWalk], by_hand: Steer, run: Run | None, saved: Steer | None
 ) -> Verdict:
     """What must hold of any data and engine, with the numbers of this run. `walks` are those of the questions shown;
-    the last of them was rated `by_hand`.
+    the first of them was rated `by_hand`.
 
     * A walk's probability is one at each stage, and only edges of seeds and of kept facts are edited.
     * Nothing edited remains: what is walked again, and what is brought back after a rating by hand, is as it was.
@@ -61,16 +61,14 @@ def verdict(
     verdict.none("edited edges of other phrases than seeds and kept facts", sum(map(_outside, stages)))
     moved = sum(_moved(catrag, walk) for walk in walks)
     verdict.none("questions that walk otherwise the second time", moved)
-    same = by_hand.reset().ranking(-1) == walks[-1].ranking(-1)
+    same = by_hand.reset().ranking(-1) == walks[0].ranking(-1)
     verdict.check("ratings and settings that are brought back change nothing", same, "true", bool)
     unlike = sum(_unlike_hipporag(catrag, walk.question) for walk in walks)
     verdict.none("questions that neutral settings rank unlike HippoRAG 2", unlike)
+    state_run(verdict, run)
     if run is not None:
-        table = run.table()
-        verdict.none("failed questions", int(table["failures"].sum()))
         unlike = sum(_unlike_run(row, saved) for row in run.rows if row["method"] == run.methods[-1])
         verdict.none("saved traces that walk to another ranking than the run's", unlike)
-        verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
     for number, walk in enumerate(walks, 1):
         hubs = walk.frame()["on hubs"].round(6)
         ranks = {f"ranks of {name}, {number}": list(ranks) for name, ranks in walk.ranks().items()}

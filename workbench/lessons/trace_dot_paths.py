@@ -8,7 +8,7 @@ from itertools import pairwise
 from workbench.experiments.run import Run
 from workbench.experiments.verdict import Verdict
 from workbench.index import Index
-from workbench.lessons.sentences import answered, helped
+from workbench.lessons.sentences import answered, helped, state_run
 from workbench.llm.worked import Ask
 from workbench.methods.dotrag import DotRAG
 from workbench.methods.dotrag.dots import Comparison, Dot, dots, whole_region
@@ -61,10 +61,7 @@ def verdict(
     verdict.none("accepted paths that no DOT kept", sum(not shown.path(p.id).kept for p in shown.final))
     if failed and ask:
         verdict.check("the failure ends as was written", failed.answer, ask.answer, lambda said: said == ask.answer)
-    if run:
-        verdict.none("failed questions", int(run.table()["failures"].sum()))
-        table = run.table()
-        verdict.state(**{f"{m} {measure}": table.loc[m, measure] for m in run.methods for measure in run.measures})
+    state_run(verdict, run)
     counts = compared.frame()[list(COUNTS)].to_dict("index")
     verdict.state(**{f"{name} {what}": value for name, row in counts.items() for what, value in row.items()})
     hops = [list(dot.region.hops) for dot in shown.dots if dot.region]

@@ -16,6 +16,7 @@ from workbench.measures import (
     accuracy,
     accuracy_thesis,
     all_gold,
+    answer_sets,
     choice,
     cost,
     coverage,
@@ -91,6 +92,11 @@ def left_to_judge(question: Question, outcome: Outcome) -> bool:
     return read and accuracy_thesis.heuristic(outcome.stated, question.answers) is None
 
 
+def _is_set(question: Question) -> bool:
+    """Whether an answer has to list several things."""
+    return question.answer_set and len(question.answers) > 1
+
+
 def _accuracy(question: Question, outcome: Outcome) -> float:
     return 0.0 if outcome.lost else accuracy.accuracy(None if outcome.abstained else outcome.answer, question.answers)
 
@@ -140,8 +146,10 @@ RANKING = {  # (ranking, gold, k) -> value
 JOINT = {"joint": joint.joint}  # (ranking, gold passages, answer, gold answers, k) -> value; need a reader
 WHOLE = ("all_gold", "joint")  # 0 for a question with more than k gold passages
 ANSWER: dict[str, Measure] = {  # need a reader
-    "em": lambda q, o: em.exact_match(o.answer, q.answers) if q.answers else None,
-    "f1": lambda q, o: f1.f1(o.answer, q.answers) if q.answers else None,
+    "em": lambda q, o: (
+        (answer_sets.set_em if _is_set(q) else em.exact_match)(o.answer, q.answers) if q.answers else None
+    ),
+    "f1": lambda q, o: (answer_sets.set_f1 if _is_set(q) else f1.f1)(o.answer, q.answers) if q.answers else None,
     "accuracy": _accuracy,
     "accuracy:answerable": lambda q, o: _accuracy(q, o) if q.answers else None,
     "accuracy:thesis": _accuracy_thesis,

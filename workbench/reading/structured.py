@@ -4,8 +4,9 @@
     lightrag   blocks of JSON lines and a list of references (LightRAG, arXiv 2410.05779; lightrag-hku 1.5.7)
     tables     CSV; paths stand last, and of these the best, number 1, next to the question (PathRAG, arXiv 2502.14902)
 
-Entities, relations and paths have shares of the budget, each filled in the order of the evidence; passages have what is
-left."""
+Relations and paths are told by their descriptions, where the method's graph has them, else by the words of their
+members. In `paths`, facts that are on no path follow the paths. Entities, relations and paths have shares of the
+budget, each filled in the order of the evidence; passages have what is left."""
 
 from __future__ import annotations
 
@@ -69,7 +70,7 @@ Layout = tuple[list[str], Callable[[Sequence[Passage]], str], list[str]]
 
 def _lightrag(reader: Structured, evidence: Evidence) -> Layout:
     entities = (lightrag.line(entity=e.name, type=e.type, description=e.description) for e, _ in evidence.entities)
-    relations = (lightrag.relation_line(f.subject, f.object, _sentence(f)) for f, _ in evidence.facts)
+    relations = (lightrag.relation_line(f.subject, f.object, _told(f)) for f, _ in evidence.facts)
     before = [
         reader._block("entities", lightrag.ENTITIES, entities, lightrag.FENCE),
         reader._block("relations", lightrag.RELATIONS, relations, lightrag.FENCE),
@@ -83,11 +84,16 @@ def _chunks(passages: Sequence[Passage]) -> str:
 
 def _tables(reader: Structured, evidence: Evidence) -> Layout:
     entities = (_row(at, e.name, e.type, e.description) for at, (e, _) in enumerate(evidence.entities, 1))
-    relations = (_row(at, *fact.members) for at, (fact, _) in enumerate(evidence.facts, 1))
+    described = any(fact.description for fact, _ in evidence.facts)
+    relations = (
+        _row(at, *fact.members, *([fact.description] if described else []))
+        for at, (fact, _) in enumerate(evidence.facts, 1)
+    )
+    head = "-----Relationships-----\n```csv\nid,source,relation,target" + ",description" * described
     paths = (_row(at, _in_words(path)) for at, (path, _) in enumerate(evidence.paths, 1))
     before = [
         reader._block("entities", "-----Entities-----\n```csv\nid,entity,type,description", entities, "```"),
-        reader._block("relations", "-----Relationships-----\n```csv\nid,source,relation,target", relations, "```"),
+        reader._block("relations", head, relations, "```"),
     ]
     after = [reader._block("paths", "-----Paths-----\n```csv\nid,context", paths, "```", turned=True)]
     return before, _table_of_sources, after
@@ -99,8 +105,9 @@ def _table_of_sources(passages: Sequence[Passage]) -> str:
 
 
 def _paths(reader: Structured, evidence: Evidence) -> Layout:
-    edges = (Path((f.subject, f.object), (f.relation,)) for f, _ in evidence.facts)
-    worded = [_in_words(path) for path, _ in evidence.paths] or map(_in_words, edges)
+    hops = {frozenset(pair) for path, _ in evidence.paths for pair in pairwise(path.nodes)}
+    others = (fact for fact, _ in evidence.facts if frozenset((fact.subject, fact.object)) not in hops)
+    worded = (*(_in_words(path) for path, _ in evidence.paths), *map(_edge_in_words, others))
     lines = (f"{at}. {path}" for at, path in enumerate(worded, 1))
     return [reader._block("paths", "-----Paths-----", lines)], _sources, []
 
@@ -127,7 +134,9 @@ def _fitting(passages: Sequence[Passage], write: Callable[[Sequence[Passage]], s
 
 
 def _in_words(path: Path) -> str:
-    """Its nodes, then what joins them: "a → b → c: a directed by b; c directed by b"."""
+    """Its text; without one its nodes, then what joins them: "a → b → c: a directed by b; c directed by b"."""
+    if path.text:
+        return _line(path.text)
     hops = (_hop(a, relations, b) for (a, b), relations in zip(pairwise(path.nodes), path.relations))
     return f"{_line(' → '.join(path.nodes))}: {'; '.join(hops)}."
 
@@ -138,6 +147,16 @@ def _hop(start: str, relations: str, end: str) -> str:
         for one in relations.split(PARALLEL)
     )
     return "; ".join(map(_sentence, facts))
+
+
+def _edge_in_words(fact: Triple) -> str:
+    """A fact as a path of one edge."""
+    told = _line(fact.description) or f"{_sentence(fact)}."
+    return f"{_line(f'{fact.subject} → {fact.object}')}: {told}"
+
+
+def _told(fact: Triple) -> str:
+    return fact.description or _sentence(fact)
 
 
 def _sentence(fact: Triple) -> str:

@@ -30,7 +30,8 @@ def judge_paths(value: Input) -> Output:
     ranks = {hops: rank for rank, hops in enumerate(dict.fromkeys(walk.hops for walk in walks))}
     tried = set(map(unicode_phrase, value.history))
     verdicts = (
-        _by_walks(walks, ranks, path, tried) if walks else _by_words(value.question, path, tried) for path in value.paths
+        _by_walks(walks, ranks, path, tried) if walks else _by_words(value.question, path, tried)
+        for path in value.paths
     )
     return Output(verdicts=list(verdicts))
 
@@ -42,9 +43,11 @@ def _verdict(path: PathShown, label: str, confidence: float, why: str, next_ques
 # By walks
 
 
-def _by_walks(walks: Sequence[Walk], ranks: Mapping[tuple[Hop, ...], int], path: PathShown, tried: set[str]) -> Verdict:
-    """Complete if the path is one of the walks, partial if it begins one. `ranks` is the place of each reading, whatever
-    the types that it passes."""
+def _by_walks(
+    walks: Sequence[Walk], ranks: Mapping[tuple[Hop, ...], int], path: PathShown, tried: set[str]
+) -> Verdict:
+    """Complete if the path is one of the walks, partial if it begins one. `ranks`: the place of each reading, whatever
+    types it passes."""
     hops = [[(spelled(label), forward) for label, forward in labels] for labels in path.relations]
     begun = [
         (len(walk.hops) != len(hops), ranks[walk.hops], walk)

@@ -52,7 +52,8 @@ def dot_rules(value: Input) -> Output:
 
 def dot_rules_paper(value: Input) -> dot_rules_paper_step.Output:
     """The same, by the relations of the graph, which the prompt does not show."""
-    return dot_rules_paper_step.Output(**dot_rules(value).model_dump(exclude={"initial_query"}))
+    said = dot_rules(value)
+    return dot_rules_paper_step.Output(**said.model_dump(exclude={"initial_query"})).saying(said.beyond)
 
 
 def rules(value: Input) -> Output:
@@ -76,14 +77,13 @@ def rules(value: Input) -> Output:
         terminal_rules=list(dict.fromkeys(map(str, best))),
         allowed_types=list(dict.fromkeys(type_ for walk in best for type_ in walk.types)),
         initial_query=hop_in_words(name, best[0].hops[0], best[0].types[1]) if best else "",
-        beyond=_apart(value.others) if best else _UNFIT if value.relations else "",
-    )
+    ).saying(_apart(value.others) if best else _UNFIT if value.relations else "")
 
 
 def _searched(why: str) -> Output:
     """No rules of its own: the paths are judged by the words that they share with the question."""
     nothing = {"intermediate_rules": [], "terminal_rules": [], "allowed_types": []}
-    return Output(query_constraints="", initial_query="", beyond=why, **nothing)
+    return Output(query_constraints="", initial_query="", **nothing).saying(why)
 
 
 def _apart(others: Sequence[str]) -> str:
@@ -188,8 +188,10 @@ class _Aligned:
         return max(map(max, worths), default=0.0)
 
     def ending(self, type_: str) -> float:
-        """Whether a type is what is asked for: by the noun, if it is called as a type is, and the question word's kind."""
-        return self._of_kind(type_) - (ASIDE * (self.called - self.senses[-1].types.get(type_, 0.0)) if self.called else 0)
+        """Whether a type is what is asked for: by its name, if the noun is one, and by the question word's kind."""
+        return self._of_kind(type_) - (
+            ASIDE * (self.called - self.senses[-1].types.get(type_, 0.0)) if self.called else 0
+        )
 
     def _of_kind(self, type_: str) -> float:
         wants, kinds = self.reading.wants, self.lexicon.kinds

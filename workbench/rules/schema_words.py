@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +48,9 @@ class Senses(NamedTuple):
 @dataclass(frozen=True)
 class Lexicon:
     """`relations` and `types`: name -> {stem of a word: worth}; `called`: as `relations`, by the labels alone; `told`:
-    the texts that tell a relation and a type, by name; `kinds`: type -> kind of answer (person, date, …); `acting`: label -> whether the head is what acts; `particles`: label ->
-    the preposition that ends it; `of_persons`: the relations that may have a person at an end."""
+    the texts that tell the relations and the types, by name; `kinds`: type -> kind of answer (person, date, …);
+    `acting`: label -> whether the head is what acts; `particles`: label -> the preposition that ends it; `of_persons`:
+    the relations that may have a person at an end."""
 
     relations: Mapping[str, Mapping[str, float]]
     types: Mapping[str, Mapping[str, float]]
@@ -118,7 +120,7 @@ def _table(told: Mapping[str, tuple[str, ...]]) -> _Table:
     texts = [text for own in told.values() for text in own]
     ends = np.cumsum([0, *map(len, told.values())]).tolist()
     vectors = _encoder().encode(texts) if texts else np.zeros((0, 1), np.float32)
-    return _Table(vectors, {name: list(range(*span)) for name, span in zip(told, zip(ends, ends[1:]))})
+    return _Table(vectors, {name: list(range(*span)) for name, span in zip(told, pairwise(ends))})
 
 
 def _worths(phrases: np.ndarray, table: _Table) -> dict[str, float]:
@@ -179,7 +181,10 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
             for name, definition, _ in types
         },
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
-        ({one[0]: _told_relation(one) for one in relations}, {name: _told_type(name, what) for name, what, _ in types if not unnamed(name)}),
+        (
+            {one[0]: _told_relation(one) for one in relations},
+            {name: _told_type(name, what) for name, what, _ in types if not unnamed(name)},
+        ),
         kinds,
         {one[0]: acts for one in relations if (acts := _head_acts(*one[:3])) is not None},
         {label: particle for label in labels if (particle := _particle(label))},

@@ -68,7 +68,9 @@ def read(question: str, name: str) -> Reading:
     (doc,) = parse([masked])
     anchor = next((token for token in doc if token.idx == start), None)
     asked, wants = _asked(doc, anchor)
-    found = [_word(token, asked, anchor) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)]
+    found = [
+        _word(token, asked, anchor) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)
+    ]
     shared = [token for token in doc if token.lower_ in _SHARED or token.lemma_.lower() in _SHARED]
     joined = any(token.lower_ == "with" and token.i and token.nbor(-1).pos_ == "VERB" for token in doc)
     if anchor is None:

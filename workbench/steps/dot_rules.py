@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
@@ -18,9 +19,9 @@ from workbench.steps.prose import Query
 @dataclass(frozen=True)
 class Input:
     """`anchors` are (name, type, description) of the entities that the concept denotes; `types` and `relations` as in
-    `select_regions`; `hops` is the maximum number of edges of a path. `begins` are the hops (label, whether it goes from
-    head to tail) that leave an anchor, `joins` those that follow one another somewhere in the graph, and `others` are the
-    other concepts of the question; the prompt shows none of these."""
+    `select_regions`; `hops` is the maximum number of edges of a path. The prompt does not show `begins`, the hops
+    (label, whether it goes from head to tail) that leave an anchor, `joins`, those that follow one another somewhere in
+    the graph, and `others`, the other concepts of the question."""
 
     question: str
     concept: str
@@ -34,17 +35,28 @@ class Input:
     others: tuple[str, ...] = ()
 
 
-class Output(BaseModel):
-    """`beyond` is not asked for: rule bodies say there what of the question their rules leave to a search."""
+class Written(BaseModel):
+    """`beyond` is in no reply: rule bodies say there what of the question their rules leave to a search."""
 
     model_config = ConfigDict(str_strip_whitespace=True)
+    _beyond: str = PrivateAttr("")
 
+    @property
+    def beyond(self) -> str:
+        return self._beyond
+
+    def saying(self, beyond: str) -> Self:
+        said = self.model_copy()
+        said._beyond = beyond
+        return said
+
+
+class Output(Written):
     query_constraints: Blank
     intermediate_rules: list[str]
     terminal_rules: list[str]
     allowed_types: list[str]
     initial_query: Query
-    beyond: str = Field("", exclude=True)
 
 
 # Used where the reply has no such rule (ours; the paper leaves it open).
@@ -126,8 +138,7 @@ def checked(value: Input, reply: Output) -> Output:
         terminal_rules=_told(reply.terminal_rules) or [_AT_THE_END],
         allowed_types=[name for name in known if name.casefold().strip() in named] or known,
         initial_query=reply.initial_query or value.question,
-        beyond=reply.beyond,
-    )
+    ).saying(reply.beyond)
 
 
 def failed(value: Input) -> Output:

@@ -7,17 +7,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
 from workbench.llm.shapes import Blank
 from workbench.llm.step import Message, Step, conversation
 from workbench.steps import dot_rules
-from workbench.steps.dot_rules import Input
+from workbench.steps.dot_rules import Input, Written
 
 
-class Output(BaseModel):
-    model_config = ConfigDict(str_strip_whitespace=True)
-
+class Output(Written):
     query_constraints: Blank
     intermediate_rules: list[str]
     terminal_rules: list[str]

@@ -103,8 +103,8 @@ def _system(chain: bool, terminal: bool) -> str:
     alone = "; also if it meets those of the end and needs nothing on the way" if terminal else ""
     return f"""You judge paths of a graph strictly by the rules that were written for a question. Each path is a \
 passage with an id: {shown}.
-label: "complete" if the passage meets the rules of the way and of the end{ends}{alone}. "partial" if it meets rules of \
-the way and not yet those of the end. "irrelevant" in all other cases{goes_on}.
+label: "complete" if the passage meets the rules of the way and of the end{ends}{alone}. "partial" if it meets rules \
+of the way and not yet those of the end. "irrelevant" in all other cases{goes_on}.
 confidence: how sure you are, from 0 to 1.
 justification: the rule that decided, in a few words.
 next_question: for a partial path one specific search that would find its next step, different from every search \
@@ -161,4 +161,4 @@ def _asked(value: Input) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-STEP = Step("judge_paths", Output, prompt, max_tokens=1536, most=50)
+STEP = Step("judge_paths", Output, prompt, max_tokens=1536, version=2, most=50)

@@ -31,6 +31,7 @@ STYLE = """<style>
 .hopscope summary{cursor:pointer;margin-left:-1.1em}
 .hopscope .q{color:var(--jp-ui-font-color2,#777)}
 .hopscope .tag{border:1px solid var(--jp-border-color1,#8888);border-radius:3px;padding:0 .35em;font-size:11px}
+.hopscope .note{border-left:3px solid var(--jp-border-color1,#8888);padding-left:.5em}
 .hopscope .bad{color:var(--jp-error-color1,#c62828);font-weight:600}
 .hopscope.hopscope pre{white-space:pre-wrap;word-break:normal;margin:.2em 0}
 </style>"""

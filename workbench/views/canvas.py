@@ -191,6 +191,7 @@ class WebGL(Sigma):
         )
         self.layout = _FULL
         self.add_class("hopscope-webgl")
+        self.add_class(THEMED)
         self.observe(self._selected, "selected_node")
 
     @property
@@ -221,8 +222,7 @@ class WebGL(Sigma):
             self.picked = int(change["new"])
 
 
-WEBGL_STYLE = """<style>
-.hopscope-webgl { color: var(--jp-ui-font-color1, CanvasText) }
+WEBGL_STYLE = f"<style>{THEMED_CSS}</style>" + """<style>
 .hopscope-webgl :is(.ipysigma-layout-controls, .ipysigma-right-panel, .ipysigma-graph-description) {
   display: none !important }
 </style>"""

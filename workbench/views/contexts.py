@@ -181,7 +181,7 @@ def compressed_part(
     return "".join(
         (
             f"<p>{marks(one.question)} <span class='tag'>{esc(one.compressor, NAME)}</span></p>",
-            f"<p class='bad'>fall-back: {esc(one.fallback, 400)}</p>" if one.fallback else "",
+            f"<p class='note'>fall-back: {esc(one.fallback, 400)}</p>" if one.fallback else "",
             f"<p><b>{_tokens(one, uncompressed)}</b> <span class='q'>kept {esc('; '.join(_shares(one)))}</span></p>",
             _legend(one, gold),
             f"<div class='beside'><div class='side'><p><b>full</b>, {_full(one, uncompressed)} tokens</p>{left}</div>",

@@ -11,7 +11,7 @@ from workbench.methods.dotrag.dots import Comparison, Dot, Dots, DotsDiff, Itera
 from workbench.methods.dotrag.events import Hop, JudgedPath, Region, Rules
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
-from workbench.views.records import passage_line, said_by
+from workbench.views.records import asked_part, passage_line, said_by
 
 SHOWN = 10  # candidates, paths and chunks that a view lists unfolded
 LINE = 300  # characters of a rule, a reason or a query
@@ -131,9 +131,7 @@ def whole(shown: Dots, passages: Passages | None = None) -> str:
 
 def heading(shown: Dots) -> str:
     """The question, the method, and the caveats."""
-    bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in notes(shown))
-    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(shown.engines)) else ""
-    return f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{by}{bad}"
+    return asked_part(shown.question, shown.method, shown.engines, notes(shown), shown.failure)
 
 
 def notes(shown: Dots) -> list[str]:

@@ -60,7 +60,7 @@ THEMED_CSS = "".join(
 )
 
 
-AROUND = Theme("var(--jp-layout-color0, Canvas)", "currentColor")  # of the page around a view that lies in it
+AROUND = Theme("var(--jp-layout-color0, Canvas)", "CanvasText")  # of the page around a view that lies in it
 
 
 def surface(theme: str) -> Theme:

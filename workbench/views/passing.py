@@ -23,7 +23,7 @@ from workbench.views.drawing import (
     types_shown,
 )
 from workbench.views.palette import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from workbench.views.records import said_by
+from workbench.views.records import asked_part, said_by
 
 START = NodeStyle("entity of the question", BLUE, "triangle")
 LIT = NodeStyle("changed in this layer", SKY)
@@ -68,16 +68,12 @@ def stages(shown: Passing) -> list[str]:
 
 
 def heading(shown: Passing) -> str:
-    notes = "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in _notes(shown))
-    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(shown.engines)) else ""
     links = ", ".join(
         f"{clean(name, 60)} → {clean(shown.called(phrase), 60)} ({cosine:.2f})"
         for name, phrase, cosine in shown.linked.linked
     )
-    return (
-        f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{by}{notes}"
-        f"<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
-    )
+    asked = asked_part(shown.question, shown.method, shown.engines, _notes(shown), shown.failure)
+    return f"{asked}<p class='q'>{esc(links or 'no entity is linked', 600)}</p>"
 
 
 def layers_part(shown: Passing) -> str:

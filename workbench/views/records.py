@@ -124,9 +124,12 @@ def _(evidence: Evidence) -> str:
     headers = ["rank", clean(evidence.scale, NAME), "passage"]
     more = len(rows) - SHOWN
     return page(
-        f"<p><b>{esc(evidence.question)}</b> <span class='tag'>{esc(evidence.method, NAME)}</span></p>",
-        f"<p class='q'>{esc(by)}</p>" if (by := said_by(evidence.trace.engines if evidence.trace else ())) else "",
-        f"<p class='bad'>fall-back: {esc(evidence.fallback)}</p>" if evidence.fallback else "",
+        asked_part(
+            evidence.question,
+            evidence.method,
+            evidence.trace.engines if evidence.trace else (),
+            [f"fall-back: {evidence.fallback}"] if evidence.fallback else [],
+        ),
         f"<p class='q'>chosen for the reader: the first {chosen}</p>" if chosen is not None else "",
         table(headers, rows[:SHOWN]),
         details(f"{more} more passages", table(headers, rows[SHOWN:])) if more > 0 else "",
@@ -214,6 +217,20 @@ def said_by(engines: Iterable[str]) -> str:
     """
     labels = dict.fromkeys(filter(None, map(no_model, engines)))
     return f"Steps by {', '.join(labels)}, no language model" if labels else ""
+
+
+def asked_part(
+    question: str, method: str, engines: Iterable[str] = (), notes: Iterable[str] = (), failure: str | None = None
+) -> str:
+    """The question, the method, whose words its Steps are, and notes on how it went."""
+    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(engines)) else ""
+    asked = f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>"
+    return f"{asked}{by}{notes_part(notes, failure)}"
+
+
+def notes_part(notes: Iterable[str], failure: str | None = None) -> str:
+    """Notes; the one that is the failure is red."""
+    return "".join(f"<p class='{'bad' if note == failure else 'note'}'>{esc(note, 600)}</p>" for note in notes)
 
 
 def answer_line(answer: str, gold: Sequence[str] = ()) -> str:

@@ -10,7 +10,7 @@ from workbench.methods.iterative.events import Chain, Cut, Ranking, Search
 from workbench.methods.iterative.replay import END, Replay, Round
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
-from workbench.views.records import said_by
+from workbench.views.records import asked_part, said_by
 
 SHOWN, FOUND = 10, 5  # passages of the pool and of one search that a view lists
 Passages = Mapping[str, Passage]
@@ -83,9 +83,7 @@ def whole(replay: Replay, passages: Passages | None = None) -> str:
 
 def heading(replay: Replay) -> str:
     """The question, the method, and the caveats."""
-    bad = "".join(f"<p class='bad'>{esc(note)}</p>" for note in notes(replay))
-    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(replay.engines)) else ""
-    return f"<p><b>{esc(replay.question)}</b> <span class='tag'>{esc(replay.method, NAME)}</span></p>{by}{bad}"
+    return asked_part(replay.question, replay.method, replay.engines, notes(replay), replay.failure)
 
 
 def notes(replay: Replay) -> list[str]:
@@ -109,7 +107,7 @@ def _round(replay: Replay, at: int, passages: Passages) -> str:
     )
     return (
         (f"<p class='bad'>{esc(one.failure)}</p>" if one.failure else "")
-        + ("<p class='bad'>scores of different scales met in the pool</p>" if one.mixed else "")
+        + ("<p class='note'>scores of different scales met in the pool</p>" if one.mixed else "")
         + thoughts
         + (
             _searches(one.searches, passages, before, one.texts.values())
@@ -136,8 +134,9 @@ def _searches(searches: Sequence[Search], passages: Passages, before: Ranking = 
     lines = ""
     for search in searches:
         query = "" if search.query in known else esc(search.query)
-        bad = "".join(f" <span class='bad'>{esc(why)}</span>" for why in (search.failure or search.fallback,) if why)
-        lines += f"<p><span class='tag'>{esc(search.origin, 40)}</span> {query}{bad}</p>" if query or bad else ""
+        look, why = ("bad", search.failure) if search.failure else ("q", search.fallback)
+        said = f" <span class='{look}'>{esc(why)}</span>" if why else ""
+        lines += f"<p><span class='tag'>{esc(search.origin, 40)}</span> {query}{said}</p>" if query or said else ""
     longest = max((len(search.ranking) for search in searches), default=0)
     rows = [(rank + 1, *(cell(search, rank) for search in searches)) for rank in range(min(FOUND, longest))]
     return lines + table(["", *(f"found for {clean(search.origin, 40)}" for search in searches)], rows)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from workbench.methods.youtu.events import Facts, Scores
 from workbench.methods.youtu.routed import Reflected, Routes, RouteTaken, Searched
 from workbench.views.base import NAME, clean, details, esc, html, page, short, table, text
-from workbench.views.records import said_by
+from workbench.views.records import asked_part, said_by
 
 FUSED = "fused"  # what fusion kept, beside the routes themselves
 BROUGHT, LINE = 8, 300  # triples of a route; characters of a thought
@@ -58,8 +58,6 @@ def brought(shown: Routes, route: str, round: int | None = None) -> list[str]:
 
 def routes_part(shown: Routes, route: str, round: int | None) -> str:
     """A question: what it involves, and for each query of a round what `route` brought, or what fusion kept of all."""
-    bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in _notes(shown))
-    by = f"<p class='q'>{esc(made)}</p>" if (made := said_by(shown.engines)) else ""
     involved = shown.involved
     words = (
         ("entity types", involved.entity_types), ("relations", involved.relations),
@@ -68,8 +66,8 @@ def routes_part(shown: Routes, route: str, round: int | None) -> str:
     said = "; ".join(f"{name}: {', '.join(clean(one, 60) for one in found)}" for name, found in words if found)
     found = "".join(_search(one, route) for one in searches_of(shown, round))
     return (
-        f"<p><b>{esc(shown.question)}</b> <span class='tag'>{esc(shown.method, NAME)}</span></p>{by}{bad}"
-        f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
+        asked_part(shown.question, shown.method, shown.engines, _notes(shown), shown.failure)
+        + f"<p class='q'>{esc(said or 'no type of the schema is involved')}</p>"
         f"{found or '<p class=q>this round searched for nothing</p>'}"
     )
 

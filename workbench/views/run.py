@@ -103,9 +103,14 @@ def check_text(check: Check) -> str:
     return f"{check.name}{place}: {check.value} (expected {check.expected})"
 
 
+def _held(verdict: Verdict) -> str:
+    """What is said of a verdict in which no check fails."""
+    return "all checks hold" if verdict.checks else "nothing to check"
+
+
 @text.register
 def _(verdict: Verdict) -> str:
-    lines = [f"{verdict.title}: {'all checks hold' if verdict.holds else 'SOME CHECKS FAIL'}"]
+    lines = [f"{verdict.title}: {'SOME CHECKS FAIL' if not verdict.holds else _held(verdict)}"]
     lines += [f"  {'✓' if c.holds else '✗'} {check_text(c)}" for c in verdict.checks]
     return "\n".join(lines + [f"    {name}: {value}" for name, value in verdict.facts.items()])
 
@@ -117,10 +122,10 @@ def _(verdict: Verdict) -> str:
         (Markup("✓" if c.holds else "<span class='bad'>✗</span>"), c.name, c.value, c.expected, *[c.where] * placed)
         for c in verdict.checks
     ]
-    outcome = "all checks hold" if verdict.holds else "<span class='bad'>some checks fail</span>"
+    outcome = _held(verdict) if verdict.holds else "<span class='bad'>some checks fail</span>"
     return page(
         f"<p><b>{esc(verdict.title)}</b>: {outcome}</p>",
-        table(["", "check", "measured", "expected", *["place"] * placed], rows),
+        table(["", "check", "measured", "expected", *["place"] * placed], rows) if rows else "",
         table(["stated", ""], verdict.facts.items()) if verdict.facts else "",
     )
 

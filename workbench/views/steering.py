@@ -10,7 +10,7 @@ from workbench.methods.catrag.stages import Flow, StagedWalk
 from workbench.methods.catrag.steering import SKIP, EditedEdge, RatedSeed, Scores, Seed, Steering
 from workbench.records import Passage
 from workbench.views.base import NAME, Markup, clean, details, esc, html, number, page, short, table, text
-from workbench.views.records import SHOWN, passage_line, said_by
+from workbench.views.records import SHOWN, asked_part, passage_line, said_by
 
 LINE = 300  # characters of a fact or a reason
 MOVED = 6  # phrases that gained most, and as many that lost most
@@ -57,8 +57,8 @@ def _(walk: StagedWalk) -> str:
     known = {passage.id: passage for passage in walk.parts[0].walk.index.passages.passages}
     last = len(walk.parts) - 1
     return page(
-        heading(
-            walk.question, walk.method, [walk.fallback] if walk.fallback else [], walk.parts[-1].steering.engines
+        asked_part(
+            walk.question, walk.method, walk.parts[-1].steering.engines, [walk.fallback] if walk.fallback else []
         ),
         stages_part(walk, last),
         flow_part(walk, last, 0),
@@ -73,7 +73,7 @@ def _(walk: StagedWalk) -> str:
 def whole(shown: Steering, passages: Passages | None = None) -> str:
     """All that the trace tells."""
     return (
-        heading(shown.question, shown.method, notes(shown), shown.engines)
+        asked_part(shown.question, shown.method, shown.engines, notes(shown), shown.failure)
         + facts_part(shown)
         + seeds_part(shown)
         + "".join(details(_rated_for(shown, seed), ratings_part(shown, seed.phrase)) for seed in shown.rated)
@@ -81,13 +81,6 @@ def whole(shown: Steering, passages: Passages | None = None) -> str:
         + "<p><b>passages</b></p>"
         + ranking_part(shown.ranking[:SHOWN], shown.gold, passages)
     )
-
-
-def heading(question: str, method: str, caveats: Sequence[str], engines: Sequence[str] = ()) -> str:
-    """The question, the method, whose words its Steps are, and the caveats."""
-    by = f"<p class='q'>{esc(said)}</p>" if (said := said_by(engines)) else ""
-    bad = "".join(f"<p class='bad'>{esc(note, LINE)}</p>" for note in caveats)
-    return f"<p><b>{esc(question)}</b> <span class='tag'>{esc(method, NAME)}</span></p>{by}{bad}"
 
 
 def notes(shown: Steering) -> list[str]:

@@ -34,11 +34,11 @@ from workbench.views.base import clean, details, esc, page, short, text
 from workbench.views.bump import bump_svg
 from workbench.views.drawing import Drawing, drawing_frame
 from workbench.views.palette import AUTO, VERMILION
+from workbench.views.records import asked_part
 from workbench.views.session import Live, Source, open_session, question_label
 from workbench.views.steering import (
     facts_part,
     flow_part,
-    heading,
     notes,
     ranking_part,
     ratings_part,
@@ -369,7 +369,8 @@ class Steer(Widget):
         caveats = [*notes(shown), *([] if self.walk else [_NEEDS_INDEX])]
         kept = f"{len(shown.facts)} of {len(shown.linked)} facts kept"
         label = self.walk.method if self.walk else shown.method
-        return page(heading(shown.question, label, caveats, shown.engines), details(kept, facts_part(shown)))
+        asked = asked_part(shown.question, label, shown.engines, caveats, shown.failure)
+        return page(asked, details(kept, facts_part(shown)))
 
     def _seed_part(self) -> str:
         if not self.chosen:

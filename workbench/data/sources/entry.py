@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbench.data.folder import Extraction
+from workbench.data.folder import Dataset, Extraction
 from workbench.data.graph import Schema
 from workbench.data.sampling import Sample
 from workbench.errors import DataError
@@ -38,7 +38,8 @@ class Copy:
 @dataclass(frozen=True, slots=True)
 class Converted:
     """A publisher's files as records. `repeated` counts the duplicate passages that were removed. `paragraphs` holds
-    question id → ids of passages, if the questions bring their own and the corpus is these, pooled."""
+    question id → ids of passages, if the questions bring their own and the corpus is these, pooled. `left_out` counts
+    the questions that an option leaves out."""
 
     passages: tuple[Passage, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -46,6 +47,7 @@ class Converted:
     triples: tuple[Triple, ...] = ()
     repeated: int = 0
     documents: int | None = None
+    left_out: int = 0
     notes: tuple[str, ...] = ()
     schema: Schema | None = None
     paragraphs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -55,7 +57,9 @@ class Converted:
 class Entry(Record):
     """A named data set. Counts are the publisher's and are checked after reading; None means unknown.
 
-    `read(folder, **options)` reads the folder with the files; `options` lists its options. `pooled` states that every
+    `read(folder, **options)` reads the folder with the files; `options` lists its options. `of_folder(data, whole,
+    **options)` is what they make of a data folder that is in place, which may hold the `whole` set or a copy of a part;
+    None where it cannot serve. `pooled` states that every
     question brings its own paragraphs, so that a sample of the questions has a corpus of its own. A sample names its
     `whole`, whose files it is drawn from.
     """
@@ -73,6 +77,7 @@ class Entry(Record):
     documents: int | None = None
     copies: tuple[Copy, ...] = ()
     options: tuple[str, ...] = ()
+    of_folder: Callable[..., Dataset | None] | None = None
     note: str = ""
     pooled: bool = False
     whole: Entry | None = None

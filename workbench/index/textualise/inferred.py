@@ -1,9 +1,10 @@
 """A schema for a graph that has labels and no schema: its types, from which relations meet at which entities.
 
-Every relation has two ends, the entities that it leaves and those that it enters. Two ends are of one type if most
-entities of the smaller one stand at the larger one as well; so the types are groups of ends. A type is called after a
-relation that names what it leads to (`master_builder`), else after a word that most of its names have (`comet`), else
-after the relation with most entities at that end, with an arrow for the side (`→ laid_down_at`). Its definition says what kind of names it has, and gives examples."""
+Every relation has two ends, the entities that it leaves and those that it enters. Two ends are of one type if at least
+half of the entities of the smaller one stand at the larger one as well; so the types are groups of ends. A type is
+called after a relation that names what it leads to (`master_builder`), else after a word that most of its names have
+(`comet`), else after the relation with most entities at that end, with an arrow for the side (`→ laid_down_at`). Its
+definition says what kind of names it has, and gives examples."""
 
 from __future__ import annotations
 

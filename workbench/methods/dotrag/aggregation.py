@@ -105,11 +105,13 @@ def _facts(context: DotContext, paths: Sequence[JudgedPath]) -> tuple[Scored[Tri
 def _triple(context: DotContext, row: int) -> Triple:
     typed = context.typed
     ends = typed.names[typed.sources[row]], typed.names[typed.targets[row]]
-    return Triple(ends[0], context.label(row), ends[1], context.stating([row]))
+    return Triple(ends[0], context.label(row), ends[1], context.stating([row]), typed.relation_descriptions[row])
 
 
 def _record(context: DotContext, path: JudgedPath) -> Path:
-    """The path as a record. One string joins the relations of a hop; ⁻¹ marks a relation followed in reverse."""
+    """The path as a record. One string joins the relations of a hop; ⁻¹ marks a relation followed in reverse. Its text
+    is the passage that was judged, if the graph describes one of its relations."""
     relations = (" / ".join(label + ("" if forward else "⁻¹") for label, forward in hop) for hop in path.relations)
     stated = context.stating(row for rows in path.facts for row in rows)
-    return Path(path.nodes, tuple(relations), stated, path.label)
+    described = any(context.typed.relation_descriptions[row] for rows in path.facts for row in rows)
+    return Path(path.nodes, tuple(relations), stated, path.label, path.passage if described else "")

@@ -26,8 +26,6 @@ from workbench.trace import Trace
 
 # Step → the one that shows and asks no more than the paper's (`prompts=paper`).
 PAPERS = {"select_regions": "select_regions_paper", "dot_rules": "dot_rules_paper"}
-
-
 NAMES, SHARE = 50, 0.95  # names that tau is calibrated on; the share of them that must find their node
 _taus: WeakKeyDictionary[TypedLayer, float] = WeakKeyDictionary()
 
@@ -183,7 +181,7 @@ def show_anchors(dot: SelectedDot, trace: Trace) -> None:
 def build_rules(
     context: DotContext, question: str, dot: SelectedDot, trace: Trace, others: Sequence[str] = ()
 ) -> tuple[dot_rules.Output, str | None]:
-    """The rules of a DOT, and if the Step failed, why they are the general ones. `others` are the names of other DOTs."""
+    """The rules of a DOT, and if the Step failed, why they are the general ones. `others`: names with other DOTs."""
     typed = context.typed
     with Rules.open(trace) as write:
         anchors = tuple((anchor.name, anchor.type, typed.descriptions[anchor.row]) for anchor in dot.anchors)
@@ -193,7 +191,7 @@ def build_rules(
         result = context.ask(dot_rules_paper.STEP if context.as_paper else dot_rules.STEP, value, trace)
         said = result.value
         if said and context.as_paper:  # no first query is asked for
-            said = dot_rules.Output(**said.model_dump(), initial_query="")
+            said = dot_rules.Output(**said.model_dump(), initial_query="").saying(said.beyond)
         rules = dot_rules.checked(value, said) if said else dot_rules.failed(value)
         write(**rules.model_dump(), beyond=rules.beyond, failure=result.failure or None)
     return rules, result.failure

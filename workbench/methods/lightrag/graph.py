@@ -78,7 +78,7 @@ class EdgeGraph:
         return " – ".join(self.typed.names[row] for row in self.ends[edge].tolist())
 
     def triples(self, edge: int) -> list[Triple]:
-        """Its relations in their own directions, with the passages that state them."""
+        """Its relations in their own directions, with the passages that state them, and their descriptions."""
         typed = self.typed
         return [
             Triple(
@@ -86,6 +86,7 @@ class EdgeGraph:
                 typed.labels[row] or ", ".join(typed.keywords[row]),
                 typed.names[typed.targets[row]],
                 tuple(self.passages[passage].id for passage in _row(typed.relation_stated, row)),
+                typed.relation_descriptions[row],
             )
             for row in self.relations(edge)
         ]

@@ -114,7 +114,7 @@ class PathRAG(Method):
         return flow.paths[:fitting_paths], flow.scores[:fitting_paths]
 
     def text(self, path: Nodes) -> str:
-        """A path in the words of the code, whose length counts for the cut: inner entities occur twice."""
+        """A path in the words of the code, for the reader and for the cut by its length: inner entities occur twice."""
         typed = self._typed
         entities = [f"{typed.names[row]} is a {typed.types[row]} ({typed.descriptions[row]})." for row in path]
         joins = [
@@ -127,7 +127,8 @@ class PathRAG(Method):
         return ", ".join(sorted({word for row in self._typed.between(a, b) for word in self._typed.keywords[row]}))
 
     def _record(self, path: Nodes) -> Path:
-        """The path as a record, with all parallel relations; ⁻¹ marks a relation followed in reverse."""
+        """The path as a record, with all parallel relations, and with its text; ⁻¹ marks a relation followed in
+        reverse."""
         typed, passages = self._typed, self._graph.passages
         hops = [(a, typed.between(a, b)) for a, b in pairwise(path)]
         stating = np.unique(typed.relation_stated[[row for _, rows in hops for row in rows]].indices)
@@ -135,6 +136,7 @@ class PathRAG(Method):
             tuple(typed.names[row] for row in path),
             tuple(" / ".join(dict.fromkeys(self._label(row, a) for row in rows)) for a, rows in hops),
             tuple(passages[row].id for row in stating),
+            text=self.text(path),
         )
 
     def _label(self, relation: int, start: int) -> str:

@@ -4,7 +4,7 @@ pictures that stand still. Where a widget has a slider, a part has steps, of whi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from workbench.errors import WorkbenchError
@@ -22,6 +22,7 @@ from workbench.views import steering as steering_view
 from workbench.views.base import clean, details, esc
 from workbench.views.proof_drawing import proof_drawing
 from workbench.views.proofs import proof_from_trace, proof_part
+from workbench.views.records import notes_part
 from workbench.views.routes import FUSED, rounds_part, routes_part
 from workbench.views.stepped import picture, stepped_dots, stepped_passing, stepped_replay
 from workbench.views.trace import tree
@@ -65,15 +66,11 @@ def _searched(config: Mapping[str, Any], trace: Trace, question: Question, title
 
 
 def _replay(shown: Replay, passages: Passages) -> str:
-    return _said(replay_view.notes(shown)) + stepped_replay(shown, passages)
+    return notes_part(replay_view.notes(shown), shown.failure) + stepped_replay(shown, passages)
 
 
 def _dots(shown: Dots, passages: Passages) -> str:
-    return _said(dots_view.notes(shown)) + stepped_dots(shown, passages)
-
-
-def _said(notes: Iterable[str]) -> str:
-    return "".join(f"<p class='bad'>{esc(note, 300)}</p>" for note in notes)
+    return notes_part(dots_view.notes(shown), shown.failure) + stepped_dots(shown, passages)
 
 
 def _routes(shown: Routes, passages: Passages) -> str:
