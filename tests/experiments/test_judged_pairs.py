@@ -223,6 +223,7 @@ def domain(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_domain_from_its_file_to_table_1_with_rules_and_a_scripted_judge(domain, tmp_path):
     data = wb.load(domain)
     layers = ["resolved", "relabelled", "typed"]
