@@ -129,7 +129,7 @@ def test_a_walk_through_the_graph(lab, page):
         expect(said).not_to_have_text(before)
     expect(said).to_have_text(re.compile("[2-9]\\d\\d nodes|[1-9],\\d{3} nodes"))
     canvas = panel.locator(".hopscope-webgl canvas")
-    expect(canvas.first).to_be_visible()
+    expect(canvas.first).to_be_visible(timeout=120_000)  # drawn in software, beside other tests
     expect(panel.locator("iframe")).to_have_count(0)
     notebook.screenshot("explorer_webgl")
     for _ in range(4):

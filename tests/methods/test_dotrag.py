@@ -553,13 +553,14 @@ def kept(id, nodes, label="complete", confidence=0.5):
 
 
 @pytest.mark.parametrize(
-    ("shorter", "longer", "gone"),
-    [("partial", "complete", ["a"]), ("partial", "partial", ["a"]), ("complete", "complete", []),
-     ("complete", "partial", [])],
+    ("shorter", "longer", "incomplete", "drop"),
+    [("partial", "complete", ["a"], ["a"]), ("partial", "partial", ["a"], ["a"]), ("complete", "complete", [], ["a"]),
+     ("complete", "partial", [], [])],
 )  # fmt: skip
-def test_a_path_that_another_one_goes_on_from_is_dropped_unless_it_ends_at_an_answer(shorter, longer, gone):
+def test_a_path_that_another_one_goes_on_from_is_dropped_unless_it_ends_at_an_answer(shorter, longer, incomplete, drop):
     paths = [kept("a", (1, 2), shorter), kept("b", (1, 2, 3), longer), kept("c", (2, 3))]
-    assert list(without_prefixes(paths)) == list(without_prefixes(paths[::-1])) == gone
+    for which, gone in (("incomplete", incomplete), ("drop", drop), ("keep", [])):
+        assert list(without_prefixes(paths, which)) == list(without_prefixes(paths[::-1], which)) == gone
 
 
 def test_both_can_be_kept(index):

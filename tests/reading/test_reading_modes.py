@@ -109,8 +109,9 @@ def test_every_reader_has_the_mode_and_refuses_another(meridian_index):
 
 def test_a_run_states_the_wording_that_was_asked():
     closed, wide = (of_reader(wb.reader(f"direct[mode={mode}]")).description for mode in ("reject", "open"))
-    assert closed["prompts"] == {"answer": f"answer v2 {PROMPTS['thought'].step.prompt_hash}"}
-    assert wide["prompts"] == {"answer": f"answer v2 {step_of('thought', 'open').prompt_hash}"} != closed["prompts"]
+    step, other = PROMPTS["thought"].step, step_of("thought", "open")
+    assert closed["prompts"] == {"answer": f"answer v{step.version} {step.prompt_hash}"}
+    assert wide["prompts"] == {"answer": f"answer v{step.version} {other.prompt_hash}"} != closed["prompts"]
 
 
 def test_an_executed_query_falls_back_on_a_prompt(meridian_index):

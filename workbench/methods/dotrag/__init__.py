@@ -107,7 +107,8 @@ class DotRAG(Method):
         path_len_max *      maximum number of edges of a path (none: h_max)
         cap                 paths judged per iteration, those to the most similar candidates
         judge_batch         paths per call; missing verdicts are requested again at most `retries` times
-        prefixes *          whether a path that is a prefix of another is dropped: `drop`, `keep`
+        prefixes *          which paths are dropped if another goes on from them: `incomplete` ones; with `drop` also a
+                            complete one whose longer path is complete; with `keep` none
         parallel *          which of several relations of a pair the path states: `all`, or the `best`
         chain               whether the passage of a path begins with the names of its entities
         description_chars   characters of each relation's description (none: all)
@@ -143,7 +144,7 @@ class DotRAG(Method):
         broad: Literal["both", "high"] = "both"
         first_query: Literal["rules", "question"] = "rules"
         evaluated: Literal["judged", "retrieved"] = "judged"
-        prefixes: Literal["drop", "keep"] = "drop"
+        prefixes: Literal["incomplete", "drop", "keep"] = "incomplete"
         parallel: Literal["all", "best"] = "all"
         without_paths: Literal["anchors", "dense"] = "anchors"
         same_query: Cosine | None = None
@@ -174,6 +175,7 @@ class DotRAG(Method):
             "chain": False,
             "description_chars": None,
             "terminal_only": "irrelevant",
+            "prefixes": "drop",
             "first_query": "question",
         },
     }

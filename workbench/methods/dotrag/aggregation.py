@@ -15,14 +15,14 @@ from workbench.records import Entity, Evidence, Passage, Path, Scored, Triple
 from workbench.trace import Trace
 
 
-def union(paths: Iterable[JudgedPath], prefixes: str = "drop") -> list[JudgedPath]:
+def union(paths: Iterable[JudgedPath], prefixes: str = "incomplete") -> list[JudgedPath]:
     """The paths of all DOTs, best first. A path and its reverse, which two DOTs may find, count as one, with the better
     verdict."""
     best: dict[tuple[int, ...], JudgedPath] = {}
     for path in sorted(paths, key=lambda path: (path.order, path.dot)):
         best.setdefault(min(path.entities, path.entities[::-1]), path)
     once = list(best.values())
-    gone = without_prefixes(once) if prefixes == "drop" else {}
+    gone = without_prefixes(once, prefixes)
     return [path for path in once if path.id not in gone]
 
 

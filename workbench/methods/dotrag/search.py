@@ -230,22 +230,26 @@ class Search:
             dropped = {path.id: "unjudged" for path in paths if not path.label}
             dropped |= {path.id: "irrelevant" for path in paths if path.label == "irrelevant"}
             together = self.kept | {path.id: path for path in paths if path.id not in dropped}
-            gone = without_prefixes(list(together.values())) if self.settings.prefixes == "drop" else {}
+            gone = without_prefixes(list(together.values()), self.settings.prefixes)
             dropped |= {id: "superseded" if id in self.kept else "prefix" for id in gone}
             self.kept = {id: path for id, path in together.items() if id not in gone}
             write(kept=list(self.kept), dropped=dropped)
 
 
-def without_prefixes(paths: Sequence[JudgedPath]) -> dict[str, str]:
-    """Id of each path that is a prefix of another → the id of the longer one. A complete path stays although another
-    extends it: its end is an answer. The result does not depend on the order of the paths."""
+def without_prefixes(paths: Sequence[JudgedPath], which: str) -> dict[str, str]:
+    """Id of each path that is dropped because another goes on from it → the id of the longer one; `which`: the setting
+    `prefixes`. The paper drops prefixes, and leaves open whether also a complete one that a partial path extends, which
+    is kept here; ours keeps every complete one, because it ends at an answer. The order of the paths does not matter.
+    """
+    if which == "keep":
+        return {}
     return {
         path.id: longer.id
         for path in paths
         for longer in paths
         if len(path.entities) < len(longer.entities)
         and longer.entities[: len(path.entities)] == path.entities
-        and not path.complete
+        and not (path.complete and (which == "incomplete" or not longer.complete))
     }
 
 
