@@ -40,11 +40,14 @@ def picture(trained: Trained) -> Picture:
     figure = Figure(figsize=(6.4, 4.2), layout="constrained", dpi=110)
     panels = figure.subplots(2, sharex=True)
     begin = 0
-    for stage, checks in trained.stages.items():
+    for number, (stage, checks) in enumerate(trained.stages.items()):
         steps = [begin + one.step for one in checks]
         panels[0].plot(steps[1:], [one.loss for one in checks[1:]], color=BLUE, marker="o", markersize=3)
         panels[1].plot(steps, [one.mrr for one in checks], color=ORANGE, marker="s", markersize=3)
-        panels[0].annotate(stage, (begin, 1), xycoords=("data", "axes fraction"), color=GREY, fontsize=8, va="bottom")
+        # On two lines by turns, because a short stage is narrower than its name.
+        above = (0, 2 + 11 * (number % 2))
+        places = {"xycoords": ("data", "axes fraction"), "xytext": above, "textcoords": "offset points"}
+        panels[0].annotate(stage, (begin, 1), **places, color=GREY, fontsize=8, va="bottom")
         begin = steps[-1]
         for axes in panels:
             axes.axvline(begin, color=GREY, linewidth=0.6, linestyle=":")
