@@ -23,6 +23,14 @@ def test_the_details_of_a_phrase(tiny_index):
     assert [passage.id for passage in details.passages] == ["p1", "p4", "p5", "p7"]
 
 
+def test_names_come_as_passages_spell_them(tiny_index):
+    phrase, passage = wb.node_details(tiny_index, "orsby"), wb.node_details(tiny_index, "p3")
+    assert (phrase.spelling["orsby"], phrase.spelling["nora whitlock"]) == ("Orsby", "Nora Whitlock")
+    assert passage.spelling["p3"] == tiny_index.passages.passages[2].title
+    assert passage.spelling["quell town hall"] == "Quell Town Hall"
+    assert "Nora Whitlock" in phrase._repr_html_() and "nora whitlock" not in phrase._repr_html_()
+
+
 def test_synonyms_come_with_their_cosines_from_either_side(tiny_index):
     for name, other in (("quell town hall", "the quell town hall"), ("the quell town hall", "quell town hall")):
         ((entity, cosine),) = wb.node_details(tiny_index, name).synonyms

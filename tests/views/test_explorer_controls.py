@@ -175,7 +175,7 @@ def test_settings_are_those_of_a_neighbourhood(tiny_index):
 def test_a_notebook_gets_a_widget_and_a_page_without_a_kernel_gets_html(explorer):
     bundle = explorer._repr_mimebundle_()
     assert bundle["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.widget.model_id
-    assert "<iframe" in bundle["text/html"] and "orsby" in bundle["text/html"]
+    assert "<iframe" in bundle["text/html"] and "Orsby" in bundle["text/html"]
 
 
 def test_it_says_who_made_the_facts(explorer):

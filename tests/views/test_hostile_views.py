@@ -136,7 +136,7 @@ def test_a_spread_without_a_walk_says_why(tiny_index):
 def test_details_say_what_is_left_out(tiny_index):
     details = wb.node_details(tiny_index, "orsby", limit=1)
     shown = " ".join(Checked(html(details)).shown)
-    for words in ("7 neighbours", "4 passages, the first 1", "4 facts, the first 1", "nora whitlock — ", "born in"):
+    for words in ("7 neighbours", "4 passages, the first 1", "4 facts, the first 1", "Nora Whitlock — ", "born in"):
         assert words in shown
     assert "synonyms" not in shown  # it has none
     assert repr(details) == "NodeDetails of phrase 'orsby': 7 neighbours, 4 facts, 0 synonyms, 4 passages"

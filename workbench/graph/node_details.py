@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from workbench.graph.neighbourhood import row_of
+from workbench.graph.neighbourhood import row_of, spelled
 from workbench.index import Index
 from workbench.ranking.similarity import top
 from workbench.records import Entity, Passage, Record, Scored, Triple, ranked
@@ -16,7 +16,8 @@ from workbench.records import Entity, Passage, Record, Scored, Triple, ranked
 @dataclass(frozen=True, slots=True, repr=False)
 class NodeDetails(Record):
     """A phrase with the facts in which it occurs, its synonyms with their cosines, and the passages that state its
-    facts; or a passage with the facts that it states. The lists are cut to the requested limit, `counts` are not."""
+    facts; or a passage with the facts that it states. The lists are cut to the requested limit, `counts` are not.
+    `spelling`: phrase, as the graph has it, → as passages spell it; a passage's id → its title."""
 
     name: str
     kind: str
@@ -25,6 +26,7 @@ class NodeDetails(Record):
     synonyms: tuple[Scored[Entity], ...]
     passages: tuple[Passage, ...]
     counts: tuple[int, int, int]  # facts, synonyms, passages
+    spelling: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 def node_details(index: Index, node: str | int, limit: int = 50) -> NodeDetails:
@@ -38,14 +40,19 @@ def node_details(index: Index, node: str | int, limit: int = 50) -> NodeDetails:
         facts, near = index.facts.about(row), _synonyms(index, row)
         passages = index.graph.context[:, [row]].nonzero()[0]
         name, kind = index.facts.phrases[row], "phrase"
+    triples = tuple(index.facts.triple(fact, _ids(index, index.facts.stating(fact))) for fact in facts[:limit])
+    mentioned = {name, *(entity.name for entity, _ in near[:limit])}
+    mentioned.update(end for one in triples for end in (one.subject, one.object))
+    title = {name: index.passages.passages[row - n].title or name} if row >= n else {}
     return NodeDetails(
         name,
         kind,
         int(index.graph.degrees[row]),
-        tuple(index.facts.triple(fact, _ids(index, index.facts.stating(fact))) for fact in facts[:limit]),
+        triples,
         near[:limit],
         tuple(index.passages.passages[passage] for passage in passages[:limit]),
         (len(facts), len(near), len(passages)),
+        spelled(index, sorted(mentioned)) | title,
     )
 
 

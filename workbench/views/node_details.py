@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from workbench.experiments.checkup import Checkup
+from workbench.graph.neighbourhood import spellings
 from workbench.graph.node_details import NodeDetails
 from workbench.graph.walk_distribution import WalkDistribution
 from workbench.ranking.similarity import top
@@ -27,14 +29,19 @@ def _(node: NodeDetails) -> str:
 @html.register
 def _(node: NodeDetails) -> str:
     facts, synonyms, passages = node.counts
-    near = [(clean(entity.name, NAME), score) for entity, score in node.synonyms]
+
+    def spelled(name: str) -> str:
+        return node.spelling.get(name, name)
+
+    near = [(clean(spelled(entity.name), NAME), score) for entity, score in node.synonyms]
+    stated = [replace(one, subject=spelled(one.subject), object=spelled(one.object)) for one in node.facts]
     lists = [
         ("passages", passages, node.passages, "".join(map(passage_line, node.passages))),
-        ("facts", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in node.facts)),
+        ("facts", facts, node.facts, "".join(f"<p>{triple_line(triple)}</p>" for triple in stated)),
         ("synonyms", synonyms, node.synonyms, table(["phrase", "cosine"], near)),
     ]
     return page(
-        f"<p><b>{esc(node.name, NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
+        f"<p><b>{esc(spelled(node.name), NAME)}</b> <span class='tag'>{esc(node.kind)}</span> "
         f"<span class='q'>{node.degree:,} neighbours</span></p>",
         *(
             details(f"{count:,} {what if count > 1 else what[:-1]}{_cut(count, shown)}", body, open=count <= UNFOLDED)
@@ -121,9 +128,10 @@ def _hub_shares(walk: WalkDistribution) -> str:
 
 
 def _walk_phrases(walk: WalkDistribution) -> str:
-    phrases, seeds = walk.index.facts.phrases, dict(walk.seeds)
+    seeds = dict(walk.seeds)
     best = top(walk.on_phrases, SHOWN).tolist()
-    rows = [(clean(phrases[row], NAME), float(walk.on_phrases[row]), seeds.get(row)) for row in best]
+    names = spellings(walk.index, best)
+    rows = [(clean(name, NAME), float(walk.on_phrases[row]), seeds.get(row)) for name, row in zip(names, best)]
     return table(["phrase", "probability", "seed weight"], rows)
 
 
