@@ -39,8 +39,8 @@ SWITCHES = (
     "hipporag2[profile=paper]", "bdtr[iterations=4]", "bdtr[backbone=dense]", "ircot[profile=original]",
     "ircot[iterations=4]", "irgs[iterations=4]", "gcot[iterations=4]", "tog[width=5]", "youtu[profile=released]",
     "youtu[agent=false]", "dotrag[profile=paper]", "dotrag[t_max=1]", "dotrag[stop_on_complete=true]",
-    "catrag[profile=released]", "lightrag[mode=local]", "lightrag[mode=global]", "ket_rag[strategy=combined]",
-    "graphrag[community=true]", "think_on_graph[depth=2]", "graph_cot[rounds=5]",
+    "catrag[profile=released]", "lightrag[mode=local]", "lightrag[mode=global]",
+    "think_on_graph[depth=2]", "graph_cot[rounds=5]",
 )  # fmt: skip
 READING = (
     *(name for name in READERS if name != "sparql-exec"), "direct[rewrite=true]", "cot[check=true]",

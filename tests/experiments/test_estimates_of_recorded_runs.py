@@ -128,7 +128,8 @@ def test_repeats_that_are_done_do_not_count(index, tmp_path):
     assert found.total.calls == exactly(3 * len(MANY)) and f"{2 * len(MANY)} rows are done" in repr(found)
 
 
-KINDS = ("extractions", "typed", "skeleton", "schema_graph", "communities", "entity_summaries")
+KINDS = ("extractions", "typed", "resolved", "relabelled", "skeleton", "schema_graph", "communities",
+         "entity_summaries")  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)

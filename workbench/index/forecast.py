@@ -43,6 +43,11 @@ def exactly(value: float) -> Range:
     return Range(value, value, value)
 
 
+def repeated(retries: int) -> Range:
+    """How often a request is made whose reply is asked for again, at most `retries` times, where it does not fit."""
+    return Range(1, 1, 1 + retries)
+
+
 class Requests(NamedTuple):
     """Requests of one Step: how many, and the cl100k tokens of all prompts and of all replies."""
 

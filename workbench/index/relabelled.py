@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from workbench.data import Dataset
 from workbench.data.graph import EntityType, Schema
 from workbench.data.profiles import Profiles
-from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
+from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, maker, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, write_profiles
@@ -85,14 +85,14 @@ class RelabelledLayer(ProfilesLayer):
 
     @classmethod
     def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step, entities = relabel_entities.STEP, facts.times(ENTITIES)
+        step, entities = relabel_entities.STEP, facts.times(ENTITIES).times(repeated(settings.retries))
         types = types_of(data.schema or Schema((), ()), settings)
         calls = entities.times(1 / settings.batch)
         empty = exactly(prompt_tokens(step, relabel_entities.Input((), types)))
         prompt = calls.times(empty) + entities.times(ENTITY_TOKENS)
         basis = (
             f"relabelled: {ENTITIES.words} entities for each of {facts.words} facts, {settings.batch} in a request, "
-            f"each of {ENTITY_TOKENS.words} tokens, assumed; no reply asked again"
+            f"each of {ENTITY_TOKENS.words} tokens, assumed; each asked once, at most {1 + settings.retries} times"
         )
         return Forecast((Requests(step, calls, prompt, entities.times(SAID)),), basis)
 

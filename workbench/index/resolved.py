@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
-from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens
+from workbench.index.forecast import Forecast, Range, Requests, exactly, prompt_tokens, repeated
 from workbench.index.journal import StepJournal, counts, lines, maker, read, request_key
 from workbench.index.layer import Build, Layer
 from workbench.index.profiles import ProfilesLayer, write_profiles
@@ -99,12 +99,13 @@ class ResolvedLayer(ProfilesLayer):
 
     @classmethod
     def forecast(cls, data: Dataset, settings: Settings, facts: Range) -> Forecast:
-        step, count = curate_cluster.STEP, facts.times(CLUSTERS)
+        step, count = curate_cluster.STEP, facts.times(CLUSTERS).times(repeated(settings.retries))
         empty = exactly(prompt_tokens(step, curate_cluster.Input(())))
         prompt = count.times(empty + MEMBERS.times(MEMBER_TOKENS))
         basis = (
             f"resolved: clusters are known once entities are encoded; {CLUSTERS.words} for each of {facts.words} "
-            f"facts, each of {MEMBERS.words} members of {MEMBER_TOKENS.words} tokens, assumed; no reply asked again"
+            f"facts, each of {MEMBERS.words} members of {MEMBER_TOKENS.words} tokens, assumed; each asked "
+            f"once, at most {1 + settings.retries} times"
         )
         return Forecast((Requests(step, count, prompt, count.times(MEMBERS.times(15))),), basis)
 

@@ -2,16 +2,20 @@
 folder, by rules, and of each Step a sample of the inputs is asked of the engine as well.
 
 How many requests a layer makes depends on clusters, communities and merged records, which no formula knows. So it is
-built: on at most `SLICE` passages, from the extractions that there are, by rules for the rest."""
+built: on at most `SLICE` passages, from the extractions that there are, by rules for the rest. Where the engine's lists
+are shorter than the rules' in the sample, those of the rest are shortened alike, because fewer records are merged less
+often. A request made again because the reply did not fit counts with the one before it (`steps/objecting.py`)."""
 
 from __future__ import annotations
 
 import tempfile
-from collections import defaultdict
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic import BaseModel
 from tqdm.auto import tqdm
 
 from workbench import tokens
@@ -42,11 +46,36 @@ SLICE = 200  # passages
 @dataclass
 class _Inputs:
     """The inputs of one form: how long the prompt of each is, and what is asked in it; those that were asked (by their
-    place), with their usage."""
+    place), with their usage; and how many members the lists of their outputs have, by the engine and by the rules."""
 
     prompts: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     asked: dict[int, Usage] = field(default_factory=dict)
+    written: Counter[str] = field(default_factory=Counter)
+    ruled: Counter[str] = field(default_factory=Counter)
+
+    def compare(self, written: BaseModel, ruled: BaseModel) -> None:
+        self.written += _lengths(written)
+        self.ruled += _lengths(ruled)
+
+    def shortened(self, output: BaseModel) -> BaseModel:
+        """An output of the rules with its lists as long as the engine's, in the mean."""
+        kept = {}
+        for name, length in _lengths(output).items():
+            share = self.written[name] / self.ruled[name] if self.ruled[name] else 1
+            if share < 1:
+                members = getattr(output, name)
+                kept[name] = [one for at, one in enumerate(members) if _drawn(at, one) < share]
+        return output.model_copy(update=kept) if kept else output
+
+
+def _lengths(output: BaseModel) -> Counter[str]:
+    return Counter({name: len(value) for name, value in output if isinstance(value, list) and value})
+
+
+def _drawn(at: int, member: Any) -> float:
+    """A number from 0 to 1, the same for the same member at the same place."""
+    return zlib.crc32(f"{at} {member!r}".encode()) / 2**32
 
 
 class _Rehearsing(EngineBase):
@@ -58,6 +87,7 @@ class _Rehearsing(EngineBase):
         self.engine, self.name, self.sample, self.seed = engine, engine.name, sample, seed
         self.workers, self.prompts = 1, getattr(engine, "prompts", {})
         self.forms: dict[tuple[str, ...], _Inputs] = defaultdict(_Inputs)
+        self.firsts: dict[tuple[str, Any], tuple[_Inputs, int]] = {}  # asked of a Step that can be asked again
 
     @property
     def window(self) -> int | None:
@@ -65,15 +95,37 @@ class _Rehearsing(EngineBase):
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         results = by_rule(step, inputs)
-        if step in EXTRACTING:
+        if step in EXTRACTING or not inputs:
             return results
+        whole = hasattr(inputs[0], "objection")  # what leaves something out is asked for again
         places = defaultdict(list)
         for at, value in enumerate(inputs):
-            places[(step.name, *(name for name, given in vars(value).items() if given))].append(at)
+            if whole and value.objection:
+                results[at] = self._again(step, value, results[at])
+            else:
+                places[(step.name, *(name for name, given in vars(value).items() if given))].append(at)
         for form, rows in places.items():
-            for at, result in self._asked(step, inputs, rows, self.forms[form]):
-                results[at] = result if result.value is not None else results[at]
+            known = self.forms[form]
+            asked = dict(self._asked(step, inputs, rows, known))
+            for at, result in asked.items():
+                if result.value is not None and results[at].value is not None:
+                    known.compare(result.value, results[at].value)
+            for at in rows:
+                if at in asked:
+                    results[at] = asked[at] if whole or asked[at].value is not None else results[at]
+                elif results[at].value is not None and not whole:
+                    results[at] = replace(results[at], value=known.shortened(results[at].value))
         return results
+
+    def _again(self, step: Step, value: Any, by_rules: Result) -> Result:
+        """The answer to an objection, by whoever said what was objected to."""
+        first = self.firsts.get((step.name, replace(value, objection="")))
+        if first is None:
+            return by_rules
+        (result,) = self.engine.run(step, [value])
+        known, at = first
+        known.asked[at] += result.usage
+        return result
 
     def _asked(
         self, step: Step, inputs: Sequence[Any], rows: list[int], known: _Inputs
@@ -86,6 +138,8 @@ class _Rehearsing(EngineBase):
         )
         results = self.engine.run(step, [inputs[rows[n]] for n in chosen]) if chosen else []
         known.asked |= {first + n: result.usage for n, result in zip(chosen, results)}
+        if hasattr(inputs[rows[0]], "objection"):
+            self.firsts |= {(step.name, inputs[rows[n]]): (known, first + n) for n in chosen}
         return [(rows[n], result) for n, result in zip(chosen, results)]
 
 
