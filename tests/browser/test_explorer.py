@@ -67,7 +67,7 @@ def test_a_walk_through_the_graph(lab, page):
     expect(panel.locator("datalist option[value='vennick']")).to_be_attached()
     search.fill("vennick")
     expect(said).to_contain_text("'Vennick'")
-    expect(panel.get_by_text(re.compile(r"^vennick phrase"))).to_be_visible()
+    expect(panel.get_by_text(re.compile(r"^Vennick phrase"))).to_be_visible()
     whole = said.inner_text()
     notebook.screenshot("explorer_light")
 

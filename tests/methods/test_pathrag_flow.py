@@ -64,8 +64,9 @@ def scores(paths, s, t, alpha, threshold, form):
         following = defaultdict(float)
         for v in sorted(wave):
             if v != t and wave[v] / len(out[v]) >= threshold:
+                share = wave[v] / len(out[v])
                 for u in sorted(out[v]):
-                    following[u] += alpha * wave[v] / len(out[v])
+                    following[u] += alpha * share
         for v, amount in following.items():
             resource[v] += amount
         wave = following
