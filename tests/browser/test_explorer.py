@@ -103,7 +103,7 @@ def test_a_walk_through_the_graph(lab, page):
     hover(notebook, [says.startswith("Aldermark\nphrase") for says in nodes(notebook)].index(True))
     page.mouse.down()
     page.mouse.up()
-    expect(panel.get_by_text(re.compile(r"^aldermark phrase \d+ neighbours"))).to_be_visible()
+    expect(panel.get_by_text(re.compile(r"^Aldermark phrase \d+ neighbours"))).to_be_visible()
     for words in (r"^\d+ passages", r"^\d+ facts"):
         part = panel.locator("details", has=page.get_by_text(re.compile(words))).last
         part.evaluate("element => { element.open = true }")
