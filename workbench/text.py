@@ -9,6 +9,7 @@ import unicodedata
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
+_NOT_ASCII_WORDS = re.compile("[^a-z0-9]+")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\Wa-z_])|(?<=[。！？])|\n+")
 
 
@@ -19,7 +20,12 @@ def storable(text: str) -> str:
 
 def text_hash(text: str) -> str:
     """The identifier of a text: 16 hex digits of the SHA-256 of its UTF-8 bytes."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return bytes_hash(text.encode("utf-8", "surrogatepass"))
+
+
+def bytes_hash(raw: bytes) -> str:
+    """The same of what is encoded already."""
+    return hashlib.sha256(raw).hexdigest()[:16]
 
 
 def ascii_phrase(text: str) -> str:
@@ -37,6 +43,8 @@ def unicode_phrase(text: str) -> str:
 
     A run of marks alone, such as an emoji's invisible selector, is not a word.
     """
+    if text.isascii():  # the same in a tenth of the time
+        return _NOT_ASCII_WORDS.sub(" ", text.lower()).strip()
     folded = _composed(_composed(text).casefold())  # case folding decomposes some letters again
     kept = "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded)
     return " ".join(word for word in kept.split() if any(map(str.isalnum, word)))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,15 +18,16 @@ from workbench.data import Extraction
 from workbench.data.folder import fingerprint
 from workbench.errors import IndexFault
 from workbench.index.forecast import Range
-from workbench.index.journal import Journal, counts, defect, read, reusable
+from workbench.index.journal import Journal, counts, defect, reusable
 from workbench.index.journal import maker as maker_of
 from workbench.index.layer import Build, Layer
+from workbench.index.rows import json_rows
 from workbench.llm.engine import Engine
 from workbench.llm.step import Step
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.steps import named_entities, triples
-from workbench.text import text_hash
+from workbench.text import bytes_hash, text_hash
 
 # Completion tokens per token of the passage, with the 5th and 95th percentile of single passages: what
 # gpt-3.5-turbo-1106 wrote for 1,500 passages of MuSiQue, in HippoRAG's released extractions, as cl100k tokens of JSON.
@@ -51,7 +53,7 @@ class Extracted(NamedTuple):
     defects = property(lambda self: tuple(self.flaws.values()))
 
     def row(self) -> dict[str, Any]:
-        return {"content": self.key, **asdict(self.record)} | ({"flaws": self.flaws} if self.flaws else {})
+        return {"content": self.key, **_fields(self.record)} | ({"flaws": self.flaws} if self.flaws else {})
 
     @classmethod
     def of_row(cls, row: dict[str, Any]) -> Extracted:
@@ -100,11 +102,18 @@ class ExtractionsLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        if text_hash((folder / "table.jsonl").read_text(encoding="ascii")) != self.metadata["content"]:
+        self._raw = (folder / "table.jsonl").read_bytes()
+        if bytes_hash(self._raw) != self.metadata["content"]:
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
-        table = read(folder / "table.jsonl", Extracted.of_row)
-        self.records = [extracted.record for extracted in table]
-        self.extracted = {extracted.key: extracted for extracted in table}
+
+    @cached_property
+    def records(self) -> Sequence[Extraction]:
+        return json_rows(self._raw, lambda row: Extracted.of_row(row).record)
+
+    @cached_property
+    def extracted(self) -> dict[str, Extracted]:
+        """Key of a passage's content → its record."""
+        return {extracted.key: extracted for extracted in json_rows(self._raw, Extracted.of_row)}
 
     def __repr__(self) -> str:
         return f"ExtractionsLayer({len(self.records):,} passages)"
@@ -166,7 +175,12 @@ def _unextracted(build: Build) -> dict[str, Passage]:
 
 
 def key_of_given(given: Sequence[Extraction]) -> str:
-    return text_hash(json.dumps([asdict(record) for record in given]))
+    return text_hash(json.dumps([_fields(record) for record in given]))
+
+
+def _fields(record: Extraction) -> dict[str, Any]:
+    """Name → value, in their order; `asdict` would copy every triple."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def _needs_engine(build: Build) -> bool:

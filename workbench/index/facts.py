@@ -8,23 +8,29 @@ code, their rows depend on the order of the passages and on hashing.
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from workbench.data import Extraction
 from workbench.index.extractions import ExtractionsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
+from workbench.index.rows import table_rows
 from workbench.index.store import map_vectors, read_table, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Triple
 from workbench.settings import validated
 from workbench.text import PHRASE_RULES
+
+_COLUMNS = ("subject", "relation", "object")
 
 
 @validated
@@ -55,57 +61,59 @@ class FactsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: FactsLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
         extractions: ExtractionsLayer = build.layers["extractions"]
-        stated: set[tuple[int, tuple[str, str, str]]] = set()
-        dropped = 0
-        for record in extractions.records:
-            found = normalised(record.triples, settings)
-            stated.update((passages.row[record.passage_id], fact) for fact in found)
-            dropped += len(record.triples) - len(found)
-        facts = sorted({fact for _, fact in stated})
-        phrases = sorted({phrase for fact in facts for phrase in (fact[0], fact[2])})
-        fact_row = {fact: row for row, fact in enumerate(facts)}
-        rows = sorted((passage, fact_row[fact]) for passage, fact in stated)
-        passage_rows, fact_rows = zip(*rows) if rows else ((), ())
+        found = _stated(extractions.records, passages.row, settings)
+        columns = [[found.forms[form] for form in column.tolist()] for column in found.facts.T]
+        phrases = [found.forms[form] for form in np.unique(found.facts[:, [0, 2]]).tolist()]
 
         known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
         known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
-        texts = list(map(fact_text, facts))
+        texts = list(map(fact_text, zip(*columns)))
         encoded = [
             encode_to(folder / f"{label}.npy", texts_, build.encoder, known, label=label, progress=build.progress)
             for label, texts_, known in (("phrases", phrases, known_phrases), ("facts", texts, known_facts))
         ]
         write_table(folder / "phrases.parquet", phrase=phrases)
-        write_table(
-            folder / "facts.parquet",
-            subject=[fact[0] for fact in facts],
-            relation=[fact[1] for fact in facts],
-            object=[fact[2] for fact in facts],
-        )
-        write_table(
-            folder / "stated.parquet",
-            passage=np.array(passage_rows, dtype=np.int32),
-            fact=np.array(fact_rows, dtype=np.int32),
-        )
-        return {"phrases": len(phrases), "facts": len(facts), "dropped": dropped, "encoded": sum(encoded)}
+        write_table(folder / "facts.parquet", **dict(zip(_COLUMNS, columns)))
+        write_table(folder / "stated.parquet", passage=found.passages, fact=found.rows)
+        return {"phrases": len(phrases), "facts": len(texts), "dropped": found.dropped, "encoded": sum(encoded)}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.phrases: list[str] = read_table(folder / "phrases.parquet", strings=("phrase",))["phrase"]
-        table = read_table(folder / "facts.parquet", strings=("subject", "relation", "object"))
-        self.facts = list(zip(table["subject"], table["relation"], table["object"]))
-        self.phrase_row = {phrase: row for row, phrase in enumerate(self.phrases)}
-        self.subjects = np.array([self.phrase_row[fact[0]] for fact in self.facts], dtype=np.int64)
-        self.objects = np.array([self.phrase_row[fact[2]] for fact in self.facts], dtype=np.int64)
+        self._phrases = pq.read_table(folder / "phrases.parquet")["phrase"]
+        self.phrases: list[str] = self._phrases.to_pylist()
+        self._table = pq.read_table(folder / "facts.parquet", columns=list(_COLUMNS))
+        self.facts = table_rows(self._table, lambda *fact: fact)
         stated = read_table(folder / "stated.parquet")
         self.stated = (stated["passage"], stated["fact"])
-        self._by_fact = np.argsort(stated["fact"], kind="stable")
-        self._begins = np.searchsorted(stated["fact"][self._by_fact], np.arange(len(self.facts) + 1))
         self.phrase_vectors = map_vectors(folder / "phrases.npy")
         self.fact_vectors = map_vectors(folder / "facts.npy")
 
+    @cached_property
+    def phrase_row(self) -> dict[str, int]:
+        return {phrase: row for row, phrase in enumerate(self.phrases)}
+
+    @cached_property
+    def subjects(self) -> np.ndarray:
+        return self._ends("subject")
+
+    @cached_property
+    def objects(self) -> np.ndarray:
+        return self._ends("object")
+
+    def _ends(self, column: str) -> np.ndarray:
+        return pc.index_in(self._table[column], self._phrases).to_numpy().astype(np.int64)
+
     def stating(self, fact: int) -> np.ndarray:
         """Rows of the passages that state a fact, in corpus order."""
-        return self.stated[0][self._by_fact[self._begins[fact] : self._begins[fact + 1]]]
+        by_fact, begins = self._by_fact
+        return self.stated[0][by_fact[begins[fact] : begins[fact + 1]]]
+
+    @cached_property
+    def _by_fact(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of `stated` by facts, those of fact f from begins[f] to begins[f + 1]."""
+        facts = self.stated[1]
+        order = np.argsort(facts, kind="stable")
+        return order, np.searchsorted(facts[order], np.arange(len(self.facts) + 1))
 
     def respelled(self, records: Iterable[Extraction]) -> list[int]:
         """Rows of the facts that a passage states in another spelling as well, once for each further one."""
@@ -153,6 +161,44 @@ class FactsLayer(Layer):
 
     def __repr__(self) -> str:
         return f"FactsLayer({len(self.facts):,} facts, {len(self.phrases):,} phrases)"
+
+
+class _Stated(NamedTuple):
+    """What passages state: `forms`, the phrases and names of relations, sorted; `facts` (n_f, 3), their rows in it,
+    sorted; `passages` and `rows` (of `facts`), int32, sorted pairs; how many triples were `dropped`."""
+
+    forms: list[str]
+    facts: np.ndarray
+    passages: np.ndarray
+    rows: np.ndarray
+    dropped: int
+
+
+def _stated(records: Iterable[Extraction], row: Mapping[str, int], settings: Settings) -> _Stated:
+    """Each name is normalised once, however often it occurs, and triples are sorted as rows of numbers."""
+    codes: dict[str, int] = {}
+    passages, members = array("q"), array("q")
+    for record in records:
+        passages.extend([row[record.passage_id]] * len(record.triples))
+        members.extend(codes.setdefault(name, len(codes)) for triple in record.triples for name in triple)
+    normal = list(map(PHRASE_RULES[settings.normalise], codes))
+    forms = sorted(set(normal))
+    place = {form: number for number, form in enumerate(forms)}
+    form = np.array([place[name] for name in normal], dtype=np.int64)
+    triples = form[np.array(members, dtype=np.int64)].reshape(-1, 3)
+    named = np.array([bool(name) for name in forms] or [False])
+    kept = np.ones(len(triples), dtype=bool)
+    if settings.normalise != "ascii":
+        kept = named[triples[:, 0]] & named[triples[:, 2]]
+    triples, stating = triples[kept], np.array(passages, dtype=np.int64)[kept]
+    order = np.lexsort(triples.T[::-1])
+    new = np.r_[True, (np.diff(triples[order], axis=0) != 0).any(axis=1)][: len(order)]
+    facts = triples[order][new]
+    rows = np.empty(len(order), dtype=np.int64)
+    rows[order] = np.cumsum(new) - 1
+    pairs = np.unique(stating * max(1, len(facts)) + rows)
+    by = np.divmod(pairs, max(1, len(facts)))
+    return _Stated(forms, facts, *(part.astype(np.int32) for part in by), int(len(kept) - kept.sum()))
 
 
 def normalised(triples: Iterable[Sequence[str]], settings: Settings) -> list[tuple[str, str, str]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from workbench.data.folder import fingerprint
 from workbench.errors import DataError
 from workbench.index.layer import Build, Layer
-from workbench.index.store import map_vectors, read_table, write_table
+from workbench.index.rows import table_rows
+from workbench.index.store import map_vectors, write_table
 from workbench.index.vectors import Known, encode_to
 from workbench.records import Passage
 from workbench.settings import validated
@@ -47,10 +51,15 @@ class PassagesLayer(Layer):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        table = read_table(folder / "table.parquet", strings=("id", "title", "text"))
-        self.passages = [Passage(*row) for row in zip(table["id"], table["title"], table["text"])]
-        self.row = {passage.id: row for row, passage in enumerate(self.passages)}
+        table = pq.read_table(folder / "table.parquet", columns=["id", "title", "text"])
+        self.passages = table_rows(table, Passage)
+        self._ids = table["id"]
         self.vectors = map_vectors(folder / "vectors.npy")
+
+    @cached_property
+    def row(self) -> dict[str, int]:
+        """Id of a passage → its row."""
+        return {passage_id: row for row, passage_id in enumerate(self._ids.to_pylist())}
 
     def __repr__(self) -> str:
         return f"PassagesLayer({len(self.passages):,} passages)"
