@@ -50,6 +50,12 @@ def test_the_unicode_rule_keeps_every_script(text, phrase):
     assert unicode_phrase(text) == phrase
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_takes_a_shorter_way_to_the_same_phrase(text):
+    """A word of another script beside it takes the long way."""
+    assert unicode_phrase(f"{text} 東京") == f"{unicode_phrase(text)} 東京".strip()
+
+
 @given(any_text)
 @example("ß\u0301")  # folds to ss, whose second s takes the accent
 @example("ΐ\u0345\u0301")

@@ -1,6 +1,7 @@
 """Layer `synonyms`: pairs of phrases whose vectors are close (HippoRAG 2).
 
-Exact cosine neighbours, block by block, each pair computed once. On a rebuild, a phrase that was there before keeps its
+Exact cosine neighbours, block by block, each pair computed once; above `exact_up_to` phrases, those that an approximate
+search finds (`approximate.py`). On a rebuild, a phrase that was there before keeps its
 list: what was deleted is taken out, new phrases are merged in; only a list that had reached the cap and lost a member
 is computed again.
 """
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from tqdm.auto import tqdm
 
 from workbench import threads
+from workbench.index import approximate
 from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
@@ -27,12 +29,16 @@ BLOCK = 512  # rows of one matrix product
 @validated
 class Settings:
     """The released code's defaults: neighbours of cosine `threshold` or more among the `k` nearest (itself counted), at
-    most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one."""
+    most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one.
+
+    All pairs are compared where they are no more than those of `exact_up_to` phrases. Of more, FAISS finds the pairs,
+    and the manifest says with which recall."""
 
     threshold: Number = 0.8
     k: Positive = 2047
     cap: Natural = 101
     min_characters: Natural = 3
+    exact_up_to: Natural = 200_000
 
     @property
     def limit(self) -> int:
@@ -51,7 +57,13 @@ class SynonymsLayer(Layer):
         facts: FactsLayer = build.layers["facts"]
         reused = _reused(old, facts, settings)
         new = np.array([row for row in range(len(facts.phrases)) if not reused.whole[row]], dtype=np.int64)
-        found = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress)
+        if len(new) * len(facts.phrases) <= settings.exact_up_to**2:
+            found, said = close_pairs(facts.phrase_vectors, new, settings.threshold, progress=build.progress), {}
+        else:
+            found, said = approximate.close_pairs(
+                facts.phrase_vectors, new, settings.threshold, settings.limit, progress=build.progress
+            )
+            said = {"approximate": said}
         sources, targets, similarities = np.concatenate([reused.pairs, found], axis=1)
         starts = np.array([_starts(phrase, settings) for phrase in facts.phrases], dtype=bool)
         named = np.array([bool(phrase) for phrase in facts.phrases], dtype=bool)
@@ -68,7 +80,7 @@ class SynonymsLayer(Layer):
             similarity=similarities[first],
         )
         write_table(folder / "phrases.parquet", phrase=facts.phrases)
-        return {"entries": int(first.sum()), "compared": len(new)}
+        return {"entries": int(first.sum()), "compared": len(new), **said}
 
     def __init__(self, folder: Path):
         super().__init__(folder)
