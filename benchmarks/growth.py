@@ -222,7 +222,7 @@ def lines(found: list[dict]) -> dict[str, dict[int, float]]:
         figures = {f"{name}, s": one["seconds"], f"{name}, peak GB": one["peak"] / 1e9}
         figures |= {f"  {part}, s": seconds for part, seconds in one.get("stages", {}).items()}
         figures |= {f"{name}, disk GB": one["bytes"] / 1e9} if "bytes" in one else {}
-        figures |= {f"  encoder, s": one["encoder"]} if one["stage"] == "build" else {}
+        figures |= {"  encoder, s": one["encoder"]} if one["stage"] == "build" else {}
         figures |= {f"{name}, ready, s": one["ready"]} if "ready" in one else {}
         for label, value in figures.items():
             rows.setdefault(label, {})[one["passages"]] = value
@@ -237,10 +237,10 @@ def exponent(values: dict[int, float]) -> str:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["stage"]:
-        return stage(*sys.argv[2:4])
-    if sys.argv[1:2] == ["table"]:
-        return table(Path(sys.argv[2]))
+    inner = {"stage": lambda: stage(*sys.argv[2:4]), "table": lambda: table(Path(sys.argv[2]))}
+    if sys.argv[1:2] and sys.argv[1] in inner:
+        inner[sys.argv[1]]()
+        return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", type=int, nargs="+")
     parser.add_argument("--encoder", default="hash64")

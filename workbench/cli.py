@@ -280,6 +280,31 @@ def export(
 
 
 @verb
+def store(
+    folder: opt.Folder,
+    server: Annotated[str, typer.Option("--server", help="host:port of `chroma run`; by default INDEX/chroma")] = "",
+    kinds: Annotated[str, typer.Option("--kinds", help="of passages,phrases,facts")] = "passages",
+    questions: Annotated[
+        Path | None, typer.Option("--questions", "-q", help="compare what Chroma finds for these with exact search")
+    ] = None,
+    k: opt.K = 10,
+) -> Said:
+    """Fill Chroma from an index, or bring it up to date, for other programs and for `dense[store=chroma]`."""
+    import workbench as wb
+    from workbench.index import chroma
+
+    index = wb.Index.open(folder)
+    client = chroma.derive(index, kinds.split(","), server=server, progress=True)
+    held = {kind: client.get_collection(chroma.collection_name(index, kind)) for kind in kinds.split(",")}
+    rows = [{"kind": kind, "collection": one.name, "vectors": one.count()} for kind, one in held.items()]
+    if questions is None:
+        return Said({"collections": rows}, [_table(rows)])
+    found = chroma.agreement(index, [one.question for one in _questions(questions)], k, server=server, client=client)
+    said = {"k": k, "questions": len(found.shares), "mean": found.mean, "least": min(found.shares)}
+    return Said({"collections": rows, "agreement": said}, [_table(rows), found])
+
+
+@verb
 def retrieve(
     folder: opt.Folder,
     question: str,

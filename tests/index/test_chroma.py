@@ -1,12 +1,30 @@
 """Chroma collections follow the index; the matrices stay the truth."""
 
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
-from workbench.errors import SettingError
-from workbench.index.chroma import derive
+import workbench as wb
+import workbench.testing  # noqa: F401 (registers the encoder `hash`)
+from workbench.cli import app
+from workbench.data import Dataset
+from workbench.errors import IndexFault, SettingError
+from workbench.index import Index, chroma
+from workbench.index.chroma import agreement, collection_name, derive
 from workbench.llm.engine import RulesEngine
 from workbench.records import Passage
+from workbench.views import html, text
+
+QUESTION = "Which lake does the River Aldra flow into?"
 
 
 @pytest.fixture
@@ -16,39 +34,148 @@ def client(tmp_path):
     return chromadb.PersistentClient(str(tmp_path / "chroma"), settings=chromadb.Settings(anonymized_telemetry=False))
 
 
+def held(client, index, kind):
+    return client.get_collection(collection_name(index, kind))
+
+
 def test_holds_the_vectors_and_texts_of_the_index(tiny_index, client):
     derive(tiny_index, client=client)
-    found = client.get_collection("passages").get(ids=["p2"], include=["embeddings", "documents", "metadatas"])
+    found = held(client, tiny_index, "passages").get(ids=["p2"], include=["embeddings", "documents", "metadatas"])
     row = tiny_index.passages.row["p2"]
     assert np.allclose(found["embeddings"][0], tiny_index.passages.vectors[row])
     assert found["documents"] == [tiny_index.passages.passages[row].content]
-    assert found["metadatas"] == [{"title": "River Aldra"}]
-    assert client.get_collection("facts").count() == len(tiny_index.facts.facts)
-    assert client.get_collection("phrases").count() == len(tiny_index.facts.phrases)
+    assert found["metadatas"][0]["title"] == "River Aldra"
+    assert held(client, tiny_index, "facts").count() == len(tiny_index.facts.facts)
+    assert held(client, tiny_index, "phrases").count() == len(tiny_index.facts.phrases)
 
 
 def test_metadata_can_be_filtered_by(tiny_index, client):
     derive(tiny_index, ["facts"], client)
-    found = client.get_collection("facts").get(where={"subject": "nora whitlock"})
+    found = held(client, tiny_index, "facts").get(where={"subject": "nora whitlock"})
     assert found["documents"] == ["nora whitlock born in orsby"]
 
 
-def test_follows_insert_and_delete(tiny_index, client):
+@pytest.fixture
+def written(client, tiny_index, monkeypatch):
+    """The ids of what is written into collections from here on."""
     derive(tiny_index, ["passages"], client)
-    changed = tiny_index.delete(["p8"], progress=False).insert(
-        [Passage("p9", "Mill", "A mill.")], RulesEngine(), progress=False
-    )
+    ids, kind = [], type(held(client, tiny_index, "passages"))
+    upsert = kind.upsert
+    monkeypatch.setattr(kind, "upsert", lambda self, **given: (ids.extend(given["ids"]), upsert(self, **given)))
+    return ids
+
+
+def test_insert_and_delete_write_only_what_changed(tiny_index, client, written):
+    new = [Passage("p9", "Mill", "A mill."), Passage("p8", "Orsby Mill", "Another text under an id that was there.")]
+    changed = tiny_index.delete(["p8"], progress=False).insert(new, RulesEngine(), progress=False)
     derive(changed, ["passages"], client)
-    assert set(client.get_collection("passages").get()["ids"]) == set(changed.passages.row)
+    found = held(client, changed, "passages").get(include=["documents"])
+    assert dict(zip(found["ids"], found["documents"])) == {p.id: p.content for p in changed.passages.passages}
+    assert sorted(written) == ["p8", "p9"]
 
 
-def test_a_collection_that_is_up_to_date_is_left_alone(tiny_index, client, monkeypatch):
+def test_a_collection_that_is_up_to_date_is_left_alone(tiny_index, client, written):
     derive(tiny_index, ["passages"], client)
-    collection = type(client.get_collection("passages"))
-    monkeypatch.setattr(collection, "upsert", lambda *args, **kwargs: pytest.fail("written again"))
+    assert written == []
+
+
+def test_a_filling_that_was_stopped_is_gone_on_with(tiny_index, client, monkeypatch):
+    """The last half is missing when the process dies before it says that it is done."""
     derive(tiny_index, ["passages"], client)
+    collection = held(client, tiny_index, "passages")
+    collection.delete(ids=["p1", "p2"])
+    collection.modify(metadata={"made_from": "stopped"})
+    derive(tiny_index, ["passages"], client)
+    assert set(held(client, tiny_index, "passages").get()["ids"]) == set(tiny_index.passages.row)
 
 
 def test_an_unknown_kind_is_refused(tiny_index, client):
     with pytest.raises(SettingError, match="passages, phrases, facts"):
         derive(tiny_index, ["synonyms"], client)
+
+
+# -- read back ------------------------------------------------------------------------------------------------------
+
+
+def found(index: Index, spec: str, k: int = 3) -> list[tuple[str, float]]:
+    return [(p.id, round(score, 5)) for p, score in wb.method(spec, index).retrieve(QUESTION, k=k).passages]
+
+
+def test_chroma_finds_what_exact_search_finds(tiny_index):
+    assert found(tiny_index, "dense[store=chroma]") == found(tiny_index, "dense")
+    said = agreement(tiny_index, [QUESTION, "Who founded Orsby?"], k=4)
+    assert said.shares == (1.0, 1.0) and "100.0%" in text(said) and "100.0%" in html(said)
+
+
+@pytest.mark.parametrize("store", ["exact", "chroma"])
+def test_filters_let_only_some_passages_through(tiny_index, store):
+    by_title = found(tiny_index, f"dense[store={store},title=River Aldra]")
+    assert [one for one, _ in by_title] == ["p2"]
+    words = found(tiny_index, f"dense[store={store},contains=Orsby]", k=8)
+    those = {p.id for p in tiny_index.passages.passages if "Orsby" in p.content}
+    assert {one for one, _ in words} == those and words == sorted(words, key=lambda one: -one[1])
+    assert found(tiny_index, f"dense[store={store},title=No such title]") == []
+
+
+def test_agreement_counts_what_is_missed(tiny_index, monkeypatch):
+    monkeypatch.setattr(chroma.PassageStore, "nearest", lambda self, vector, k: (np.array([0]), np.array([1.0])))
+    shares = agreement(tiny_index, [QUESTION], k=4).shares
+    assert shares in ((0.25,), (0.0,))
+    with pytest.raises(SettingError, match="measured on questions"):
+        agreement(tiny_index, [])
+
+
+def test_a_server_belongs_to_chroma_and_has_an_address(tiny_index):
+    with pytest.raises(SettingError, match="store=chroma"):
+        wb.method("dense[server=localhost:8000]", tiny_index)
+    with pytest.raises(SettingError, match="host:port"):
+        wb.method("dense[store=chroma,server=here]", tiny_index)
+
+
+# -- a server -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(tmp_path):
+    """`chroma run` on a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = Path(sys.executable).with_name("chroma")
+    given = [program, "run", "--path", tmp_path / "served", "--host", "127.0.0.1", "--port", str(port)]
+    running = subprocess.Popen(given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield f"127.0.0.1:{port}"
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
+def test_a_server_is_filled_and_read_back(tiny_index, server, tmp_path):
+    assert found(tiny_index, f"dense[store=chroma,server={server}]") == found(tiny_index, "dense")
+    changed = tiny_index.delete(["p8"], progress=False)
+    assert "p8" not in dict(found(changed, f"dense[store=chroma,server={server}]", k=8))
+
+
+def test_the_command_fills_a_server_and_says_how_far_it_agrees(tiny_index, server, tmp_path):
+    data = Dataset("hashed", tuple(tiny_index.passages.passages))
+    index = Index.build(data, None, tmp_path / "hashed", encoder="hash", layers=["passages"], progress=False)
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text(json.dumps({"question": QUESTION}) + "\n")
+    asked = ["store", str(index.folder), "--server", server, "-q", str(questions), "-k", "3", "--json"]
+    said = CliRunner().invoke(app, asked)
+    assert said.exit_code == 0, said.output
+    assert json.loads(said.stdout)["agreement"] == {"k": 3, "questions": 1, "mean": 1.0, "least": 1.0}
+
+
+def test_no_server_answers(tiny_index):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(IndexFault, match=f"chroma run --path DIR --port {port}"):
+        wb.method(f"dense[store=chroma,server=127.0.0.1:{port}]", tiny_index)

@@ -1,59 +1,150 @@
-"""Chroma collections derived from an index: for metadata filters, for other programs, and as a server.
+"""Chroma collections derived from an index: for other programs, for metadata filters, and for `dense[store=chroma]`.
 
-The matrices of the index stay the truth. Chroma's approximate neighbours differ from build to build and miss some
-(measured: recall@100 of .73 on 100,000 vectors), so no method reads them."""
+They are in a folder `chroma/` beside the layers, or on a server (`chroma run --path DIR --port 8000`). The matrices of
+the index stay the truth: Chroma's neighbours are approximate and differ from build to build, so no other method reads
+them, and `agreement` measures how many of the exact ones they are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tqdm.auto import tqdm
 
-from workbench.errors import SettingError
+from workbench.errors import IndexFault, SettingError
 from workbench.index.index import Index
 from workbench.index.store import key_of
+from workbench.ranking.similarity import top
+from workbench.records import Record
 from workbench.text import text_hash
 
-_COSINE = {"hnsw": {"space": "cosine"}}
 KINDS = ("passages", "phrases", "facts")
+_FOLDER = "chroma"  # in the folder of the index
+_MARK = "hopscope"  # metadata: the hash of what was written of a row
 
 
-def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None):
-    """Write the collections `<kind>` of an index into `client` (by default a folder `chroma/` beside the layers) and
-    return the client.
+def derive(index: Index, kinds: Sequence[str] = KINDS, client: Any = None, *, server: str = "", progress: bool = False):
+    """Bring the collections of an index up to date and return the client: that of `server` (`host:port`), otherwise of
+    the folder `chroma/` beside the layers. Their names are those of `collection_name`.
 
-    Ids: the passage's id, else the hash of the phrase or of the fact's text. A collection made from the same layer is
-    left as it is; one made from an older state is brought up to date: what has gone is deleted, the rest written
-    over."""
+    Ids: the passage's id, else the hash of the phrase or of the fact's text. What has gone is deleted, what is new or
+    has changed is written, and the rest stays as it is, unless another encoder made it."""
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise SettingError(f"{unknown[0]!r} cannot be derived; choose from {', '.join(KINDS)}")
-    client = client or _local_client(index)
+    client = client or client_of(index, server)
     for kind in kinds:
-        ids, texts, vectors, metadata = _rows(index, kind)
-        made_from = key_of(kind=kind, layers=index.manifest["layers"], encoder=index.manifest["encoder"]["name"])
-        collection = client.get_or_create_collection(kind, embedding_function=None, configuration=_COSINE)
-        if (collection.metadata or {}).get("made_from") == made_from:
-            continue
-        gone = sorted(set(collection.get(include=[])["ids"]) - set(ids))
-        size = client.get_max_batch_size()
-        for start in range(0, len(gone), size):
-            collection.delete(ids=gone[start : start + size])
-        for start in range(0, len(ids), size):
-            part = slice(start, start + size)
-            collection.upsert(
-                ids=ids[part], documents=texts[part], metadatas=metadata[part], embeddings=np.asarray(vectors[part])
-            )
-        collection.modify(metadata={"made_from": made_from})  # last: a collection half written is written again
+        _bring_up_to_date(client, index, kind, progress)
     return client
 
 
-def _local_client(index: Index):
+def client_of(index: Index, server: str = "") -> Any:
+    """The client of a server `host:port`, or of the folder beside the layers."""
     import chromadb
 
     settings = chromadb.Settings(anonymized_telemetry=False)
-    return chromadb.PersistentClient(path=str(index.folder / "chroma"), settings=settings)
+    if not server:
+        return chromadb.PersistentClient(path=str(index.folder / _FOLDER), settings=settings)
+    host, colon, port = server.rpartition(":")
+    if not (host and colon and port.isdecimal()):
+        raise SettingError(f"server={server!r} is not host:port, such as localhost:8000")
+    try:
+        return chromadb.HttpClient(host=host, port=int(port), settings=settings)
+    except ValueError as error:  # how Chroma's client says that nobody answers
+        raise IndexFault(
+            f"no Chroma server answers at {server} ({error}); start one with: chroma run --path DIR --port {port}"
+        ) from None
+
+
+def collection_name(index: Index, kind: str) -> str:
+    """Data set, encoder and kind, in the characters that Chroma allows: indexes may share a server."""
+    made = text_hash(f"{index.name} {index.extraction} {index.manifest['encoder']['name']}")[:8]
+    return f"{re.sub('[^A-Za-z0-9-]+', '-', index.name).strip('-') or 'index'}-{made}-{kind}"
+
+
+class PassageStore:
+    """The passages of an index in Chroma, brought up to date when it is opened."""
+
+    def __init__(self, index: Index, server: str = "", client: Any = None):
+        client = derive(index, ["passages"], client, server=server)
+        self._collection = client.get_collection(collection_name(index, "passages"), embedding_function=None)
+        self._row = index.passages.row
+
+    def nearest(
+        self, vector: np.ndarray, k: int, *, title: str = "", contains: str = ""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, cosines) of the at most k nearest passages that Chroma finds, best first, equal ones by row; only
+        those of a `title`, or whose title or text `contains` something, if that is given."""
+        found = self._collection.query(
+            query_embeddings=[np.asarray(vector)],
+            n_results=min(k, self._collection.count()),
+            where={"title": title} if title else None,
+            where_document={"$contains": contains} if contains else None,
+            include=["distances"],
+        )
+        rows = np.array([self._row[one] for one in found["ids"][0]], dtype=np.int64)
+        cosines = 1 - np.array(found["distances"][0], dtype=np.float32)
+        order = np.lexsort((rows, -cosines))
+        return rows[order], cosines[order]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StoreAgreement(Record):
+    """How many of the k passages nearest to each question by exact search a store finds: `shares`, one per question."""
+
+    index: str
+    store: str
+    k: int
+    shares: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return sum(self.shares) / len(self.shares)
+
+
+def agreement(
+    index: Index, questions: Sequence[str], k: int = 10, *, server: str = "", client: Any = None
+) -> StoreAgreement:
+    """Compare the passages nearest to the questions with those that Chroma finds, which it is filled with first."""
+    if not questions:
+        raise SettingError("agreement is measured on questions, and there is none; pass some texts")
+    store, shares = PassageStore(index, server, client), []
+    for question in questions:
+        vector = index.encode_query(question, "passages")
+        exact = set(top(index.passages.vectors @ vector, k).tolist())
+        shares.append(len(exact & set(store.nearest(vector, k)[0].tolist())) / len(exact))
+    return StoreAgreement(index.name, f"chroma at {server}" if server else "chroma", k, tuple(shares))
+
+
+def _bring_up_to_date(client: Any, index: Index, kind: str, progress: bool) -> None:
+    made_from = key_of(kind=kind, layers=index.manifest["layers"], encoder=index.manifest["encoder"]["name"])
+    collection = client.get_or_create_collection(
+        collection_name(index, kind), embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+    )
+    if (collection.metadata or {}).get("made_from") == made_from:
+        return
+    ids, texts, vectors, metadata = _rows(index, kind)
+    marks = [text_hash(f"{text} {said}") for text, said in zip(texts, metadata)]
+    held = collection.get(include=["metadatas"])
+    stands = {one: said.get(_MARK) for one, said in zip(held["ids"], held["metadatas"])}
+    changed = [row for row, one in enumerate(ids) if stands.get(one) != marks[row]]
+    gone, size = sorted(stands.keys() - set(ids)), client.get_max_batch_size()
+    for start in range(0, len(gone), size):
+        collection.delete(ids=gone[start : start + size])
+    with tqdm(total=len(changed), desc=f"store {kind}", unit="vector", disable=not progress) as bar:
+        for start in range(0, len(changed), size):
+            part = changed[start : start + size]
+            collection.upsert(
+                ids=[ids[row] for row in part],
+                documents=[texts[row] for row in part],
+                metadatas=[metadata[row] | {_MARK: marks[row]} for row in part],
+                embeddings=np.asarray(vectors[part]),
+            )
+            bar.update(len(part))
+    collection.modify(metadata={"made_from": made_from})  # last: a collection half written is gone on with
 
 
 def _rows(index: Index, kind: str) -> tuple[list[str], list[str], np.ndarray, list[dict]]:

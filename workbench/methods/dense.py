@@ -3,30 +3,66 @@ here."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
+from workbench.errors import SettingError
 from workbench.methods.base import Method
 from workbench.ranking.similarity import top
 from workbench.records import Evidence, ranked
+from workbench.settings import validated
 from workbench.trace import Trace
 
 
 class Dense(Method):
-    """Exact cosine over all passages."""
+    """Cosine over all passages: exact, or as Chroma finds them."""
 
     name = "dense"
     paper = "none: the encoder alone"
     scale = "cosine"
 
+    @validated
+    class Settings:
+        """`store`: `exact` compares with every passage; `chroma` asks Chroma, whose neighbours are approximate and may
+        differ from one filling to the next, in the index's folder or on a `server` (`host:port`). `title` and
+        `contains` let only passages of this title, or with these words in title or text, be found."""
+
+        store: Literal["exact", "chroma"] = "exact"
+        server: str = ""
+        title: str = ""
+        contains: str = ""
+
     def prepare(self) -> None:
         self._passages = self.index.passages
         self._vectors = np.asarray(self._passages.vectors)
+        asked, self._store, self._allowed = self.settings, None, None
+        if asked.server and asked.store != "chroma":
+            raise SettingError(f"dense[server={asked.server}] belongs to store=chroma; exact search asks no server")
+        if asked.store == "chroma":
+            from workbench.index.chroma import PassageStore  # chromadb takes seconds to import
+
+            self._store = PassageStore(self.index, asked.server)
+        elif asked.title or asked.contains:
+            rows = enumerate(self._passages.passages)
+            self._allowed = np.array([row for row, passage in rows if self._passes(passage)], dtype=np.int64)
 
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         with trace.span("EMBEDDING", "encode question", text=question):
             vector = self.index.encode_query(question, "passages")
-        cosines = self._vectors @ vector
+        best, cosines = self._nearest(vector, k)
+        found = ranked([self._passages.passages[row] for row in best], cosines)
+        return Evidence(question, self.label, self.scale, found)
+
+    def _nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, cosines), best first."""
+        if self._store:
+            return self._store.nearest(vector, k, title=self.settings.title, contains=self.settings.contains)
+        vectors = self._vectors if self._allowed is None else self._vectors[self._allowed]
+        cosines = vectors @ vector
         best = top(cosines, k)
-        return Evidence(
-            question, self.label, self.scale, ranked([self._passages.passages[row] for row in best], cosines[best])
-        )
+        return (best if self._allowed is None else self._allowed[best]), cosines[best]
+
+    def _passes(self, passage) -> bool:
+        title, contains = self.settings.title, self.settings.contains
+        return (not title or passage.title == title) and contains in passage.content

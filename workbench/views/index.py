@@ -7,8 +7,10 @@ from typing import Any
 
 from workbench.data import Dataset
 from workbench.index import Graph, Index
+from workbench.index.chroma import StoreAgreement
 from workbench.index.journal import signed_by
 from workbench.index.usage import IndexUsage, Spent
+from workbench.text import counted
 from workbench.views.base import NAME, aligned, clean, details, esc, html, number, page, table, text
 from workbench.views.data import skipped_table
 from workbench.views.terminal import cell_text
@@ -71,6 +73,20 @@ def _(index: Index) -> str:
         details("what its construction took", html(index.usage)),
         details("versions", table(["", ""], index.manifest["versions"].items())),
     )
+
+
+@text.register
+def _(found: StoreAgreement) -> str:
+    asked = counted(len(found.shares), "question")
+    return (
+        f"{clean(found.store, NAME)} finds {found.mean:.1%} of the {found.k} passages of {clean(found.index, NAME)!r} "
+        f"that exact search finds nearest ({asked}; the worst {min(found.shares):.0%})"
+    )
+
+
+@html.register
+def _(found: StoreAgreement) -> str:
+    return page(f"<p>{esc(text(found))}</p>")
 
 
 @text.register
