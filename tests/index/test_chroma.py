@@ -14,7 +14,6 @@ import pytest
 from typer.testing import CliRunner
 
 import workbench as wb
-import workbench.testing  # noqa: F401 (registers the encoder `hash`)
 from workbench.cli import app
 from workbench.data import Dataset
 from workbench.errors import IndexFault, SettingError
@@ -22,6 +21,7 @@ from workbench.index import Index, chroma
 from workbench.index.chroma import agreement, collection_name, derive
 from workbench.llm.engine import RulesEngine
 from workbench.records import Passage
+from workbench.testing import HashEncoder
 from workbench.views import html, text
 
 QUESTION = "Which lake does the River Aldra flow into?"
@@ -164,7 +164,7 @@ def test_a_server_is_filled_and_read_back(tiny_index, server, tmp_path):
 
 def test_the_command_fills_a_server_and_says_how_far_it_agrees(tiny_index, server, tmp_path):
     data = Dataset("hashed", tuple(tiny_index.passages.passages))
-    index = Index.build(data, None, tmp_path / "hashed", encoder="hash", layers=["passages"], progress=False)
+    index = Index.build(data, None, tmp_path / "hashed", encoder=HashEncoder(), layers=["passages"], progress=False)
     questions = tmp_path / "questions.jsonl"
     questions.write_text(json.dumps({"question": QUESTION}) + "\n")
     asked = ["store", str(index.folder), "--server", server, "-q", str(questions), "-k", "3", "--json"]

@@ -522,7 +522,7 @@ def _settle(journal: Journal[_Report], rows: list[dict[str, Any]]) -> None:
     """Write the reports. Vectors that a stopped build made of others, because some had failed, are made anew."""
     if journal.path.exists() and journal.path.read_text(encoding="ascii") != lines(rows):
         journal.path.with_name("reports.npy").unlink(missing_ok=True)
-    journal.settle(rows)
+    journal.settle(lines(rows))
 
 
 def _engine(build: Build) -> Engine:

@@ -14,14 +14,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from workbench.data import Extraction
-from workbench.data.folder import fingerprint
 from workbench.errors import IndexFault
 from workbench.index.forecast import Range
-from workbench.index.journal import Journal, counts, defect, reusable
+from workbench.index.journal import Journal, counts, defect, lines, reusable
 from workbench.index.journal import maker as maker_of
-from workbench.index.layer import Build, Layer
-from workbench.index.rows import json_rows
+from workbench.index.layer import Build, Kept, Layer
+from workbench.index.rows import json_rows, line_ends
 from workbench.llm.engine import Engine
 from workbench.llm.step import Step
 from workbench.records import Passage
@@ -70,16 +71,17 @@ class ExtractionsLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        given = build.data.extractions
+        given, stands = build.data.extractions, _standing(build)
         return {
-            "passages": fingerprint(build.data.passages),
+            "passages": build.fingerprint,
             "given": key_of_given(given) if given is not None else None,
             "maker": maker(build.engine) if _needs_engine(build) else None,
-        }
+        } | ({"kept": [stands.metadata["content"], build.kept.rows.tolist()]} if stands else {})
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: ExtractionsLayer | None) -> dict:
-        answers, unextracted = journal(folder, build, old), _unextracted(build)
+        stands, unextracted = _standing(build), _unextracted(build)
+        answers = journal(folder, build, old if unextracted or not stands else None)
         if build.engine is None and (missing := answers.missing(unextracted)):
             raise IndexFault(
                 f"{len(missing)} passages have no extraction (the first is {unextracted[missing[0]].id!r}) and no "
@@ -89,15 +91,14 @@ class ExtractionsLayer(Layer):
             unextracted, lambda group: extract(build.engine, list(group.values())), "extract facts", unit="passage"
         )
         given = {record.passage_id: record for record in build.data.extractions or ()}
-        known = {**(old.extracted if old else {}), **answers.known}
-        table = [_of_passage(p, given.get(p.id), known.get(_key(p))) for p in build.data.passages]
-        text = answers.settle(extracted.row() for extracted in table)
+        known = {**(old.extracted if old and not stands else {}), **answers.known}
+        table = [_of_passage(p, given.get(p.id), known.get(_key(p))) for p in _not_kept(build)]
+        kept = stands.lines(build.kept.rows) if stands else ""
+        text = answers.settle(kept + lines(extracted.row() for extracted in table))
         return {
             "content": text_hash(text),  # what the layers above depend on, however the records came about
             "extracted": answers.asked,
-            **counts(table),
-            "entities": sum(len(extracted.record.entities) for extracted in table),
-            "triples": sum(len(extracted.record.triples) for extracted in table),
+            **_counts(table, stands, build.kept),
         }
 
     def __init__(self, folder: Path):
@@ -105,6 +106,18 @@ class ExtractionsLayer(Layer):
         self._raw = (folder / "table.jsonl").read_bytes()
         if bytes_hash(self._raw) != self.metadata["content"]:
             raise ValueError("table.jsonl does not hold what was written")  # each line that is left would look right
+
+    def lines(self, rows: np.ndarray) -> str:
+        """The lines of some rows, as they are in the file."""
+        ends = line_ends(self._raw)
+        if len(rows) == len(ends):
+            return self._raw.decode("ascii")
+        begins = np.r_[0, ends[:-1] + 1]
+        return b"".join(self._raw[begins[row] : ends[row] + 1] for row in rows).decode("ascii")
+
+    def some(self, rows: np.ndarray) -> list[Extracted]:
+        """The records of some rows, without reading the others."""
+        return list(map(Extracted.of_row, map(json.loads, self.lines(rows).splitlines())))
 
     @cached_property
     def records(self) -> Sequence[Extraction]:
@@ -168,10 +181,40 @@ def _reusable(extracted: Extracted, made_by: str | None) -> bool:
     return reusable(extracted, made_by) and made_by in (None, extracted.made_by)
 
 
+def _standing(build: Build) -> ExtractionsLayer | None:
+    """The layer whose records of the passages that were kept stay as they are."""
+    return build.kept.layers.get("extractions") if build.kept else None
+
+
+def _not_kept(build: Build) -> Sequence[Passage]:
+    """The passages whose records are made, or given."""
+    return build.data.passages[len(build.kept.rows) :] if _standing(build) else build.data.passages
+
+
+def _counts(table: Sequence[Extracted], stands: ExtractionsLayer | None, kept: Kept | None) -> dict[str, Any]:
+    """What the manifest says of the records: of a table, and of those that stand beside it."""
+    if stands is None:
+        return _counted(table)
+    gone = [] if kept.whole else stands.some(kept.gone)
+    if gone and len(stands.metadata["made_by"]) > 1:  # which of them made what is left is not known otherwise
+        return _counted([*stands.some(kept.rows), *table])
+    before, new, taken = stands.metadata, _counted(table), _counted(gone)
+    numbers = {name: before[name] + new[name] - taken[name] for name in new if name != "made_by"}
+    makers = before["made_by"] if len(kept.rows) else ()
+    return {"made_by": sorted({*makers, *new["made_by"]})} | numbers
+
+
+def _counted(table: Sequence[Extracted]) -> dict[str, Any]:
+    return counts(table) | {
+        "entities": sum(len(extracted.record.entities) for extracted in table),
+        "triples": sum(len(extracted.record.triples) for extracted in table),
+    }
+
+
 def _unextracted(build: Build) -> dict[str, Passage]:
-    """Key → passage, of those that the data have no record for."""
+    """Key → passage, of those that neither the data nor the index have a record for."""
     given = {record.passage_id for record in build.data.extractions or ()}
-    return {_key(passage): passage for passage in build.data.passages if passage.id not in given}
+    return {_key(passage): passage for passage in _not_kept(build) if passage.id not in given}
 
 
 def key_of_given(given: Sequence[Extraction]) -> str:
@@ -185,10 +228,10 @@ def _fields(record: Extraction) -> dict[str, Any]:
 
 def _needs_engine(build: Build) -> bool:
     """Whether anything is left for the engine once the given records are used."""
-    if build.engine is None or build.data.extractions is None:
+    if build.engine is None or (build.data.extractions is None and not _standing(build)):
         return build.engine is not None
-    given = {record.passage_id for record in build.data.extractions}
-    return any(passage.id not in given for passage in build.data.passages)
+    given = {record.passage_id for record in build.data.extractions or ()}
+    return any(passage.id not in given for passage in _not_kept(build))
 
 
 def _of_passage(passage: Passage, given: Extraction | None, known: Extracted | None) -> Extracted:

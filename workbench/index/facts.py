@@ -11,11 +11,13 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -25,7 +27,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.rows import table_rows
 from workbench.index.store import map_vectors, read_table, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import Known, KnownRows, encode_to
 from workbench.records import Triple
 from workbench.settings import validated
 from workbench.text import PHRASE_RULES
@@ -61,12 +63,19 @@ class FactsLayer(Layer):
     def build(cls, folder: Path, build: Build, settings: Settings, old: FactsLayer | None) -> dict:
         passages: PassagesLayer = build.layers["passages"]
         extractions: ExtractionsLayer = build.layers["extractions"]
-        found = _stated(extractions.records, passages.row, settings)
+        before = _before(build, old, settings)
+        records = extractions.records[len(build.kept.rows) :] if before else extractions.records
+        found = _stated(records, passages.row, settings, before)
         columns = [[found.forms[form] for form in column.tolist()] for column in found.facts.T]
-        phrases = [found.forms[form] for form in np.unique(found.facts[:, [0, 2]]).tolist()]
+        ends = np.unique(found.facts[:, [0, 2]])
+        phrases = [found.forms[form] for form in ends.tolist()]
 
-        known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
-        known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
+        if before:  # what stood is known by its rows
+            known_phrases = KnownRows(old.phrase_vectors, found.stood(before, ends), len(ends))
+            known_facts = KnownRows(old.fact_vectors, found.facts_stood, len(found.facts))
+        else:
+            known_phrases = Known(old.phrases, old.phrase_vectors) if old else Known()
+            known_facts = Known(list(map(fact_text, old.facts)), old.fact_vectors) if old else Known()
         texts = list(map(fact_text, zip(*columns)))
         encoded = [
             encode_to(folder / f"{label}.npy", texts_, build.encoder, known, label=label, progress=build.progress)
@@ -163,18 +172,64 @@ class FactsLayer(Layer):
         return f"FactsLayer({len(self.facts):,} facts, {len(self.phrases):,} phrases)"
 
 
+class _Before(NamedTuple):
+    """What the passages that were kept state: `forms`, the phrases of the old layer and behind them its names of
+    relations; `passages` (rows now), `facts` (rows then) and `triples` (n, 3; rows of `forms`) of each statement; how
+    many triples of theirs were `dropped`."""
+
+    forms: list[str]
+    phrases: int
+    passages: np.ndarray
+    facts: np.ndarray
+    triples: np.ndarray
+    dropped: int
+
+
 class _Stated(NamedTuple):
     """What passages state: `forms`, the phrases and names of relations, sorted; `facts` (n_f, 3), their rows in it,
-    sorted; `passages` and `rows` (of `facts`), int32, sorted pairs; how many triples were `dropped`."""
+    sorted; `facts_stood`, their rows in the layer before, -1 for a new one; `passages` and `rows` (of `facts`), int32,
+    sorted pairs; how many triples were `dropped`."""
 
     forms: list[str]
     facts: np.ndarray
+    facts_stood: np.ndarray
     passages: np.ndarray
     rows: np.ndarray
     dropped: int
 
+    def stood(self, before: _Before, phrases: np.ndarray) -> np.ndarray:
+        """Rows of phrases in the layer before, -1 for a new one."""
+        row = {phrase: row for row, phrase in enumerate(before.forms[: before.phrases])}
+        return np.array([row.get(self.forms[form], -1) for form in phrases.tolist()], dtype=np.int64)
 
-def _stated(records: Iterable[Extraction], row: Mapping[str, int], settings: Settings) -> _Stated:
+
+def _before(build: Build, old: FactsLayer | None, settings: Settings) -> _Before | None:
+    """What the layer before knows of the passages that an insert or a delete has kept; None in any other build."""
+    kept = build.kept
+    if kept is None or old is None or "extractions" not in kept.layers or old.metadata["settings"] != asdict(settings):
+        return None
+    place = np.full(len(kept.layers["passages"].passages), -1)
+    place[kept.rows] = np.arange(len(kept.rows))
+    passages, facts = place[old.stated[0]], old.stated[1]
+    here = passages >= 0
+    relations = pc.unique(old._table["relation"]).to_pylist()
+    names = pc.index_in(old._table["relation"], pa.array(relations, old._table["relation"].type)).to_numpy()
+    triples = np.stack([old.subjects, len(old.phrases) + names, old.objects], axis=1)[facts[here]]
+    gone = [] if kept.whole else kept.layers["extractions"].some(kept.gone)
+    dropped = sum(len(one.record.triples) - len(normalised(one.record.triples, settings)) for one in gone)
+    return _Before(
+        [*old.phrases, *relations],
+        len(old.phrases),
+        passages[here],
+        facts[here],
+        triples,
+        old.metadata["dropped"] - dropped,
+    )
+
+
+def _stated(
+    records: Iterable[Extraction], row: Mapping[str, int], settings: Settings, before: _Before | None
+) -> _Stated:
     """Each name is normalised once, however often it occurs, and triples are sorted as rows of numbers."""
     codes: dict[str, int] = {}
     passages, members = array("q"), array("q")
@@ -182,23 +237,34 @@ def _stated(records: Iterable[Extraction], row: Mapping[str, int], settings: Set
         passages.extend([row[record.passage_id]] * len(record.triples))
         members.extend(codes.setdefault(name, len(codes)) for triple in record.triples for name in triple)
     normal = list(map(PHRASE_RULES[settings.normalise], codes))
-    forms = sorted(set(normal))
+    forms = sorted({*normal, *(before.forms if before else ())})
     place = {form: number for number, form in enumerate(forms)}
-    form = np.array([place[name] for name in normal], dtype=np.int64)
-    triples = form[np.array(members, dtype=np.int64)].reshape(-1, 3)
-    named = np.array([bool(name) for name in forms] or [False])
+    triples = _numbers([place[name] for name in normal])[_numbers(members)].reshape(-1, 3)
     kept = np.ones(len(triples), dtype=bool)
     if settings.normalise != "ascii":
+        named = np.array([bool(name) for name in forms], dtype=bool)
         kept = named[triples[:, 0]] & named[triples[:, 2]]
-    triples, stating = triples[kept], np.array(passages, dtype=np.int64)[kept]
+    dropped = len(kept) - int(kept.sum())
+    triples, stating, stood = triples[kept], _numbers(passages)[kept], np.full(int(kept.sum()), -1)
+    if before:
+        moved = _numbers([place[form] for form in before.forms])
+        triples = np.concatenate([moved[before.triples], triples])
+        stating, stood = np.r_[before.passages, stating], np.r_[before.facts, stood]
+        dropped += before.dropped
     order = np.lexsort(triples.T[::-1])
-    new = np.r_[True, (np.diff(triples[order], axis=0) != 0).any(axis=1)][: len(order)]
-    facts = triples[order][new]
+    first = np.r_[True, (np.diff(triples[order], axis=0) != 0).any(axis=1)][: len(order)]
+    facts = triples[order][first]
     rows = np.empty(len(order), dtype=np.int64)
-    rows[order] = np.cumsum(new) - 1
-    pairs = np.unique(stating * max(1, len(facts)) + rows)
-    by = np.divmod(pairs, max(1, len(facts)))
-    return _Stated(forms, facts, *(part.astype(np.int32) for part in by), int(len(kept) - kept.sum()))
+    rows[order] = np.cumsum(first) - 1
+    facts_stood = np.full(len(facts), -1)
+    facts_stood[rows[stood >= 0]] = stood[stood >= 0]
+    many = max(1, len(facts))
+    pairs = np.divmod(np.unique(stating * many + rows), many)
+    return _Stated(forms, facts, facts_stood, *(part.astype(np.int32) for part in pairs), dropped)
+
+
+def _numbers(values: Sequence[int] | array) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
 
 
 def normalised(triples: Iterable[Sequence[str]], settings: Settings) -> list[tuple[str, str, str]]:

@@ -48,7 +48,7 @@ from workbench.index import (
     typed,
 )
 from workbench.index.graph import Graph
-from workbench.index.layer import Build, Layer
+from workbench.index.layer import Build, Kept, Layer
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.engine import RulesEngine
@@ -185,6 +185,7 @@ class Index(Record):
         asked: Collection[str],
         settings: Mapping[str, Mapping],
         progress: bool,
+        kept: Kept | None = None,
     ) -> Index:
         """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
         store = Store(folder)
@@ -211,7 +212,7 @@ class Index(Record):
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
                 kinds = closure({*kinds, *brought})
-            _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen, asked)
+            _write(store, manifest, Build(data, encoder, engine, progress, kept), kinds, chosen, asked)
         return cls(store.folder, encoder)
 
     @classmethod
@@ -247,7 +248,8 @@ class Index(Record):
             raise IndexFault(
                 f"passage ids must be new and unique; {repeated[:3] or 'one of them'} occurs already: delete it first"
             )
-        return self._changed([*self.passages.passages, *new], engine, extractions, profiles, progress)
+        rows = np.arange(len(self.passages.passages))
+        return self._changed([*self.passages.passages, *new], rows, engine, extractions, profiles, progress)
 
     def delete(self, ids: Collection[str], engine: Engine | None = None, *, progress: bool = True) -> Index:
         """Take passages out, with everything that only they supported.
@@ -258,25 +260,28 @@ class Index(Record):
         unknown = [passage_id for passage_id in ids if passage_id not in self.passages.row]
         if unknown:
             raise IndexFault(f"no passage has the id {unknown[0]!r}; index.passages.passages lists the ids")
-        gone = set(ids)
-        remaining = [passage for passage in self.passages.passages if passage.id not in gone]
-        if not remaining:
+        everything = self.passages.passages
+        rows = np.setdiff1d(np.arange(len(everything)), [self.passages.row[passage_id] for passage_id in ids])
+        if not len(rows):
             raise IndexFault("an index needs at least one passage; delete the folder instead")
-        return self._changed(remaining, engine, (), None, progress)
+        return self._changed([everything[row] for row in rows], rows, engine, (), None, progress)
 
     def _changed(
         self,
         passages: Sequence[Passage],
+        kept: np.ndarray,
         engine: Engine | None,
         given: Sequence[Extraction],
         profiles: Profiles | None,
         progress: bool,
     ) -> Index:
-        """The index over other passages, with what this one knows of them."""
-        stored = [*self.extractions.records, *given] if "extractions" in self._layers else list(given)
+        """The index over other passages, with what this one knows of them: those of its rows `kept`, and new ones."""
         ids = {passage.id for passage in passages}
-        # A failed extraction stays only if there is no engine to retry it.
-        records = tuple(r for r in stored if r.passage_id in ids and (r.failure is None or engine is None))
+        stands, records = Kept(kept, self._layers), list(given)
+        if "extractions" in self._layers and self._asks_again(engine, given):
+            records = [r for r in (*self.extractions.records, *given) if r.failure is None or engine is None]
+            stands = None
+        records = tuple(record for record in records if record.passage_id in ids)
         written = "profiles" in self._layers and not self.profiles.given
         if written and profiles is not None:
             raise IndexFault(
@@ -291,15 +296,27 @@ class Index(Record):
             extractions=records or None,
             profiles=within(joined(known), ids) if known else None,
         )
-        return self._rebuild(data, engine, progress)
+        return self._rebuild(data, engine, progress, kept=stands)
 
-    def _rebuild(self, data: Dataset, engine: Engine | None, progress: bool, asked: Collection[str] = ()) -> Index:
+    def _asks_again(self, engine: Engine | None, given: Sequence[Extraction]) -> bool:
+        """Whether records that stand are replaced: failed ones by the engine's, or others by given ones."""
+        retried = engine is not None and self.extractions.metadata["failures"]
+        return bool(retried) or any(record.passage_id in self.passages.row for record in given)
+
+    def _rebuild(
+        self,
+        data: Dataset,
+        engine: Engine | None,
+        progress: bool,
+        asked: Collection[str] = (),
+        kept: Kept | None = None,
+    ) -> Index:
         if self.store.read_manifest().get("data") != self.manifest["data"]:
             raise IndexFault(
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress)
+        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept)
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -547,7 +564,7 @@ def _write(
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
         "format": manifest["format"],
-        "data": {"name": build.data.name, "fingerprint": build.data.fingerprint}
+        "data": {"name": build.data.name, "fingerprint": build.fingerprint}
         | ({"left_out": list(build.data.left_out)} if build.data.left_out else {})
         | ({"extraction": build.data.extraction} if build.data.extraction else {}),
         "encoder": {"name": build.encoder.name} | ({"settings": encoder_settings} if encoder_settings else {}),

@@ -102,9 +102,10 @@ class Journal(Generic[E]):
         self.used |= found
         return found
 
-    def settle(self, rows: Iterable[dict[str, Any]] | None = None) -> str:
-        """Replace the file by `rows`, the entries used by default, and give its text."""
-        text = lines((entry.row() for entry in self.used.values()) if rows is None else rows)
+    def settle(self, text: str | None = None) -> str:
+        """Replace the file by this text, by default the lines of the entries used, and give the text."""
+        if text is None:
+            text = lines(entry.row() for entry in self.used.values())
         write_atomically(self.path, text)
         self.part.unlink(missing_ok=True)
         return text

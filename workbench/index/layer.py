@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from workbench.data import Dataset
 from workbench.encoding import Encoder
@@ -23,6 +26,25 @@ if TYPE_CHECKING:
     from workbench.llm.engine import Engine
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What an insert or a delete leaves as it is: the corpus begins with these `rows` of the index that stood before,
+    ascending, whose `layers` these are. So a layer need not compare texts to know what it may take over."""
+
+    rows: np.ndarray
+    layers: Mapping[str, Layer]
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was taken out."""
+        return len(self.rows) == len(self.layers["passages"].passages)
+
+    @cached_property
+    def gone(self) -> np.ndarray:
+        """The other rows of the index that stood before, ascending."""
+        return np.setdiff1d(np.arange(len(self.layers["passages"].passages)), self.rows, assume_unique=True)
+
+
 @dataclass
 class Build:
     """Everything a layer may use while it is built."""
@@ -31,8 +53,14 @@ class Build:
     encoder: Encoder | None
     engine: Engine | None = None
     progress: bool = True
+    kept: Kept | None = None
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """That of the corpus, computed once."""
+        return self.data.fingerprint
 
 
 class Layer(Record):

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from workbench.data.folder import fingerprint
 from workbench.errors import DataError
 from workbench.index.layer import Build, Layer
 from workbench.index.rows import table_rows
 from workbench.index.store import map_vectors, write_table
-from workbench.index.vectors import Known, encode_to
+from workbench.index.vectors import Known, KnownRows, encode_to
 from workbench.records import Passage
 from workbench.settings import validated
 from workbench.text import storable
@@ -30,13 +29,16 @@ class PassagesLayer(Layer):
 
     @classmethod
     def identity(cls, build: Build, settings: Settings) -> dict:
-        return {"passages": fingerprint(build.data.passages), "encoder": build.encoder.name}
+        return {"passages": build.fingerprint, "encoder": build.encoder.name}
 
     @classmethod
     def build(cls, folder: Path, build: Build, settings: Settings, old: PassagesLayer | None) -> dict:
         passages = build.data.passages
         _check(passages)
-        known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
+        if old and build.kept:
+            known = KnownRows(old.vectors, build.kept.rows, len(passages))
+        else:
+            known = Known([passage.content for passage in old.passages], old.vectors) if old else Known()
         texts = [passage.content for passage in passages]
         encoded = encode_to(
             folder / "vectors.npy", texts, build.encoder, known, label="passages", progress=build.progress

@@ -26,7 +26,7 @@ from workbench import tokens
 from workbench.data import Dataset
 from workbench.index.clustering import COARSE_FROM, Clustering, soft_clusters
 from workbench.index.forecast import Forecast, Range, Requests, prompt_tokens
-from workbench.index.journal import Journal, counts, defect, maker, read
+from workbench.index.journal import Journal, counts, defect, lines, maker, read
 from workbench.index.layer import Build, Layer
 from workbench.index.passages import PassagesLayer
 from workbench.index.store import key_of, map_vectors
@@ -140,13 +140,13 @@ class SummariesLayer(Layer):
             vectors = np.load(path)
             matrices.append(vectors)
 
-        lines = writer.journal.settle(cluster.row() for cluster in clusters)
+        text = writer.journal.settle(lines(cluster.row() for cluster in clusters))
         np.save(folder / "vectors.npy", np.concatenate([np.zeros((0, build.encoder.dimension), "f4"), *matrices]))
         for path in folder.glob("vectors-*"):
             path.unlink()
         made = counts(cluster.summary for cluster in clusters)
         return {
-            "content": text_hash(lines),
+            "content": text_hash(text),
             "encoder": build.encoder.name,
             "passages": len(passages.passages),
             "asked": writer.journal.asked,

@@ -19,13 +19,30 @@ from workbench.index.store import key_of, write_atomically
 
 BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
 
+_COPIED = 100_000  # known vectors copied together
+
 
 class Known:
     """Vectors that exist already, by text."""
 
     def __init__(self, texts: Sequence[str] = (), vectors: np.ndarray | None = None):
         self.vectors = vectors
-        self.rows: Mapping[str, int] = {text: row for row, text in enumerate(texts)}
+        self._rows: Mapping[str, int] = {text: row for row, text in enumerate(texts)}
+
+    def rows_of(self, texts: Sequence[str]) -> np.ndarray:
+        """For each text the row of its vector, -1 where there is none; int64 (n,)."""
+        return np.array([self._rows.get(text, -1) for text in texts] if self._rows else [-1] * len(texts), dtype=int)
+
+
+class KnownRows(Known):
+    """Vectors that exist already for the first of `count` texts, or for some of them, by `rows` (-1: none)."""
+
+    def __init__(self, vectors: np.ndarray, rows: np.ndarray, count: int):
+        self.vectors = vectors
+        self._all = np.concatenate([rows, np.full(count - len(rows), -1)]).astype(int)
+
+    def rows_of(self, texts: Sequence[str]) -> np.ndarray:
+        return self._all
 
 
 def encode_to(
@@ -38,7 +55,8 @@ def encode_to(
     blocks beside it, and takes its name when it is whole. Which block holds which text depends on the texts alone, so
     a resumed build gives the same bytes.
     """
-    new = [row for row, text in enumerate(texts) if text not in known.rows]
+    rows = known.rows_of(texts)
+    new = np.flatnonzero(rows < 0).tolist()
     progress_file = path.with_suffix(".progress.json")
     if path.exists():  # from an attempt that was stopped later
         progress_file.unlink(missing_ok=True)
@@ -46,15 +64,18 @@ def encode_to(
     part = path.with_suffix(".part.npy")
     blocks = blocks_of(new, texts, encoder)
     _check_dimension(known, encoder)
-    job = key_of(texts=list(texts), encoder=encoder.name, dimension=encoder.dimension, new=new)
+    job = key_of(
+        texts=[texts[row] for row in new], of=len(texts), encoder=encoder.name, dimension=encoder.dimension, new=new
+    )
     done = _finished_blocks(progress_file, job) if part.exists() else 0
     if done:
         matrix = np.lib.format.open_memmap(part, mode="r+")
     else:
         matrix = _create(part, (len(texts), encoder.dimension))
-        old = [row for row, text in enumerate(texts) if text in known.rows]
-        if old:
-            matrix[old] = known.vectors[[known.rows[texts[row]] for row in old]]
+        old = np.flatnonzero(rows >= 0)
+        for start in range(0, len(old), _COPIED):
+            some = old[start : start + _COPIED]
+            matrix[some] = known.vectors[rows[some]]
     with tqdm(total=len(new), desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
         bar.update(sum(map(len, blocks[:done])))
         for position, block in enumerate(blocks[done:], done + 1):
@@ -70,7 +91,7 @@ def encode_to(
 
 
 def _check_dimension(known: Known, encoder: Encoder) -> None:
-    stored = known.vectors.shape[1] if known.rows else encoder.dimension
+    stored = encoder.dimension if known.vectors is None else known.vectors.shape[1]
     if stored != encoder.dimension:
         raise IndexFault(
             f"the encoder {encoder.name!r} gives vectors of {encoder.dimension} dimensions, and those that it made for "
