@@ -1,0 +1,96 @@
+"""Inserts and deletes take over by row what they keep: the index is the one that is built at once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiny import TinyEncoder
+
+from workbench.data import Dataset, Extraction
+from workbench.index import Index
+from workbench.index.extractions import ExtractionsLayer
+from workbench.records import Passage
+
+names = st.sampled_from(["Orsby", "orsby", "River Aldra", "the river Aldra", "…", "Mira", "É mile"])
+triples = st.tuples(names, st.sampled_from(["flows to", "Flows to", "in", "…"]), names)
+spoken = st.tuples(st.lists(triples, max_size=4), st.sampled_from(["by hand", "by another"]))
+changes = st.lists(
+    st.one_of(st.lists(spoken, min_size=1, max_size=3), st.sets(st.integers(0, 6), min_size=1, max_size=2)),
+    min_size=1,
+    max_size=4,
+)
+
+
+def passage(number: int) -> Passage:
+    return Passage(f"p{number}", f"Title {number % 3}", f"Text {number}.")
+
+
+def record(number: int, said: tuple[list, str]) -> Extraction:
+    return Extraction(f"p{number}", ("Orsby",) * (number % 2), tuple(said[0]), said[1])
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(spoken, min_size=2, max_size=4), changes, st.sampled_from(["unicode", "ascii"]))
+def test_any_changes_end_in_the_index_that_is_built_at_once(tmp_path, first, course, normalise):
+    chosen = {"facts": {"normalise": normalise}}
+
+    def build(folder, held: dict[int, tuple]) -> Index:
+        data = Dataset("d", tuple(map(passage, held)), (), tuple(record(n, said) for n, said in held.items()))
+        return Index.build(data, None, folder, encoder=TinyEncoder(), settings=chosen, progress=False)
+
+    held = dict(enumerate(first))
+    for folder in (tmp_path / "changed", tmp_path / "whole"):
+        shutil.rmtree(folder, ignore_errors=True)
+    index, following = build(tmp_path / "changed", held), len(held)
+    for change in course:
+        if isinstance(change, list):
+            new = dict(enumerate(change, following))
+            following += len(new)
+            records = [record(number, said) for number, said in new.items()]
+            index = index.insert(list(map(passage, new)), extractions=records, progress=False)
+            held |= new
+        else:
+            gone = [number for place, number in enumerate(held) if place in change]
+            if not gone or len(gone) == len(held):
+                continue
+            index = index.delete([f"p{number}" for number in gone], progress=False)
+            held = {number: said for number, said in held.items() if number not in gone}
+    whole = build(tmp_path / "whole", held)
+    for kind in ("passages", "extractions", "facts", "synonyms"):
+        assert index.layer(kind).hash == whole.layer(kind).hash, kind
+        said, expected = dict(index.layer(kind).metadata), dict(whole.layer(kind).metadata)
+        for course_only in ("encoded", "extracted", "compared"):
+            said.pop(course_only, None), expected.pop(course_only, None)
+        assert said == expected
+
+
+@pytest.fixture
+def large(tmp_path) -> Index:
+    said = {number: ([("Orsby", "in", f"Land {number}")], "by hand") for number in range(50)}
+    data = Dataset("d", tuple(map(passage, said)), (), tuple(record(n, one) for n, one in said.items()))
+    return Index.build(data, None, tmp_path, encoder=TinyEncoder(), progress=False)
+
+
+def test_what_is_kept_is_neither_parsed_nor_encoded(large, monkeypatch):
+    monkeypatch.setattr(ExtractionsLayer, "extracted", property(lambda self: pytest.fail("all records are read")))
+    parsed = []
+    read = json.loads
+    monkeypatch.setattr("workbench.index.rows.json.loads", lambda raw: parsed.append(raw) or read(raw))
+    grown = large.insert(
+        [passage(50)], extractions=[record(50, ([("Mira", "in", "Orsby")], "by hand"))], progress=False
+    )
+    metadata = grown.manifest["layers"]
+    assert [metadata[kind]["encoded"] for kind in ("passages", "facts")] == [1, 2]  # a phrase and a fact
+    assert metadata["extractions"]["triples"] == 51
+
+
+def test_given_records_replace_those_that_stand(large):
+    """What the insert brings for a passage that is there counts."""
+    other = Extraction("p3", (), (("Mira", "in", "Orsby"),), "by another")
+    grown = large.insert([passage(50)], extractions=[other, record(50, ([], "by hand"))], progress=False)
+    assert grown.extractions.records[3] == other and ("mira", "in", "orsby") in grown.facts.facts
+    assert grown.manifest["layers"]["extractions"]["made_by"] == ["by another", "by hand"]
