@@ -27,13 +27,16 @@ from workbench.data.lines import rows
 from workbench.errors import DataError
 from workbench.records import Record
 
-_MONTHS = "January February March April May June July August September October November December".split()
-_DATE = re.compile(rf"(?:(?:(\d{{1,2}}) )?({'|'.join(_MONTHS)}) )?(\d{{3,4}})")
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_DATE = re.compile(rf"(?:(?:(\d{{1,2}}) )?({'|'.join(MONTHS)}) )?(\d{{3,4}})")
 _UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _WORDS = {word: n for n, word in enumerate(_UNITS)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _STEP = re.compile(r"#(\d+)")
 
@@ -171,7 +174,7 @@ def _date(text: str) -> tuple[int, int, int]:
     if not found:
         raise ValueError(f"{text!r} is no date")
     day, month, year = found.groups()
-    return int(year), _MONTHS.index(month) + 1 if month else 0, int(day or 0)
+    return int(year), MONTHS.index(month) + 1 if month else 0, int(day or 0)
 
 
 def _number(text: str) -> float:

@@ -11,13 +11,17 @@ from functools import lru_cache
 
 from workbench.data.worlds.draws import Draws, Shuffle, key
 
-_ONSETS = "b d f g h j k l m n p r s t v w z br dr fl gr kl kr pl sk sl st th tr vr sh fr kn".split()
-_PLAIN = "a e i o u".split()
-_MARKED = "ae ei au ia oe é ö ü á å ø".split()
+_ONSETS = (
+    "b", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w", "z", "br", "dr", "fl", "gr", "kl",
+    "kr", "pl", "sk", "sl", "st", "th", "tr", "vr", "sh", "fr", "kn",
+)  # fmt: skip
+_PLAIN = ("a", "e", "i", "o", "u")
+_MARKED = ("ae", "ei", "au", "ia", "oe", "é", "ö", "ü", "á", "å", "ø")
 _MEDIALS = (
-    "b d g k l m n r s t v z ld lm ln lt mb nd ng nk nt rb rd rk rl rm rn rt rv sk st ss tt ll mm nn th sh lv".split()
-)
-_FINALS = "n l r s t k m d th nd rn st sk sh lt rk".split()
+    "b", "d", "g", "k", "l", "m", "n", "r", "s", "t", "v", "z", "ld", "lm", "ln", "lt", "mb", "nd", "ng", "nk", "nt",
+    "rb", "rd", "rk", "rl", "rm", "rn", "rt", "rv", "sk", "st", "ss", "tt", "ll", "mm", "nn", "th", "sh", "lv",
+)  # fmt: skip
+_FINALS = ("n", "l", "r", "s", "t", "k", "m", "d", "th", "nd", "rn", "st", "sk", "sh", "lt", "rk")
 
 
 class Words:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from string import Formatter
 from typing import NamedTuple
 
-from workbench.data.worlds import wordings
 from workbench.data.worlds.draws import Draws
 from workbench.data.worlds.facts import Entity, Fact, Value, World, is_woman
 from workbench.data.worlds.schema import ATTRIBUTES, RELATIONS
+from workbench.data.worlds.tables import WORDINGS
 from workbench.data.worlds.values import LOCALES, written
 from workbench.records import Passage
 
@@ -39,7 +39,7 @@ def _opening(template: str) -> Opening:
     return Opening(template, {known[name]: name for name in fields if name in known})
 
 
-_OPENINGS = {kind: tuple(map(_opening, templates)) for kind, templates in wordings.OPENINGS.items()}
+_OPENINGS = {kind: tuple(map(_opening, templates)) for kind, templates in WORDINGS["openings"].items()}
 
 
 def passage_id(world: World, number: int) -> str:
@@ -81,8 +81,8 @@ class Article:
         planned: list[tuple[str, Fact | None]] = [(self._wording(fact.relation), fact) for fact in rest]
         alias = self.world.alias(self.entity)
         if alias is not None:
-            planned.insert(0, (draws.pick(wordings.ALIAS[kind]).replace("{o}", named(kind, alias)), None))
-        for template in draws.sample(wordings.COLOUR[kind], draws.between(0, 2)):
+            planned.insert(0, (draws.pick(WORDINGS["alias"][kind]).replace("{o}", named(kind, alias)), None))
+        for template in draws.sample(WORDINGS["colour"][kind], draws.between(0, 2)):
             planned.insert(draws.below(len(planned) + 1), (template, None))
         said = [first] if first else []
         joined = clear = False
@@ -107,7 +107,7 @@ class Article:
         """The first sentence, if it states several facts or says what the subject is, and the facts that are left."""
         stated = {fact.relation: fact for fact in self.facts}
         possible = [one for one in _OPENINGS[self.entity.kind] if one.fields.keys() <= stated.keys()]
-        if not possible or self.entity.kind == "person" and self._draws.chance(0.2):
+        if not possible or (self.entity.kind == "person" and self._draws.chance(0.2)):
             return "", self.facts
         opening = self._draws.pick(possible)
         values = {field: self._end(stated[name]) for name, field in opening.fields.items()}
@@ -115,7 +115,7 @@ class Article:
         return sentence(clause), [fact for fact in self.facts if fact.relation not in opening.fields]
 
     def _wording(self, relation: str) -> str:
-        known = wordings.FACTS[self.entity.kind][relation]
+        known = WORDINGS["facts"][self.entity.kind][relation]
         return self._draws.pick(known[: reach(len(known), self.world.dials.paraphrase)])
 
     def _subject(self, clear: bool) -> Subject:
@@ -144,30 +144,33 @@ class Article:
         draws, kind = self._draws, self.entity.kind
         relation = draws.pick([name for name, one in RELATIONS.items() if one.head == kind])
         other = Entity(RELATIONS[relation].tail, draws.below(self.world.counts[RELATIONS[relation].tail]))
-        if relation in ("mother", "father"):
-            other = other._replace(number=other.number // 2 * 2 + (relation == "father"))
+        if relation in ("mother", "father", "married to"):
+            man = relation == "father" or (relation == "married to" and is_woman(self.entity))
+            other = other._replace(number=other.number // 2 * 2 + man)
         true = [tail for tail, _ in self.world.tails(self.entity, relation)]
         if other.number in true or other == self.entity:
             return None
-        since = 1790 + draws.below(120) if RELATIONS[relation].timed else None
+        since = None
+        if RELATIONS[relation].timed:
+            since = (self.world.birth(self.entity.number) + 26 if kind == "person" else 1830) + draws.below(20)
         fact = Fact(relation, other, since, None if since is None else since + draws.between(2, 9))
         clause = self._clause(self._wording(relation), fact, self._name)
-        return draws.pick(wordings.HEARSAY).replace("{claim}", clause)
+        return draws.pick(WORDINGS["hearsay"]).replace("{claim}", clause)
 
 
 def distractor(world: World, number: int) -> Passage:
     """A passage that mentions entities and states no fact of the gold graph."""
     draws = world.draws("distractor", number)
     said = []
-    for template in draws.sample(wordings.DISTRACTORS, draws.between(3, 5)):
+    for template in draws.sample(WORDINGS["distractors"], draws.between(3, 5)):
         parts = []
         for text, kind, _, _ in Formatter().parse(template):
             parts.append(text)
             if kind:
                 parts.append(mention(world, Entity(kind, draws.below(world.counts[kind])), draws))
         said.append(sentence("".join(parts)))
-    heading = f"{draws.pick(wordings.DISTRACTOR_TITLES)}, no. {number}"
-    return Passage(passage_id(world, number), heading, " ".join(said))
+    heading = draws.pick(WORDINGS["distractor_titles"])
+    return Passage(passage_id(world, number), f"{heading}, no. {number}", " ".join(said))
 
 
 def mention(world: World, entity: Entity, draws: Draws) -> str:

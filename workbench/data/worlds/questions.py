@@ -1,7 +1,7 @@
 """Questions of two to five hops: walks over the facts of a world, with answers, support and decomposition.
 
-A question is drawn from its number: the type and the number of hops follow from it, then walks are tried until one fits.
-A step that is followed backwards ("the novel by …") is used only if exactly one head has the tail, or where all are
+A question is drawn from its number: the type and the number of hops follow from it, then walks are tried until one
+fits. A step that is followed backwards ("the novel by …") is used only if exactly one head has the tail, or where all are
 asked for. Hops are counted in passages: as many as the question needs.
 """
 
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from workbench.data.worlds import phrasings
 from workbench.data.worlds.draws import Draws
 from workbench.data.worlds.facts import Entity, Fact, Value, World
 from workbench.data.worlds.prose import mention, named, passage_id, reach
 from workbench.data.worlds.schema import ATTRIBUTES, KINDS, RELATIONS
+from workbench.data.worlds.tables import PHRASINGS
 from workbench.data.worlds.values import forms, written
 
 SHAPES = tuple(
@@ -30,11 +30,7 @@ SHAPES = tuple(
 ATTEMPTS = 2_000
 _MOST = 9  # heads that are looked at, at most, to find out how many a tail has
 _TERMS = ("mayor", "head", "captain")  # who held an office depends on the year
-_FOR_TWO = {
-    "largest": "larger", "greatest": "greater", "farthest": "farther", "tallest": "taller", "eldest": "elder",
-    "oldest": "older", "most people": "more people", "the latest": "the later", "the earliest": "the earlier",
-    "the first to be": "the earlier to be",
-}  # fmt: skip
+_KINSHIP = {(one, two): said for one, then in PHRASINGS["kinship"].items() for two, said in then.items()}
 
 
 class Hop(NamedTuple):
@@ -123,7 +119,7 @@ class Questions:
             return draws_one(draws, [hop for hop in self._forward(start, draws) if hop.relation in _TERMS])
         if kind == "inference":
             start = self._some(draws, ("person",))
-            first, second = draws.pick(list(phrasings.KINSHIP))
+            first, second = draws.pick(list(_KINSHIP))
             one = draws_one(draws, [hop for hop in self._forward(start, draws) if hop.relation == first])
             two = one and draws_one(draws, [hop for hop in self._forward(one[0].end, draws) if hop.relation == second])
             return two and [*one, *two]
@@ -175,7 +171,7 @@ class Questions:
 
     def _back(self, start: Entity) -> Iterator[Hop]:
         """Steps backwards that lead to exactly one entity."""
-        for relation in phrasings.BACKWARD:
+        for relation in PHRASINGS["backward"]:
             if RELATIONS[relation].tail == start.kind:
                 heads = list(islice(self.world.heads(start, relation), 2))
                 if len(heads) == 1:
@@ -185,16 +181,16 @@ class Questions:
 
     def _chain(self, walk: list[Hop], draws: Draws) -> Asked:
         pair = tuple(hop.relation for hop in walk[-2:])
-        if pair in phrasings.KINSHIP and not walk[-1].backward and not walk[-2].backward:
+        if pair in _KINSHIP and not walk[-1].backward and not walk[-2].backward:
             x, lead = self._told(walk[:-2], walk[0].start, draws)
-            text = f"{lead}Who was {phrasings.KINSHIP[pair]}?".format(x=x)
+            text = f"{lead}Who was {_KINSHIP[pair]}?".format(x=x)
         else:
             x, lead = self._told(walk[:-1], walk[0].start, draws)
             text = lead + self._final(walk, draws).format(x=x, year=walk[-1].year)
         return Asked(text, self._answers(walk[-1].end), self._steps(walk), _support(walk), [walk[0].start])
 
     def _all(self, hops: int, draws: Draws, counted: bool) -> Asked | None:
-        table = phrasings.COUNT if counted else phrasings.ALL
+        table = PHRASINGS["count" if counted else "all"]
         relation = draws.pick(list(table))
         tail = RELATIONS[relation].tail
         before = draws.between(0, hops - 2)
@@ -224,7 +220,7 @@ class Questions:
             *self._steps(walk),
             {
                 "question": table[relation][0].format(x=given) if not counted else
-                phrasings.COUNT[relation][0].format(x=given).replace("How many", "Which", 1),
+                table[relation][0].format(x=given).replace("How many", "Which", 1),
                 "answer": names[0], "answers": list(names), "support": self._passage(heads[0]),
                 "pattern": ["?", relation, given],
             },
@@ -240,7 +236,7 @@ class Questions:
     def _comparison(self, hops: int, draws: Draws) -> Asked | None:
         if hops == 2 and draws.chance(0.3):
             return self._same(draws)
-        attribute = draws.pick(list(phrasings.COMPARED))
+        attribute = draws.pick(list(PHRASINGS["compared"]))
         kind = draws.pick(ATTRIBUTES[attribute].of)
         found = [self._valued_by(self._some(draws, (kind,)), attribute) for _ in range(hops)]
         if None in found:
@@ -248,7 +244,7 @@ class Questions:
         return self._weighed([[hop] for hop in found], draws)
 
     def _bridge_comparison(self, hops: int, draws: Draws) -> Asked | None:
-        attribute = draws.pick(list(phrasings.COMPARED))
+        attribute = draws.pick(list(PHRASINGS["compared"]))
         kind = draws.pick(ATTRIBUTES[attribute].of)
         lengths = {3: (2, 1), 4: (2, 2), 5: (3, 2)}[hops]
         walks = []
@@ -275,7 +271,8 @@ class Questions:
     def _weighed(self, walks: list[list[Hop]], draws: Draws) -> Asked | None:
         """Which of the entities that walks lead to wins by the attribute in which the walks end."""
         attribute = walks[0][-1].relation
-        by, asks = phrasings.COMPARED[attribute]
+        compare = PHRASINGS["compared"][attribute]
+        by = compare["by"]
         compared = [walk[-1].start for walk in walks]
         contents = [walk[-1].end.content for walk in walks]
         best = (min if by == "earlier" else max)(contents)
@@ -289,14 +286,14 @@ class Questions:
             steps += self._steps(walk, first)
             of.append(f"#{len(steps)}")
             pick.append(f"#{len(steps) - 1}" if len(walk) > 1 else self.world.name(walk[0].start))
-        yes_no = len(walks) == 2 and attribute in phrasings.YES_NO and draws.chance(0.35)
+        yes_no = len(walks) == 2 and "yes_no" in compare and draws.chance(0.35)
         winner = contents.index(best)
         if yes_no:
-            text = phrasings.YES_NO[attribute].format(x=told[0], y=told[1])
+            text = compare["yes_no"].format(x=told[0], y=told[1])
             answers, pick = (("yes", "no")[winner],), ["yes", "no"]
         else:
-            text = self._near(asks, draws)
-            for many, two in _FOR_TWO.items() if len(walks) == 2 else ():
+            text = self._near(compare["asks"], draws)
+            for many, two in PHRASINGS["of_two"].items() if len(walks) == 2 else ():
                 text = text.replace(many, two)
             text = text.format(xs=_listed(told))
             answers = self._answers(compared[winner])
@@ -311,7 +308,7 @@ class Questions:
 
     def _same(self, draws: Draws) -> Asked | None:
         """Whether a relation of two entities has the same tail."""
-        relation = draws.pick(list(phrasings.SAME))
+        relation = draws.pick(list(PHRASINGS["same"]))
         kind = RELATIONS[relation].head
         one, other = self._some(draws, (kind,)), self._some(draws, (kind,))
         first = next((hop for hop in self._forward(one, draws) if hop.relation == relation), None)
@@ -332,7 +329,7 @@ class Questions:
             "question": "Are #1 and #2 the same?", "answer": answer, "support": None,
             "compare": {"of": ["#1", "#2"], "by": "same", "pick": ["yes", "no"]},
         })  # fmt: skip
-        return Asked(phrasings.SAME[relation].format(x=x, y=y), (answer,), steps, [one, other], [one, other])
+        return Asked(PHRASINGS["same"][relation].format(x=x, y=y), (answer,), steps, [one, other], [one, other])
 
     def _unanswerable(self, hops: int, draws: Draws) -> Asked | None:
         """A walk to an entity whose article does not state what is asked for."""
@@ -349,7 +346,7 @@ class Questions:
             return None
         relation = draws.pick(missing)
         x, lead = self._told(walk, walk[0].start, draws)
-        text = lead + self._near(phrasings.FINAL[relation], draws, nested=True).format(x=x)
+        text = lead + self._near(PHRASINGS["final"][relation], draws, nested=True).format(x=x)
         steps = self._steps(walk)
         missing = {
             "pattern": [*(step["pattern"] for step in steps), [f"#{len(walk)}", relation, "?"]],
@@ -367,18 +364,18 @@ class Questions:
         x, lead, at = mention(self.world, start, draws), "", 0
         while at < len(walk):
             hop, pair = walk[at], tuple(one.relation for one in walk[at : at + 2])
-            if pair in phrasings.KINSHIP and not hop.backward and not walk[at + 1].backward:
-                known, taken = (phrasings.KINSHIP[pair],), 2
+            if pair in _KINSHIP and not hop.backward and not walk[at + 1].backward:
+                known, taken = (_KINSHIP[pair],), 2
             else:
-                known, taken = (phrasings.BACKWARD if hop.backward else phrasings.FORWARD)[hop.relation], 1
+                known, taken = PHRASINGS["backward" if hop.backward else "forward"][hop.relation], 1
             x, at = self._near(known, draws, nested=at > 0 and not lead).format(x=x, year=hop.year), at + taken
             if 2 <= at < len(walk) and len(walk) >= 3 and not (lead or one_sentence):
-                lead, x = f"Consider {x}. ", phrasings.THIS[walk[at - 1].end.kind]
+                lead, x = f"Consider {x}. ", PHRASINGS["this"][walk[at - 1].end.kind]
         return x, lead
 
     def _final(self, walk: Sequence[Hop], draws: Draws) -> str:
         hop = walk[-1]
-        known = (phrasings.FINAL_BACK if hop.backward else phrasings.FINAL)[hop.relation]
+        known = PHRASINGS["final_back" if hop.backward else "final"][hop.relation]
         return self._near(known, draws, nested=len(walk) > 1)
 
     def _near(self, known: Sequence[str], draws: Draws, nested: bool = False) -> str:
@@ -391,7 +388,7 @@ class Questions:
         steps = []
         for number, hop in enumerate(walk, first):
             given = self.world.name(hop.start) if number == first else f"#{number}"
-            asks = (phrasings.FINAL_BACK if hop.backward else phrasings.FINAL)[hop.relation]
+            asks = PHRASINGS["final_back" if hop.backward else "final"][hop.relation]
             step = {
                 "question": asks[0].format(x=given, year=hop.year),
                 "answer": self._canonical(hop.end),
@@ -415,7 +412,7 @@ class Questions:
         return passage_id(self.world, self.world.article(entity))
 
 
-_NUMBERS = "zero one two three four five six seven eight nine".split()
+_NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
 def draws_one(draws: Draws, options: Sequence[Hop]) -> list[Hop] | None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from workbench.data.decompositions import MONTHS
 from workbench.data.worlds.facts import Value
 
 LOCALES = ("en-GB", "en-US", "de", "fr", "iso")
 _MONTHS = {
-    "en": "January February March April May June July August September October November December".split(),
-    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(),
-    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split(),
-}
+    "en": MONTHS,
+    "de": (
+        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+        "Dezember",
+    ),
+    "fr": (
+        "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre",
+        "décembre",
+    ),
+}  # fmt: skip
 _THOUSANDS = {"en-GB": ",", "en-US": ",", "de": ".", "fr": " ", "iso": ""}
 
 

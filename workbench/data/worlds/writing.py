@@ -30,11 +30,12 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 def world(to: str | Path, *, progress: bool = True, **dials: Any) -> Path:
     """Write an invented world as a data folder and return the folder; `dials` are those of :class:`Dials`.
 
-    The same dials give the same bytes. A folder that holds exactly this world is left as it is; one that holds anything
-    else is an error. The folder appears only when it is complete, and every question has been checked by then: executing
-    its decomposition on the written gold graph gives its answers and its support.
+    The same dials give the same bytes. The folder appears only when it is complete. By then every question has been
+    checked: executing its decomposition on the written gold graph gives its answers and its support. A folder that
+    holds exactly this world is left as it is.
 
-    Raises :class:`SettingError` for a dial that is unknown or out of its bounds, :class:`DataError` for a folder in use.
+    Raises :class:`SettingError` for a dial that is unknown or out of its bounds, :class:`DataError` for a folder that
+    holds anything else.
     """
     settings = Dials(**dials)
     folder = Path(to).expanduser()
