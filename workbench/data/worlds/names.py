@@ -30,7 +30,7 @@ class Words:
 
     def __init__(self, seed: int):
         draws = Draws(key(seed, "sounds"))
-        vowels = [*draws.sample(_PLAIN, 4), *draws.sample(_MARKED, 2)]
+        vowels = [*_PLAIN, draws.pick(_MARKED)]
         medials = draws.sample(_MEDIALS, 18)
         first = (draws.sample(_ONSETS, 14), vowels, medials, vowels)
         longer = (*first, medials, vowels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from string import Formatter
 from typing import NamedTuple
 
@@ -57,8 +58,7 @@ class Article:
         locale = world.dials.locale
         self._locale = self._draws.pick(LOCALES) if locale == "mixed" else locale
         name = named(entity.kind, world.name(entity))
-        possessive = f"{name}'" if name.endswith("s") else f"{name}'s"
-        self._name = Subject(name, name, possessive)
+        self._name = Subject(name, name, f"{name}'" if name.endswith("s") else f"{name}'s")
         if entity.kind == "person":
             woman = is_woman(entity)
             self._pronoun = Subject("she", "her", "her") if woman else Subject("he", "him", "his")
@@ -68,6 +68,8 @@ class Article:
             noun = _NOUNS[entity.kind]
             self._pronoun, self._noun = Subject("it", "it", "its"), Subject(noun, noun, f"{noun}'s")
             self._terms = {}
+            if entity.kind == "book":  # whose name, in quotation marks, takes no ending
+                self._name = Subject(name, name, f"{noun}'s")
 
     def passage(self) -> Passage:
         text = " ".join(self._sentences())
@@ -86,7 +88,7 @@ class Article:
             planned.insert(draws.below(len(planned) + 1), (template, None))
         said = [first] if first else []
         joined = clear = False
-        before: Fact | None = rest[0] if first and rest else None
+        before: Fact | None = None
         for template, fact in planned:
             subject = self._subject(clear=clear or not said)
             clause = self._clause(template, fact, subject)
@@ -125,12 +127,13 @@ class Article:
         return self._pronoun if self.entity.kind == "person" or self._draws.chance(0.7) else self._noun
 
     def _clause(self, template: str, fact: Fact | None, subject: Subject) -> str:
-        if fact is None:
-            return template.format(s=subject.s, m=subject.m, p=subject.p)
-        end = self._end(fact)
-        return template.format(
-            s=subject.s, m=subject.m, p=subject.p, o=end, v=end, a=end, f=fact.since, t=fact.until, **self._terms
-        )
+        forms = {**self._pronoun._asdict(), **self._terms}
+        if first := _first_form(template):  # only the first form is the name
+            forms[first] = getattr(subject, first)
+        if fact is not None:
+            end = self._end(fact)
+            forms |= {"o": end, "v": end, "a": end, "f": fact.since, "t": fact.until}
+        return template.format(**forms)
 
     def _end(self, fact: Fact) -> str:
         """The other end of a fact, as text: an entity by its name or its alias, or a value."""
@@ -156,6 +159,12 @@ class Article:
         fact = Fact(relation, other, since, None if since is None else since + draws.between(2, 9))
         clause = self._clause(self._wording(relation), fact, self._name)
         return draws.pick(WORDINGS["hearsay"]).replace("{claim}", clause)
+
+
+@cache
+def _first_form(template: str) -> str | None:
+    """The form of the subject that a template has first: s, m or p."""
+    return next((name for _, name, _, _ in Formatter().parse(template) if name in Subject._fields), None)
 
 
 def distractor(world: World, number: int) -> Passage:

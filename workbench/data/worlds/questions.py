@@ -1,8 +1,8 @@
 """Questions of two to five hops: walks over the facts of a world, with answers, support and decomposition.
 
 A question is drawn from its number: the type and the number of hops follow from it, then walks are tried until one
-fits. A step that is followed backwards ("the novel by …") is used only if exactly one head has the tail, or where all are
-asked for. Hops are counted in passages: as many as the question needs.
+fits. A step that is followed backwards ("the novel by …") is used only if exactly one head has the tail, or where all
+are asked for. Hops are counted in passages: as many as the question needs.
 """
 
 from __future__ import annotations
