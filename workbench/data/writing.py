@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from workbench.data.folder import Dataset
-from workbench.data.graph import GoldGraph
+from workbench.data.graph import MADE_BY, GoldGraph
 from workbench.data.origin import write_origin
 from workbench.errors import DataError
 from workbench.text import storable
@@ -86,9 +86,11 @@ def _write_parts(dataset: Dataset, part: Path) -> None:
 
 def _write_graph(graph: GoldGraph, folder: Path) -> None:
     folder.mkdir()
-    _text(folder / "schema.json", json.dumps(asdict(graph.schema), ensure_ascii=False, indent=1) + "\n")
+    made_by = {} if graph.made_by == MADE_BY[0] else {"made_by": graph.made_by}
+    _text(folder / "schema.json", json.dumps({**asdict(graph.schema), **made_by}, ensure_ascii=False, indent=1) + "\n")
     _write(folder / "entities.jsonl", map(asdict, graph.entities))
-    _write(folder / "triples.jsonl", map(asdict, graph.triples))
+    rows = ({name: value for name, value in asdict(triple).items() if value is not None} for triple in graph.triples)
+    _write(folder / "triples.jsonl", rows)
 
 
 def _write(path: Path, rows: Iterable[dict]) -> None:

@@ -78,7 +78,8 @@ def _write(made: World, rows: list[dict], part: Path, progress: bool) -> GoldFac
     """Write all files but the origin; return the written triples that the questions need."""
     graph = part / "graph"
     graph.mkdir()
-    (graph / "schema.json").write_text(json.dumps(asdict(schema()), ensure_ascii=False, indent=1) + "\n", "utf-8")
+    described = {**asdict(schema()), "made_by": "generated"}
+    (graph / "schema.json").write_text(json.dumps(described, ensure_ascii=False, indent=1) + "\n", "utf-8")
     wanted = {term.casefold() for row in rows for term in terms_of(row)}
     entities: list[Mapping[str, Any]] = []
     triples: list[Mapping[str, Any]] = []
