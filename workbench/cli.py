@@ -34,7 +34,8 @@ out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # wh
 err = Console(highlight=False, stderr=True)
 
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
-_MODEL, _OF_READER, _ASKED, _DIALS = opt.Model(), opt.OfReader(), opt.Asked(), opt.OfWorld()  # their fields become options
+# Each of their fields becomes an option.
+_MODEL, _OF_READER, _ASKED, _DIALS = opt.Model(), opt.OfReader(), opt.Asked(), opt.OfWorld()
 
 
 class Said(NamedTuple):

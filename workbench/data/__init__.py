@@ -42,8 +42,8 @@ __all__ = [
 
 
 def load(data: str | Path, *, offline: bool | None = None, strict: bool = False, **options: Any) -> Dataset:
-    """Load a data set by name (`"meridian"`, `"musique"`, a sample such as `"musique/dev/500@42"`, a generated world such
-    as `"world[passages=2000,seed=7]"`) or by folder.
+    """Load a data set by name (`"meridian"`, `"musique"`, a sample such as `"musique/dev/500@42"`, a generated world
+    such as `"world[passages=2000,seed=7]"`) or by folder.
 
     A folder may be a data folder, a publisher's layout, an index of another program, or documents (`.txt`, `.md`,
     `.pdf`); its content determines which, tried in this order (`docs/data.md`). In every case, a `questions.jsonl` in

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -232,15 +232,27 @@ def _unfounded(question: Mapping[str, Any], facts: GoldFacts) -> str:
     return f"{patterns[-1]} has the match {sorted(found)[0]!r}, so there is an answer" if found else ""
 
 
-def terms_of(question: Mapping[str, Any]) -> Iterator[str]:
-    """What the steps of a row name: enough to find the triples that executing them takes."""
-    for step in question.get("decomposition") or ():
-        yield from (term for term in step.get("pattern", ()) if isinstance(term, str))
-        yield from step.get("answers", [step.get("answer", "")])
+def sought(question: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """(end, relation, name or value, without case) of the triples that executing the steps of a row looks up, if they
+    lead where the row says: enough to pick them out of a graph that is read line by line."""
     because = question.get("unanswerable_because") or {}
-    for pattern in because.get("pattern", ()):
-        yield from pattern
-    yield from because.get("answers", ())
+    steps = question.get("decomposition") or [{"pattern": pattern} for pattern in because.get("pattern", ())]
+    answers = [step.get("answers", [step["answer"]]) for step in steps if "answer" in step]
+    answers = answers or [[answer] for answer in because.get("answers", ())]
+    for step in steps:
+        if "pattern" in step:
+            head, relation, tail = step["pattern"]
+            end, given = ("tail", tail) if head == "?" else ("head", head)
+            number = _STEP.fullmatch(given)
+            for term in answers[int(number[1]) - 1 : int(number[1])] if number else [[given]]:
+                yield from ((end, relation, one.casefold()) for one in term)
+
+
+def is_sought(triple: Mapping[str, Any], keys: Collection[tuple[str, str, str]]) -> bool:
+    """Whether one of the keys of :func:`sought` looks up a triple."""
+    relation = triple["relation"]
+    ends = ("head", relation, triple["head"].casefold()), ("tail", relation, triple["tail"].casefold())
+    return ends[0] in keys or ends[1] in keys
 
 
 def check(data: str | Path) -> CheckedQuestions:
@@ -264,37 +276,38 @@ def read_facts(folder: Path, asked: Sequence[Mapping[str, Any]]) -> GoldFacts:
     graph = folder / "graph"
     if not graph.is_dir():
         raise DataError(f"{folder} has no gold graph, and decompositions are executed on one; see docs/data.md")
-    wanted = {term.casefold() for question in asked for term in terms_of(question)}
+    keys = {key for question in asked for key in sought(question)}
     while True:
-        facts = _read_facts(graph, wanted)
+        facts = _read_facts(graph, keys)
         # What leads to a missing fact need not be named in the row; each pass finds the next step of it.
-        found = {name.casefold() for question in asked for name in _leading(question, facts)}
-        if found <= wanted:
+        found = {key for question in asked for key in _leading(question, facts)}
+        if found <= keys:
             return facts
-        wanted |= found
+        keys |= found
 
 
-def _leading(question: Mapping[str, Any], facts: GoldFacts) -> Iterator[str]:
-    """The answers of the steps that lead to a missing fact."""
-    patterns = (question.get("unanswerable_because") or {}).get("pattern", ())
-    for step in execute([{"pattern": pattern} for pattern in patterns[:-1]], facts).steps:
-        yield from step
+def _leading(question: Mapping[str, Any], facts: GoldFacts) -> Iterator[tuple[str, str, str]]:
+    """The keys of the steps that lead to a missing fact, as far as they can be executed."""
+    because = question.get("unanswerable_because") or {}
+    if patterns := because.get("pattern", ()):
+        executed = execute([{"pattern": pattern} for pattern in patterns], facts)
+        answers = [answer for step in executed.steps for answer in list(step)[:1]]
+        yield from sought({"unanswerable_because": {"pattern": patterns, "answers": answers}})
 
 
-def _read_facts(graph: Path, wanted: set[str]) -> GoldFacts:
-    """The entities that have a wanted name, and the triples with such an entity or value at an end."""
+def _read_facts(graph: Path, keys: Collection[tuple[str, str, str]]) -> GoldFacts:
+    """The entities that the keys name, and the triples that they look up by any of the names of these."""
+    terms = {term for _, _, term in keys}
     entities = [
-        row for _, row in rows(graph / "entities.jsonl") if any(name.casefold() in wanted for name in names_of(row))
+        row for _, row in rows(graph / "entities.jsonl") if any(name.casefold() in terms for name in names_of(row))
     ]
-    known = wanted | {row["name"].casefold() for row in entities}
-    return GoldFacts(
-        entities,
-        (
-            row
-            for _, row in rows(graph / "triples.jsonl")
-            if row["head"].casefold() in known or row["tail"].casefold() in known
-        ),
-    )
+    called: dict[str, set[str]] = defaultdict(set)
+    for row in entities:
+        names = {name.casefold() for name in names_of(row)}
+        for name in names:
+            called[name] |= names
+    wanted = {(end, relation, name) for end, relation, term in keys for name in called[term] | {term}}
+    return GoldFacts(entities, (row for _, row in rows(graph / "triples.jsonl") if is_sought(row, wanted)))
 
 
 def _folder(data: str | Path) -> Path:

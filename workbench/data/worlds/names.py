@@ -43,7 +43,7 @@ class Words:
         self._mixed = {
             kind: Shuffle(key(seed, "words", *kind), _capacity(parts)) for kind, parts in self._parts.items()
         }
-        self.word = lru_cache(maxsize=1 << 14)(self._word)
+        self.word = lru_cache(maxsize=1 << 12)(self._word)
 
     def room(self, is_open: bool) -> int:
         """How many words there are."""

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from workbench.data.decompositions import GoldFacts, fault, terms_of
+from workbench.data.decompositions import GoldFacts, fault, is_sought, sought
 from workbench.data.origin import Origin, read_origin, write_origin
 from workbench.data.worlds.dials import Dials
 from workbench.data.worlds.facts import Entity, Fact, World
@@ -80,7 +80,8 @@ def _write(made: World, rows: list[dict], part: Path, progress: bool) -> GoldFac
     graph.mkdir()
     described = {**asdict(schema()), "made_by": "generated"}
     (graph / "schema.json").write_text(json.dumps(described, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    wanted = {term.casefold() for row in rows for term in terms_of(row)}
+    keys = {key for row in rows for key in sought(row)}
+    terms = {term for _, _, term in keys}
     entities: list[Mapping[str, Any]] = []
     triples: list[Mapping[str, Any]] = []
     with ExitStack() as stack:
@@ -101,11 +102,11 @@ def _write(made: World, rows: list[dict], part: Path, progress: bool) -> GoldFac
             corpus.write(_dumps({"id": passage.id, "title": passage.title, "text": passage.text}) + "\n")
             row = _named(made, entity, passage.title, number)
             named.write(_dumps(row) + "\n")
-            if passage.title.casefold() in wanted:
+            if passage.title.casefold() in terms:
                 entities.append(row)
             for triple in _triples(made, passage.title, facts, passage.id):
                 stated.write(_dumps(triple) + "\n")
-                if triple["head"].casefold() in wanted or triple["tail"].casefold() in wanted:
+                if is_sought(triple, keys):
                     triples.append(triple)
     (part / "corpus.part").rename(part / "corpus.jsonl")
     return GoldFacts(entities, triples)
