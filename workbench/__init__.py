@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 # nor the libraries behind them.
 _DEFINED_IN = {
     "anonymity": ("anonymise",),
-    "data": ("datasets", "load", "write_folder"),
+    "data": ("check_decompositions", "datasets", "load", "world", "write_folder"),
     "encoding": ("encoder",),
     "experiments": ("Grid", "Run", "Verdict", "diagnose", "evaluate", "grid"),
     "experiments.agreement": ("compare_extractions",),

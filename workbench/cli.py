@@ -34,7 +34,8 @@ out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # wh
 err = Console(highlight=False, stderr=True)
 
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
-_MODEL, _OF_READER, _ASKED = opt.Model(), opt.OfReader(), opt.Asked()  # each of their fields becomes an option
+# Each of their fields becomes an option.
+_MODEL, _OF_READER, _ASKED, _DIALS = opt.Model(), opt.OfReader(), opt.Asked(), opt.OfWorld()
 
 
 class Said(NamedTuple):
@@ -164,6 +165,31 @@ def datasets() -> Said:
 
     rows = [asdict(known) for known in wb.datasets().datasets]
     return Said(rows, [_table(rows, ("id", "passages", "questions", "licence", "here"))])
+
+
+@verb
+def world(
+    folder: Annotated[Path, typer.Argument(help="the data folder to write", metavar="FOLDER")],
+    dials: opt.OfWorld = _DIALS,
+) -> Said:
+    """Write an invented world as a data folder: passages, gold graph and questions. The same dials, the same bytes."""
+    import workbench as wb
+
+    given = {name: value for name, value in asdict(dials).items() if value is not None}
+    written = wb.world(folder, **given)
+    files = [
+        {"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()
+    ]
+    return Said({"folder": str(written), "files": files}, [_table(files)])
+
+
+@verb
+def decompositions(data: opt.Data) -> Said:
+    """Execute the decompositions of a data set's questions on its gold graph; exit code 1 where one is wrong."""
+    import workbench as wb
+
+    found = wb.check_decompositions(data)
+    return Said(asdict(found), [found], code=1 if found.faults else 0)
 
 
 @verb

@@ -141,7 +141,7 @@ def test_the_catalogue_lists_them_all_and_shows_itself(monkeypatch):
     entry = small(monkeypatch)
     catalogue = datasets()
     known = {dataset.id: dataset for dataset in catalogue.datasets}
-    assert set(known) == {"meridian", "meridian-anonymised", *ENTRIES}
+    assert set(known) == {"meridian", "meridian-anonymised", "world", *ENTRIES}
     assert known[entry.id].here == str(source_folder(entry)) and known["musique/dev/hipporag-1000"].here == ""
     assert "not on this machine" in repr(catalogue) and "popqa" in catalogue._repr_html_()
     (source_folder(entry) / "popqa.json").unlink()

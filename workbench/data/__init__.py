@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.data import registry, sampling
+from workbench.data.decompositions import check as check_decompositions
 from workbench.data.documents import is_documents, read_documents
 from workbench.data.folder import Dataset, Extraction, is_folder, questions_in, read_folder
 from workbench.data.graph import GoldGraph
 from workbench.data.origin import Origin, SourceFile
 from workbench.data.registry import Catalogue, Known
 from workbench.data.sources import layouts
+from workbench.data.sources import worlds as named_worlds
+from workbench.data.worlds import world
 from workbench.data.writing import write_folder
 from workbench.errors import DataError, SettingError
 from workbench.places import bundled
@@ -29,15 +32,18 @@ __all__ = [
     "Known",
     "Origin",
     "SourceFile",
+    "check_decompositions",
     "datasets",
     "load",
     "read_documents",
+    "world",
     "write_folder",
 ]
 
 
 def load(data: str | Path, *, offline: bool | None = None, strict: bool = False, **options: Any) -> Dataset:
-    """Load a data set by name (`"meridian"`, `"musique"`, a sample such as `"musique/dev/500@42"`) or by folder.
+    """Load a data set by name (`"meridian"`, `"musique"`, a sample such as `"musique/dev/500@42"`, a generated world
+    such as `"world[passages=2000,seed=7]"`) or by folder.
 
     A folder may be a data folder, a publisher's layout, an index of another program, or documents (`.txt`, `.md`,
     `.pdf`); its content determines which, tried in this order (`docs/data.md`). In every case, a `questions.jsonl` in
@@ -49,10 +55,13 @@ def load(data: str | Path, *, offline: bool | None = None, strict: bool = False,
 
     Raises :class:`DataError` for data that cannot be found or read, :class:`SettingError` for invalid options.
     """
-    name, sample = sampling.parse(str(data), BUNDLED)
-    if name in BUNDLED:
+    whole = str(data).rpartition("/")[0]
+    name, sample = sampling.parse(str(data), (*BUNDLED, whole) if named_worlds.is_world(whole) else BUNDLED)
+    if name in BUNDLED or named_worlds.is_world(name):
         _no_options(data, options)
-        found = read_folder(bundled(name), name=name)
+        is_bundled = name in BUNDLED
+        folder = bundled(name) if is_bundled else named_worlds.world_folder(name)
+        found = read_folder(folder, name if is_bundled else named_worlds.label(name))
         return registry.drawn(found, sample) if sample else found
     if entry := registry.find(str(data)):
         return registry.load_entry(entry, offline, **options)
@@ -92,7 +101,17 @@ def datasets() -> Catalogue:
         Known(name, "bundled corpus", len(data.passages), len(data.questions), None, "MIT", "bundled", str(data.folder))
         for name, data in ((name, load(name)) for name in BUNDLED)
     )
-    return registry.datasets(ours)
+    worlds = Known(
+        "world",
+        "generated: an invented world by its dials, such as world[passages=10000,seed=7]",
+        None,
+        None,
+        None,
+        "MIT",
+        "generated",
+        str(named_worlds.folders()),
+    )
+    return registry.datasets((*ours, worlds))
 
 
 def _with_questions(data: Dataset, folder: Path) -> Dataset:

@@ -3,8 +3,8 @@
     data.offers                                  # ("curated",) of a data set with a gold graph
     index = wb.Index.build(data, extraction="curated")
 
-They were written by hand and are labelled so wherever they are used: they show what a method makes of a graph without
-errors, and no published number was measured on such a graph.
+They were written by hand, or generated with the texts, and are labelled so wherever they are used: they show what a
+method makes of a graph without errors, and no published number was measured on such a graph.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from workbench.data.folder import Dataset, Extraction
-from workbench.data.graph import GoldEntity, GoldGraph, GoldTriple
+from workbench.data.graph import MADE_BY, GoldEntity, GoldGraph, GoldTriple
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import SettingError
 from workbench.records import Passage
 from workbench.text import sentences
 
-BY_HAND = "curated, by hand"  # who made it, in manifests, runs and tables
+# Who made it, in manifests, runs and tables.
+CURATED = BY_HAND, GENERATED = tuple(f"curated, {made_by}" for made_by in MADE_BY)
 ALSO = "also called"
 
 
@@ -40,7 +41,7 @@ def extracted(data: Dataset, name: str | None) -> Dataset:
 
 def curated(graph: GoldGraph, passages: Sequence[Passage]) -> tuple[tuple[Extraction, ...], Profiles]:
     """The facts that these passages state, passage by passage, and the profiles of what they name."""
-    kept = {passage.id: passage for passage in passages}
+    kept, label = {passage.id: passage for passage in passages}, f"curated, {graph.made_by}"
     stated: dict[str, list[GoldTriple]] = {passage.id: [] for passage in passages}
     for triple in graph.triples:
         for passage in triple.passages:
@@ -52,13 +53,13 @@ def curated(graph: GoldGraph, passages: Sequence[Passage]) -> tuple[tuple[Extrac
             passage,
             tuple(dict.fromkeys([*([own[passage]] if passage in own else []), *_ends(triples)])),
             tuple((triple.head, triple.relation, triple.tail) for triple in triples),
-            BY_HAND,
+            label,
         )
         for passage, triples in stated.items()
     )
     facts = [triple for triple in graph.triples if any(passage in kept for passage in triple.passages)]
     return extractions, Profiles(
-        tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (BY_HAND,)
+        tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (label,)
     )
 
 

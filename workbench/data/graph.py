@@ -7,11 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.data.lines import once, rows, string, strings
+from workbench.data.lines import once, rows, string, strings, value
 from workbench.errors import DataError
 
 VALUES = ("date", "number", "text")
 KINDS = ("relation", "attribute")
+MADE_BY = ("by hand", "generated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +68,25 @@ class GoldEntity:
 @dataclass(frozen=True, slots=True)
 class GoldTriple:
     """A fact and the passages that state it. The tail of a relation is an entity's name, that of an attribute a
-    value."""
+    value. `since` and `until` are the first and the last year in which it holds, where that is stated."""
 
     head: str
     relation: str
     tail: str
     kind: str
     passages: tuple[str, ...]
+    since: int | None = None
+    until: int | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoldGraph:
-    """The facts that a corpus states, as hand-written entities and triples of a schema."""
+    """The facts that a corpus states, as entities and triples of a schema; `made_by`: by hand, or generated."""
 
     schema: Schema
     entities: tuple[GoldEntity, ...]
     triples: tuple[GoldTriple, ...]
+    made_by: str = MADE_BY[0]
 
     def __repr__(self) -> str:
         kinds, schema = Counter(triple.kind for triple in self.triples), self.schema
@@ -97,7 +101,11 @@ def read_graph(folder: Path, known: set[str]) -> GoldGraph:
     """Read and check `schema.json`, `entities.jsonl` and `triples.jsonl`; `known` are the corpus's passage ids."""
     schema = read_schema(folder / "schema.json", typed=True)
     entities = _read_entities(folder / "entities.jsonl", schema, known)
-    return GoldGraph(schema, tuple(entities.values()), _read_triples(folder / "triples.jsonl", schema, entities, known))
+    triples = _read_triples(folder / "triples.jsonl", schema, entities, known)
+    made_by = string(read_object(folder / "schema.json"), "made_by", folder / "schema.json", default=MADE_BY[0])
+    if made_by not in MADE_BY:
+        raise DataError(f"{folder / 'schema.json'}: 'made_by' is {made_by!r}; it should be one of {', '.join(MADE_BY)}")
+    return GoldGraph(schema, tuple(entities.values()), triples, made_by)
 
 
 def read_schema(path: Path, *, typed: bool = False) -> Schema:
@@ -219,7 +227,8 @@ def _read_triples(
             raise DataError(f"{where}: 'passages' is empty; it should list the passages that state the triple")
         _in_corpus(passages, known, where, "passages")
         once(seen, json.dumps([head, relation, tail], ensure_ascii=False), "triple", where, "")
-        triples.append(GoldTriple(head, relation, tail, kind, passages))
+        period = (value(row, field, where, int) for field in ("since", "until"))
+        triples.append(GoldTriple(head, relation, tail, kind, passages, *period))
     return tuple(triples)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 from workbench.data.folder import Dataset
-from workbench.data.graph import GoldGraph
+from workbench.data.graph import MADE_BY, GoldGraph
 from workbench.data.origin import write_origin
 from workbench.errors import DataError
 from workbench.text import storable
@@ -24,11 +25,30 @@ def write_folder(dataset: Dataset, folder: str | Path) -> Path:
     :class:`DataError` if it is not empty, or if a triple contains a tab or a line break.
     """
     folder = Path(folder).expanduser()
+    with new_folder(folder) as part:
+        _write_parts(dataset, part)
+    return folder
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A place to write a new folder to, which gets its name when the block ends; what fails leaves nothing behind.
+
+    Raises :class:`DataError` if the folder is not empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder} exists already; choose a new folder, or delete this one first")
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
+    try:
+        yield part
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    part.replace(folder)
+
+
+def _write_parts(dataset: Dataset, part: Path) -> None:
     if dataset.passages:
         _write(part / "corpus.jsonl", map(asdict, dataset.passages))
     if dataset.triples:
@@ -62,15 +82,15 @@ def write_folder(dataset: Dataset, folder: str | Path) -> Path:
         _text(part / "profiles.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
     if dataset.origin is not None:
         write_origin(dataset.origin, part / "origin.json")
-    part.replace(folder)
-    return folder
 
 
 def _write_graph(graph: GoldGraph, folder: Path) -> None:
     folder.mkdir()
-    _text(folder / "schema.json", json.dumps(asdict(graph.schema), ensure_ascii=False, indent=1) + "\n")
+    made_by = {} if graph.made_by == MADE_BY[0] else {"made_by": graph.made_by}
+    _text(folder / "schema.json", json.dumps({**asdict(graph.schema), **made_by}, ensure_ascii=False, indent=1) + "\n")
     _write(folder / "entities.jsonl", map(asdict, graph.entities))
-    _write(folder / "triples.jsonl", map(asdict, graph.triples))
+    rows = ({name: value for name, value in asdict(triple).items() if value is not None} for triple in graph.triples)
+    _write(folder / "triples.jsonl", rows)
 
 
 def _write(path: Path, rows: Iterable[dict]) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.data.curated import BY_HAND
+from workbench.data.curated import CURATED
 from workbench.index.journal import by_rules, signed_by
 from workbench.llm.engine import no_model
 from workbench.reading import READERS
@@ -202,7 +202,7 @@ def _written(
 
 
 def _maker(kind: str, maker: str, expected: Sequence[str], source: Sequence[str]) -> Iterator[Condition]:
-    if maker == BY_HAND:
+    if maker in CURATED:
         yield Condition(f"{kind}: made by", _first(expected), maker, f"{kind}: brought by the data ({maker})")
         return
     if not (signed := signed_by(maker)):

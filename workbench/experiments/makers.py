@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.data.curated import BY_HAND
+from workbench.data.curated import CURATED
 from workbench.index.journal import by_rules, signed_by
 from workbench.llm.engine import NO_MODEL, no_model
 
 NOBODY = "no model"
-_NO_MODELS = {label: label for label in NO_MODEL.values()} | {BY_HAND: "curated facts"}
+_NO_MODELS = {label: label for label in NO_MODEL.values()} | dict.fromkeys(CURATED, "curated facts")
 
 
 def made_by(config: Mapping[str, Any], method: str) -> str:

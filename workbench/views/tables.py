@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.data.curated import BY_HAND
+from workbench.data.curated import CURATED
 from workbench.experiments.reproduce import TablePlan
 from workbench.experiments.tables import DIFFERS, NOT_COMPARABLE, REPRODUCED, Cell, Tables
 from workbench.experiments.verdict import Verdict
@@ -26,7 +26,7 @@ NONE = "No number of these has a place in the paper's tables."
 NOT_BY_A_MODEL = {
     re.compile(r"\brules\b, (not|there)|made by rules"): " (by rules)",
     re.compile(r"\breplies written by hand, (not|there)"): " (replies written by hand)",
-    re.compile(rf"brought by the data \({BY_HAND}\)"): " (curated facts)",
+    re.compile(rf"brought by the data \(({'|'.join(CURATED)})\)"): " (curated facts)",
 }
 SHOWN = 30  # measurements whose reasons are listed
 SHORT = 80  # characters of a name in a table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from workbench.data.curated import BY_HAND
+from workbench.data.curated import CURATED
 from workbench.errors import SettingError
 from workbench.experiments.run import Run
 from workbench.experiments.significance import bootstrap_interval, defined
@@ -138,8 +138,9 @@ def made_with(run: Run) -> Iterator[str]:
     for label in dict.fromkeys(filter(None, map(no_model, run.config["engine"].split(", ")))):
         yield f"Made with {label}, not with a language model."
     layers = (layer for method in run.config["methods"].values() for layer in method.get("layers", {}).values())
-    if any(BY_HAND in (layer.get("made_by") or ()) for layer in layers):
-        yield f"The facts of the graph were brought by the data ({BY_HAND}), not extracted."
+    makers = {maker for layer in layers for maker in layer.get("made_by") or ()}
+    for label in filter(makers.__contains__, CURATED):
+        yield f"The facts of the graph were brought by the data ({label}), not extracted."
 
 
 def unreachable(run: Run, measures: Iterable[str]) -> Iterator[str]:

@@ -1,0 +1,322 @@
+"""Decompositions executed on the gold graph: whether a question's steps lead to its answers.
+
+A step is one of:
+
+    {"pattern": ["Lanthorn Bridge", "designed by", "?"]}      what stands at the "?" of the matching triples
+    {"pattern": [...], "at": 1834}                            only triples that hold in this year
+    {"compare": {"of": ["#1", "#2"], "by": "earlier", "pick": [...]}}
+    {"count": "#2"}                                           how many answers a step has
+
+`#n` stands for the answers of step n. `by` is earlier, later, more, less, same or difference (in years); `pick` holds
+an answer for each value, or yes and no: of several values, the one that comes first; of "same", yes and no.
+
+    check("meridian")                  # every question of a data set with a gold graph
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.data.folder import question_files
+from workbench.data.lines import rows
+from workbench.errors import DataError
+from workbench.records import Record
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_DATE = re.compile(rf"(?:(?:(\d{{1,2}}) )?({'|'.join(MONTHS)}) )?(\d{{3,4}})")
+_UNITS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORDS = {word: n for n, word in enumerate(_UNITS)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
+_STEP = re.compile(r"#(\d+)")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Executed(Record):
+    """The answers of each step, in the names of the graph, and for each answer the passages that state it."""
+
+    steps: tuple[Mapping[str, frozenset[str]], ...]
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        return tuple(self.steps[-1]) if self.steps else ()
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """The passages that all steps took, in order."""
+        return tuple(dict.fromkeys(one for step in self.steps for stated in step.values() for one in sorted(stated)))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CheckedQuestions(Record):
+    """How many decompositions were executed, and what is wrong: question id → reason."""
+
+    data: str
+    answerable: int
+    unanswerable: int
+    without: int
+    faults: Mapping[str, str]
+
+
+class GoldFacts:
+    """Triples of a gold graph, looked up by pattern. Terms are compared without case; aliases and mentions name their
+    entity. `entities` are rows with name, aliases and mentions, `triples` rows with head, relation, tail, passages and
+    perhaps since and until."""
+
+    def __init__(self, entities: Iterable[Mapping[str, Any]], triples: Iterable[Mapping[str, Any]]):
+        self._named: dict[str, set[str]] = defaultdict(set)
+        self._names: dict[str, set[str]] = {}
+        for entity in entities:
+            self._names[entity["name"].casefold()] = {name.casefold() for name in names_of(entity)}
+            for name in names_of(entity):
+                self._named[name.casefold()].add(entity["name"].casefold())
+        self._triples: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+        for triple in triples:
+            self._triples["head", triple["relation"], triple["head"].casefold()].append(triple)
+            self._triples[triple["kind"], triple["relation"], triple["tail"].casefold()].append(triple)
+
+    def matches(self, pattern: Sequence[str], at: int | None = None) -> dict[str, set[str]]:
+        """What the `?` of a pattern may be → the passages that state it."""
+        head, relation, tail = pattern
+        if [head, tail].count("?") != 1:
+            raise DataError(f"the pattern {list(pattern)} needs one '?', as its head or its tail")
+        if tail == "?":
+            wanted, sought = "tail", [("head", name) for name in self.meant(head)]
+        else:  # the value of an attribute may be any name of an entity, such as its former one
+            called = set().union(*(self._names.get(name, {name}) for name in self.meant(tail)))
+            relations = (("relation", name) for name in self.meant(tail))
+            wanted, sought = "head", [*relations, *(("attribute", name) for name in called)]
+        found: dict[str, set[str]] = defaultdict(set)
+        for end, name in sought:
+            for triple in self._triples.get((end, relation, name), ()):
+                if at is None or triple.get("since", at) <= at <= triple.get("until", at):
+                    found[triple[wanted]].update(triple["passages"])
+        return dict(found)
+
+    def meant(self, term: str) -> set[str]:
+        """The entities that a term names, and the term itself, without case."""
+        return {term.casefold()} | self._named.get(term.casefold(), set())
+
+
+def names_of(entity: Mapping[str, Any]) -> Iterator[str]:
+    """The name of an entity, its aliases and mentions."""
+    yield entity["name"]
+    yield from entity.get("aliases", ())
+    yield from entity.get("mentions", ())
+
+
+def execute(decomposition: Sequence[Mapping[str, Any]], facts: GoldFacts) -> Executed:
+    """Execute the steps one after another. Raises :class:`DataError` if a step is none of the known ones."""
+    done: list[dict[str, frozenset[str]]] = []
+    for number, step in enumerate(decomposition, 1):
+        try:
+            done.append(_step(step, done, facts))
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(
+                f"step {number}, {dict(step)}, cannot be executed ({type(error).__name__}: {error})"
+            ) from None
+    return Executed(tuple(done))
+
+
+def _step(step: Mapping[str, Any], done: Sequence[Mapping], facts: GoldFacts) -> dict[str, frozenset[str]]:
+    if "compare" in step:
+        return {_compared(step["compare"], done): frozenset()}
+    if "count" in step:
+        return {str(len(_filled(step["count"], done))): frozenset()}
+    head, relation, tail = step["pattern"]
+    found: dict[str, set[str]] = defaultdict(set)
+    for one in _filled(head, done):
+        for other in _filled(tail, done):
+            for answer, passages in facts.matches((one, relation, other), step.get("at")).items():
+                found[answer] |= passages
+    return {answer: frozenset(passages) for answer, passages in found.items()}
+
+
+def _filled(term: str, done: Sequence[Mapping]) -> list[str]:
+    """The answers of step n for `#n`, otherwise the term."""
+    found = _STEP.fullmatch(term)
+    return list(done[int(found[1]) - 1]) if found else [term]
+
+
+def _single(term: str, done: Sequence[Mapping]) -> str:
+    (found,) = _filled(term, done)
+    return found
+
+
+def _compared(weighing: Mapping[str, Any], done: Sequence[Mapping]) -> str:
+    values = [_single(term, done) for term in weighing["of"]]
+    by = weighing["by"]
+    if by == "difference":
+        first, second = (_date(value)[0] for value in values)
+        return str(abs(first - second))
+    pick = [_single(term, done) for term in weighing["pick"]]
+    if by == "same":
+        return pick[0] if len({value.casefold() for value in values}) == 1 else pick[1]
+    measured = [(_date if by in ("earlier", "later") else _number)(value) for value in values]
+    best = {"earlier": min, "less": min, "later": max, "more": max}[by](measured)
+    if measured.count(best) != 1:
+        raise ValueError(f"{values} have no single first by {by!r}")
+    return pick[measured.index(best)]
+
+
+def _date(text: str) -> tuple[int, int, int]:
+    found = _DATE.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is no date")
+    day, month, year = found.groups()
+    return int(year), MONTHS.index(month) + 1 if month else 0, int(day or 0)
+
+
+def _number(text: str) -> float:
+    """The number at the beginning of a text, in digits or, below a hundred, in words."""
+    if found := re.match(r"\d[\d,]*(?:\.\d+)?", text):
+        return float(found[0].replace(",", ""))
+    words = text.casefold().split()[0].split("-")
+    if any(word not in _WORDS for word in words):
+        raise ValueError(f"{text!r} is no number")
+    return float(sum(_WORDS[word] for word in words))
+
+
+def fault(question: Mapping[str, Any], facts: GoldFacts) -> str:
+    """Why a row of a `questions.jsonl` is wrong by the gold graph; empty if executing it confirms answers and support.
+
+    Of an unanswerable question, `unanswerable_because` has the patterns: all but the last one are answered."""
+    try:
+        if not question.get("answers"):
+            return _unfounded(question, facts)
+        executed = execute(question["decomposition"], facts)
+    except DataError as error:
+        return str(error)
+    for number, (step, found) in enumerate(zip(question["decomposition"], executed.steps, strict=True), 1):
+        stated = set().union(*(facts.meant(answer) for answer in step.get("answers", [step["answer"]])))
+        if not found or any(answer.casefold() not in stated for answer in found):
+            return f"step {number} gives {sorted(found)}, where {step['answer']!r} is stated"
+        support = step.get("support")
+        if support is not None and support not in set().union(*found.values()):
+            return f"step {number} does not rest on {support!r}"
+    gold = set().union(*(facts.meant(answer) for answer in question["answers"]))
+    found = [answer.casefold() for answer in executed.answers]
+    if any(answer not in gold for answer in found) or (
+        question.get("answer_set") and len(found) != len(question["answers"])
+    ):
+        return f"executing it gives {sorted(executed.answers)}, where the answers are {list(question['answers'])}"
+    if missing := sorted(set(question["support"]) - set(executed.passages)):
+        return f"no step rests on {missing[0]!r}"
+    gold_passages = set(question["support"])
+    if left_out := [
+        one
+        for step in executed.steps
+        for one, passages in step.items()
+        if passages.isdisjoint(gold_passages) and passages
+    ]:
+        return f"no gold passage states {left_out[0]!r}"
+    return ""
+
+
+def _unfounded(question: Mapping[str, Any], facts: GoldFacts) -> str:
+    """What speaks against a question without an answer."""
+    patterns = question["unanswerable_because"]["pattern"]
+    *before, found = execute([{"pattern": pattern} for pattern in patterns], facts).steps
+    if unknown := [pattern for pattern, step in zip(patterns, before, strict=False) if not step]:
+        return f"{unknown[0]} has no match, though it leads to the missing fact"
+    return f"{patterns[-1]} has the match {sorted(found)[0]!r}, so there is an answer" if found else ""
+
+
+def sought(question: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """(end, relation, name or value, without case) of the triples that executing the steps of a row looks up, if they
+    lead where the row says: enough to pick them out of a graph that is read line by line."""
+    because = question.get("unanswerable_because") or {}
+    steps = question.get("decomposition") or [{"pattern": pattern} for pattern in because.get("pattern", ())]
+    answers = [step.get("answers", [step["answer"]]) for step in steps if "answer" in step]
+    answers = answers or [[answer] for answer in because.get("answers", ())]
+    for step in steps:
+        if "pattern" in step:
+            head, relation, tail = step["pattern"]
+            end, given = ("tail", tail) if head == "?" else ("head", head)
+            number = _STEP.fullmatch(given)
+            for term in answers[int(number[1]) - 1 : int(number[1])] if number else [[given]]:
+                yield from ((end, relation, one.casefold()) for one in term)
+
+
+def is_sought(triple: Mapping[str, Any], keys: Collection[tuple[str, str, str]]) -> bool:
+    """Whether one of the keys of :func:`sought` looks up a triple."""
+    relation = triple["relation"]
+    ends = ("head", relation, triple["head"].casefold()), ("tail", relation, triple["tail"].casefold())
+    return ends[0] in keys or ends[1] in keys
+
+
+def check(data: str | Path) -> CheckedQuestions:
+    """Execute the decompositions of all questions of a data set, by name or folder, on its gold graph.
+
+    Files are read line by line, so a folder may be larger than the memory. Raises :class:`DataError` without a gold
+    graph, or where a question without an answer does not say why.
+    """
+    folder = _folder(data)
+    asked = [row for path in question_files(folder) for _, row in rows(path)]
+    facts = read_facts(folder, asked)
+    without = [row for row in asked if not row.get("decomposition") and not row.get("unanswerable_because")]
+    known = [row for row in asked if row.get("decomposition") or row.get("unanswerable_because")]
+    faults = {row["id"]: found for row in known if (found := fault(row, facts))}
+    unanswerable = sum(not row.get("answers") for row in known)
+    return CheckedQuestions(str(data), len(known) - unanswerable, unanswerable, len(without), faults)
+
+
+def read_facts(folder: Path, asked: Sequence[Mapping[str, Any]]) -> GoldFacts:
+    """The triples of a folder's gold graph that executing these rows can take."""
+    graph = folder / "graph"
+    if not graph.is_dir():
+        raise DataError(f"{folder} has no gold graph, and decompositions are executed on one; see docs/data.md")
+    keys = {key for question in asked for key in sought(question)}
+    while True:
+        facts = _read_facts(graph, keys)
+        # What leads to a missing fact need not be named in the row; each pass finds the next step of it.
+        found = {key for question in asked for key in _leading(question, facts)}
+        if found <= keys:
+            return facts
+        keys |= found
+
+
+def _leading(question: Mapping[str, Any], facts: GoldFacts) -> Iterator[tuple[str, str, str]]:
+    """The keys of the steps that lead to a missing fact, as far as they can be executed."""
+    because = question.get("unanswerable_because") or {}
+    if patterns := because.get("pattern", ()):
+        executed = execute([{"pattern": pattern} for pattern in patterns], facts)
+        answers = [answer for step in executed.steps for answer in list(step)[:1]]
+        yield from sought({"unanswerable_because": {"pattern": patterns, "answers": answers}})
+
+
+def _read_facts(graph: Path, keys: Collection[tuple[str, str, str]]) -> GoldFacts:
+    """The entities that the keys name, and the triples that they look up by any of the names of these."""
+    terms = {term for _, _, term in keys}
+    entities = [
+        row for _, row in rows(graph / "entities.jsonl") if any(name.casefold() in terms for name in names_of(row))
+    ]
+    called: dict[str, set[str]] = defaultdict(set)
+    for row in entities:
+        names = {name.casefold() for name in names_of(row)}
+        for name in names:
+            called[name] |= names
+    wanted = {(end, relation, name) for end, relation, term in keys for name in called[term] | {term}}
+    return GoldFacts(entities, (row for _, row in rows(graph / "triples.jsonl") if is_sought(row, wanted)))
+
+
+def _folder(data: str | Path) -> Path:
+    from workbench.data import load  # which imports this package
+
+    path = Path(data).expanduser()
+    if (path / "graph").is_dir():
+        return path
+    folder = load(data).folder
+    if folder is None:
+        raise DataError(f"{str(data)!r} is not read from a folder; write it with write_folder first")
+    return folder

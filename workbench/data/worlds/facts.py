@@ -1,0 +1,340 @@
+"""The facts of a world, computed entity by entity from its number: none of them is kept.
+
+People live in five generations, 32 years apart, so that times are possible: a mother is 17 to 47 years older than her
+child, nobody founds, writes or governs before 24 or after death, no ship sails before its launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from workbench.data.worlds.dials import Dials
+from workbench.data.worlds.draws import Draws, Shuffle, key
+from workbench.data.worlds.links import Row, Strand
+from workbench.data.worlds.names import Words
+from workbench.data.worlds.schema import ALWAYS, ATTRIBUTES, KINDS, RELATIONS
+from workbench.errors import SettingError
+
+GENERATIONS, APART, FIRST_YEAR, BORN_WITHIN = 5, 32, 1760, 16
+MARRIED = 0.8  # share of couples among the pairs of a generation
+OCCUPATIONS = (
+    "surveyor", "physician", "notary", "engineer", "printer", "chemist", "botanist", "merchant", "teacher",
+    "cartographer", "glazier", "architect", "organist", "veterinarian", "astronomer", "clockmaker", "apothecary",
+    "journalist", "geologist", "translator", "judge", "bookbinder", "brewer", "lithographer",
+)  # fmt: skip
+PRODUCTS = (
+    "window glass", "rope", "pianos", "church bells", "stoves", "linen", "paper", "pumps", "clocks", "bricks", "boots",
+    "barrels", "lamps", "saddles", "candles", "cutlery", "porcelain", "carriages", "soap", "printing ink", "telescopes",
+    "scales",
+)  # fmt: skip
+_FIRMS = ("{} & Sons", "{} Works", "{} Brothers", "House of {}", "{} & Company", "{} Manufactory")
+_YARDS = ("{} Shipyard", "{} Slipways", "{} Dockyard", "{} & Daughters")
+_BOOKS = (
+    "The Lamps of {}", "A Winter in {}", "The Road to {}", "{}'s Daughter", "The Bells of {}", "Farewell to {}",
+    "The Last Ferry to {}", "Letters from {}", "The House at {}", "{} in the Rain", "The Tailor of {}",
+    "Seven Days in {}", "The Gardens of {}", "Beyond {}",
+)  # fmt: skip
+_SCHOOLS = ("{} Academy", "{} College", "{} Institute", "University of {}")
+_BUILDINGS = ("{} Hall", "{} Tower", "{} Light", "{} Arcade", "{} Gate", "{} Theatre", "{} Observatory", "{} Exchange")
+_PATTERNS = {
+    "firm": _FIRMS, "shipyard": _YARDS, "book": _BOOKS, "school": _SCHOOLS, "building": _BUILDINGS,
+}  # fmt: skip
+
+FOLLOWING = ("captain", "capital", "enters the sea at")
+_BACK = {"capital": "located in", "enters the sea at": "lies on"}  # the first town of a region, of a river
+
+
+class Entity(NamedTuple):
+    kind: str
+    number: int
+
+
+def is_woman(person: Entity) -> bool:
+    """Within a generation, couples have neighbouring numbers: the wife's is even."""
+    return person.number % 2 == 0
+
+
+class Value(NamedTuple):
+    """A date (year, month, day), a year, a number with its unit, or a text."""
+
+    content: tuple[int, int, int] | int | str
+    unit: str = ""
+    is_year: bool = False
+
+
+class Fact(NamedTuple):
+    """A fact of an entity: a relation to another one, perhaps for a time, or a value."""
+
+    relation: str
+    tail: Entity | Value
+    since: int | None = None
+    until: int | None = None
+
+    @property
+    def is_relation(self) -> bool:
+        return isinstance(self.tail, Entity)
+
+
+class World:
+    """Names, aliases and facts of the entities that the dials determine."""
+
+    def __init__(self, dials: Dials):
+        self.dials = dials
+        self.counts = _counts(dials)
+        self.words = Words(dials.seed)
+        self._keys: dict[str, int] = {}
+        self._offsets = self._word_ranges()
+        self._strands = dict(self._joined())
+        self._relations = {kind: [name for name, one in RELATIONS.items() if one.head == kind] for kind in KINDS}
+        self._attributes = {kind: [name for name, one in ATTRIBUTES.items() if kind in one.of] for kind in KINDS}
+        self._order = Shuffle(self._key("order"), dials.passages)
+        ends = accumulate(self.counts.values())
+        self._first_of = {kind: end - count for (kind, count), end in zip(self.counts.items(), ends, strict=True)}
+
+    def draws(self, purpose: str, number: int) -> Draws:
+        """Draws for one purpose and one number."""
+        return Draws(self._key(purpose), number)
+
+    def _key(self, purpose: str) -> int:
+        found = self._keys.get(purpose)
+        if found is None:
+            found = self._keys[purpose] = key(self.dials.seed, purpose)
+        return found
+
+    # Entities and their articles
+
+    def entity(self, passage: int) -> Entity | None:
+        """The subject of a passage by its number; None of a distractor."""
+        number = self._order(passage)
+        for kind, first in self._first_of.items():
+            if first <= number < first + self.counts[kind]:
+                return Entity(kind, number - first)
+        return None
+
+    def article(self, entity: Entity) -> int:
+        """The passage about an entity; the inverse of `entity`."""
+        return self._order.undo(self._first_of[entity.kind] + entity.number)
+
+    # Names
+
+    def _word_ranges(self) -> dict[str, int]:
+        """Where in the words of its sort, open or closed, each kind of name begins."""
+        width = _width(self.counts["person"] // 2)
+        needed = {
+            False: {"male": width, "surname": width, **{k: n for k, n in self.counts.items() if not _is_open(k)},
+                    **{f"{kind} alias": n for kind, n in self.counts.items()}},
+            True: {"female": width, **{k: n for k, n in self.counts.items() if _is_open(k)}},
+        }  # fmt: skip
+        offsets = {}
+        for is_open, counts in needed.items():
+            first = 0
+            for what, count in counts.items():
+                offsets[what] = first
+                first += count
+            if first > self.words.room(is_open):
+                raise SettingError(
+                    f"passages={self.dials.passages}: it takes {first:,} names, and the sounds of this world make "
+                    f"{self.words.room(is_open):,}; take fewer passages or another seed"
+                )
+        return offsets
+
+    @cached_property
+    def _people(self) -> tuple[Shuffle, Shuffle]:
+        """Number within a sex → given name and surname, for women and for men."""
+        width = _width(self.counts["person"] // 2)
+        women, men = (Shuffle(self._key(sex), width * width) for sex in ("women", "men"))
+        return women, men
+
+    def name(self, entity: Entity) -> str:
+        kind, number = entity
+        if kind == "person":
+            width = _width(self.counts["person"] // 2)
+            given, surname = divmod(self._people[number % 2](number // 2), width)
+            woman = is_woman(entity)
+            first = self.words.word(self._offsets["female" if woman else "male"] + given, woman)
+            return f"{first} {self.words.word(self._offsets['surname'] + surname)}"
+        word = self.words.word(self._offsets[kind] + number, KINDS[kind].open_name)
+        if kind in _PATTERNS:
+            return self.draws("pattern", number).pick(_PATTERNS[kind]).format(word)
+        return word
+
+    def alias(self, entity: Entity) -> str | None:
+        """The second name, of the share of entities that have one."""
+        if not self.draws(f"{entity.kind} alias", entity.number).chance(self.dials.aliases):
+            return None
+        return self.words.word(self._offsets[f"{entity.kind} alias"] + entity.number)
+
+    # Facts
+
+    def _joined(self) -> Iterator[tuple[str, list[Strand]]]:
+        """Each relation with its strands; a relation that follows from another one has none."""
+        n = self.counts
+        each = n["person"] // GENERATIONS
+        couples = max(1, int(each / 2 * MARRIED))
+        of = [Row(generation * each, 1, each) for generation in range(GENERATIONS)]
+        wives = [Row(generation * each, 2, couples) for generation in range(GENERATIONS)]
+        husbands = [Row(generation * each + 1, 2, couples) for generation in range(GENERATIONS)]
+
+        def every(kind: str, step: int = 1, at: int = 0) -> Row:
+            return Row(at, step, len(range(at, n[kind], step)))
+
+        def strand(name: str, heads: Row, tails: Row, at: int = 0, hubs: float = self.dials.hubs) -> Strand:
+            return Strand(heads, tails, self._key(f"{name} {at}"), hubs)
+
+        for name, one in RELATIONS.items():
+            if name in FOLLOWING:
+                yield name, []
+            elif name in ("mother", "father"):  # with the same key: a couple has its children in common
+                parents = wives if name == "mother" else husbands
+                yield name, [strand("parents", of[g], parents[g - 1], g, 0) for g in range(1, GENERATIONS)]
+            elif name == "married to":
+                pairs = zip(wives, husbands, strict=True)
+                yield name, [Strand(*both) for pair in pairs for both in (pair, pair[::-1])]
+            elif name in ("founded by", "yard founded by"):
+                yield name, [strand(name, every(one.head, 3, t), of[t + 1], t) for t in range(3)]
+            elif name == "worked for":  # people of the generation after the founder's
+                yield name, [strand(name, of[g], every("firm", 3, g - 2), g) for g in range(2, GENERATIONS)]
+            elif name in ("mayor", "head"):  # two of them, 64 years apart; nobody holds two of these offices
+                yield name, [strand(name, every(one.head, 2, g % 2), of[g], g, 0) for g in range(1, GENERATIONS)]
+            else:
+                yield name, [strand(name, every(one.head), every(one.tail))]
+
+    def tails(self, head: Entity, relation: str) -> list[tuple[int, int]]:
+        """(tail, strand) of a relation that may hold."""
+        if relation in _BACK:
+            return [(number, 0) for number in self._first(head, _BACK[relation])]
+        if relation == "captain":  # of the generation of the shipyard's founder
+            founder = self._founder("yard founded by", self._built_by(head.number))
+            each = self.counts["person"] // GENERATIONS
+            return [(founder // each * each + self.draws("captain", head.number).below(each), 0)]
+        found = ((one.tail(head.number), at) for at, one in enumerate(self._strands[relation]))
+        return [(tail, at) for tail, at in found if tail is not None]
+
+    def heads(self, tail: Entity, relation: str) -> Iterator[Entity]:
+        """The heads of which a relation to the tail holds, in an order of its own; not for `captain`."""
+        if relation in _BACK:
+            candidates = (number for number, _ in self.tails(tail, _BACK[relation]))
+        else:
+            candidates = (head for one in self._strands[relation] for head in one.heads_of(tail.number))
+        for number in dict.fromkeys(candidates):
+            head = Entity(RELATIONS[relation].head, number)
+            if any(fact.relation == relation and fact.tail == tail for fact in self.facts(head)):
+                yield head
+
+    def _first(self, tail: Entity, relation: str) -> list[int]:
+        """The first head that the relation joins to the tail, if it holds."""
+        number = next((head for one in self._strands[relation] for head in one.heads_of(tail.number)), None)
+        return [] if number is None or not self._holds(relation, number) else [number]
+
+    def _holds(self, relation: str, number: int, strand: int = 0, kind: str = "") -> bool:
+        if relation in ALWAYS:
+            return True
+        if relation == "married to":  # of both or of neither
+            number, strand = number // 2, 0
+        return self.draws(f"holds {relation} {kind} {strand}", number).chance(self.dials.density)
+
+    def facts(self, head: Entity) -> list[Fact]:
+        """What the article of an entity states."""
+        kind, number = head
+        found = [
+            Fact(relation, Entity(RELATIONS[relation].tail, tail), *self._period(relation, head, tail))
+            for relation in self._relations[kind]
+            for tail, strand in self.tails(head, relation)
+            if self._holds(relation, number, strand)
+        ]
+        found += [
+            Fact(attribute, self._value(attribute, kind, number))
+            for attribute in self._attributes[kind]
+            if self._holds(attribute, number, kind=kind)
+        ]
+        return found
+
+    # Times and values
+
+    def birth(self, person: int) -> int:
+        generation = person // (self.counts["person"] // GENERATIONS)
+        return FIRST_YEAR + APART * generation + self.draws("birth", person).below(BORN_WITHIN)
+
+    def _founder(self, relation: str, number: int) -> int:
+        return next(tail for one in self._strands[relation] if (tail := one.tail(number)) is not None)
+
+    def _founded(self, relation: str, number: int) -> int:
+        """When the founder, to whom the relation leads, founded a company."""
+        return self.birth(self._founder(relation, number)) + self.draws(relation, number).between(28, 32)
+
+    def _built_by(self, ship: int) -> int:
+        return self._strands["built by"][0].tail(ship)
+
+    def _launched(self, ship: int) -> int:
+        return self._founded("yard founded by", self._built_by(ship)) + self.draws("launched", ship).between(4, 8)
+
+    def _period(self, relation: str, head: Entity, tail: int) -> tuple[int | None, int | None]:
+        if not RELATIONS[relation].timed:
+            return None, None
+        number = head.number
+        if relation == "married to":
+            draws = self.draws("married to", number // 2)
+            return max(self.birth(number), self.birth(tail)) + draws.between(20, 26), None
+        draws = self.draws(f"period {relation} {tail}", number)
+        if relation == "studied at":
+            since = self.birth(number) + draws.between(16, 19)
+            return since, since + draws.between(2, 4)
+        if relation == "worked for":
+            since = self.birth(number) + draws.between(22, 26)
+            return since, since + draws.between(3, 24)
+        if relation == "captain":
+            since = max(self._launched(number) + draws.between(0, 3), self.birth(tail) + 28)
+            return since, since + draws.between(2, 4)
+        since = self.birth(tail) + draws.between(35, 42)  # mayors and heads
+        return since, since + draws.between(3, 9)
+
+    def _value(self, attribute: str, kind: str, number: int) -> Value:
+        draws = self.draws(f"{attribute} {kind}", number)
+        if attribute == "date of birth":
+            return _date(self.birth(number), draws)
+        if attribute == "date of death":
+            return _date(self.birth(number) + draws.between(64, 90), draws)
+        if attribute == "launched":
+            return _date(self._launched(number), draws)
+        if attribute == "founded":
+            return Value(self._year_founded(kind, number, draws), is_year=True)
+        if attribute in ("published", "completed"):
+            by = "written by" if kind == "book" else "designed by"
+            maker = self._strands[by][0].tail(number)
+            return Value(self.birth(maker) + draws.between(25, 55), is_year=True)
+        if attribute in ("occupation", "product"):
+            return Value(draws.pick(OCCUPATIONS if attribute == "occupation" else PRODUCTS))
+        low, high = {"population": (900, 90_000), "area": (1_200, 48_000), "length": (31, 940), "height": (14, 118)}[
+            attribute
+        ]
+        return Value(draws.between(low, high), ATTRIBUTES[attribute].unit)
+
+    def _year_founded(self, kind: str, number: int, draws: Draws) -> int:
+        if kind in ("firm", "shipyard"):
+            return self._founded("founded by" if kind == "firm" else "yard founded by", number)
+        return draws.between(940, 1560) if kind == "town" else draws.between(1602, 1745)
+
+
+def _counts(dials: Dials) -> dict[str, int]:
+    """How many entities there are of each kind: one for each passage that is no distractor."""
+    articles = dials.passages - int(dials.passages * dials.distractors)
+    people = 10 * max(2, articles * KINDS["person"].share // 1_000)
+    counts = {kind: max(3, articles * one.share // 100) for kind, one in KINDS.items()} | {"person": people}
+    counts["book"] += articles - sum(counts.values())
+    return counts
+
+
+def _width(half: int) -> int:
+    """How many given names of a sex, and how many surnames, name so many people of that sex."""
+    return int(half**0.5) + 2
+
+
+def _is_open(kind: str) -> bool:
+    return KINDS[kind].open_name if kind != "person" else True
+
+
+def _date(year: int, draws: Draws) -> Value:
+    return Value((year, draws.between(1, 12), draws.between(1, 28)))
