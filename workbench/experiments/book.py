@@ -43,6 +43,12 @@ class Parts(NamedTuple):
     measures: Mapping[str, str]  # measure -> key
     room: Callable[[str], int | None] = lambda question: None  # for a context, in the window of the reader's engine
 
+    def keys_only(self) -> Parts:
+        """These parts by what rows take of them."""
+        methods = {name: part.key_only() for name, part in self.methods.items()}
+        reader, judge = (part and part.key_only() for part in (self.reader, self.judge))
+        return Parts(methods, reader, judge, self.measures)
+
 
 @dataclass(frozen=True)
 class Earlier:

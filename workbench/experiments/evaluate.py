@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -37,6 +37,7 @@ from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.reading.render import Context, joined, unread
 from workbench.records import Answer, Evidence, Proof, Question, Reading, record_of
+from workbench.spread import Workers, over, spread
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -53,6 +54,7 @@ class Settings(TypedDict, total=False):
     workers: int | None
     judge: Engine | str | None
     repeats: int
+    cluster: Workers | str | None
 
 
 def evaluate(
@@ -69,6 +71,7 @@ def evaluate(
     limit: int | None = None,
     judge: Engine | str | None = None,
     repeats: int = 1,
+    cluster: Workers | str | None = None,
     progress: bool | tqdm = True,
 ) -> Run:
     """Run every method (and the reader, if given) over the questions, and return the requested part of the run.
@@ -85,6 +88,9 @@ def evaluate(
     changed since, in code or settings, is computed again, and the earlier row moves to `before/` (see `notes` of the
     run). Raises :class:`SettingError` for a folder whose run has another reader, k, budget or level of trace.
     `progress` may be a bar that also counts other work.
+
+    `cluster` spreads the rows over processes, each of which asks `workers` of them at a time (`workbench.spread.over`);
+    the run has the same bytes.
 
     `judge` is the engine that decides the answers which the heuristic of `accuracy:thesis` leaves open; it adds this
     measure, `judged` and `judge_unknown`. Without a judge, `accuracy:thesis` is measured, and named, as
@@ -108,7 +114,7 @@ def evaluate(
     folder = Path(out or home() / "runs" / default_name(config))
     workers = workers or plan.workers
     notes: list[str] = []
-    with locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
+    with over(cluster), locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
         for number in range(max(repeats, _kept(folder))):
             part, ask = plan.repeated(number), questions if number < repeats else []
             _skip(bar, len(ask) * (len(methods) - len(part.methods)))  # the first stands for them
@@ -252,13 +258,23 @@ class Plan:
             unjudged = self.unjudged(book, questions)
             for outcome in in_order(lambda row: self.judge_again(row, book), unjudged, workers, self.close):
                 add(*outcome)
-            for outcome in in_order(lambda job: self.ask(*job), jobs, workers, self.close):
+            for outcome in spread(jobs, self.ask_job, here=partial(self._here, workers), side=workers):
                 add(*outcome)
                 bar.update()
         self.score_again(book)
         book.close()
         book.keep("sent", self.sent)
         return book.notes
+
+    def ask_job(self, job: tuple[Question, str]) -> Outcome:
+        return self.ask(*job)
+
+    def _here(self, workers: int, ask: Callable, jobs: Sequence) -> Iterator:
+        return in_order(ask, jobs, workers, self.close)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker is given: the plan, and of its identities the keys alone."""
+        return {**{one.name: getattr(self, one.name) for one in fields(self)}, "parts": self.parts.keys_only()}
 
     @cached_property
     def graph(self) -> Index | None:

@@ -52,9 +52,11 @@ from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.engine import RulesEngine
+from workbench.llm.spreading import spread_out
 from workbench.places import home
 from workbench.records import Passage, Record
 from workbench.settings import settle
+from workbench.spread import Workers, over
 
 if TYPE_CHECKING:
     from workbench.llm.engine import Engine
@@ -140,6 +142,7 @@ class Index(Record):
         extraction: str | None = None,
         settings: Mapping[str, Mapping] | None = None,
         keep: bool = False,
+        cluster: Workers | str | None = None,
         progress: bool = True,
     ) -> Index:
         """Build what is missing of the layers requested (and of those below them), and open the index.
@@ -157,23 +160,25 @@ class Index(Record):
         engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
         A model retries what failed and keeps what succeeded. With `keep`, all layers in the folder stay, whoever made
         them, and the engine only adds those that are missing: a model over an index of the rules pays for nothing
-        twice, and the index says who made it."""
-        data = data if isinstance(data, Dataset) else load(data)
-        data = extracted(data, extraction)
-        encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
-        folder = Path(folder or place_of(data))
-        if data.triples and not data.passages:
-            from workbench.index.textualise import textualise  # asks Steps, which most builds do not
+        twice, and the index says who made it. `cluster` spreads encoding, Steps and comparisons over processes
+        (`workbench.spread.over`); the index has the same bytes."""
+        with over(cluster):
+            data = data if isinstance(data, Dataset) else load(data)
+            data = extracted(data, extraction)
+            encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
+            folder = Path(folder or place_of(data))
+            if data.triples and not data.passages:
+                from workbench.index.textualise import textualise  # asks Steps, which most builds do not
 
-            layers = layers or TRIPLES_LAYERS
-            writer = engine or RulesEngine()
-            with metered(folder, ARTICLES, writer, idle=False):
-                data = textualise(data, writer, folder / "textualised", progress=progress)
-        asked = closure(set(layers or DEFAULT_LAYERS))
-        if keep:
-            standing = Store(folder).read_manifest()["layers"]
-            asked = [kind for kind in asked if kind not in standing]
-        return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
+                layers = layers or TRIPLES_LAYERS
+                writer = spread_out(engine or RulesEngine())
+                with metered(folder, ARTICLES, writer, idle=False):
+                    data = textualise(data, writer, folder / "textualised", progress=progress)
+            asked = closure(set(layers or DEFAULT_LAYERS))
+            if keep:
+                standing = Store(folder).read_manifest()["layers"]
+                asked = [kind for kind in asked if kind not in standing]
+            return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
 
     @classmethod
     def _build(
@@ -211,7 +216,7 @@ class Index(Record):
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
                 kinds = closure({*kinds, *brought})
-            _write(store, manifest, Build(data, encoder, engine, progress), kinds, chosen, asked)
+            _write(store, manifest, Build(data, encoder, spread_out(engine), progress), kinds, chosen, asked)
         return cls(store.folder, encoder)
 
     @classmethod

@@ -21,11 +21,12 @@ from workbench.index.store import cut_torn_line, write_atomically
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.llm.wording import worded
+from workbench.spread import by_size, processes
 from workbench.text import text_hash
 
 _STEP = r"\w+ v\d+(?: file \w+)?"
 _SIGNED = re.compile(rf" \(({_STEP}(?:, {_STEP})*)\)$")  # the Steps of an engine, with their versions
-GROUP = 64  # inputs requested together: the most that a killed build loses
+GROUP = 64  # inputs requested together by each process: the most that a killed build loses
 
 
 class Entry(Protocol):
@@ -235,7 +236,7 @@ def _answer(row: dict[str, Any]) -> Answer:
 
 def _groups(inputs: dict[str, T]) -> Iterator[dict[str, T]]:
     items = list(inputs.items())
-    return (dict(items[start : start + GROUP]) for start in range(0, len(items), GROUP))
+    return map(dict, by_size(items, GROUP * processes()))
 
 
 def _parsed(line: bytes, parse: Callable[[dict[str, Any]], E], place: str) -> E:

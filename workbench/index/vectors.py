@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from tqdm.auto import tqdm
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
 from workbench.index.store import key_of, write_atomically
+from workbench.spread import spread
 
 BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
 
@@ -57,16 +59,23 @@ def encode_to(
             matrix[old] = known.vectors[[known.rows[texts[row]] for row in old]]
     with tqdm(total=len(new), desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
         bar.update(sum(map(len, blocks[:done])))
-        for position, block in enumerate(blocks[done:], done + 1):
-            matrix[block] = encoder.encode([texts[row] for row in block])
+        pieces = ([texts[row] for row in block] for block in blocks[done:])
+        for position, vectors in enumerate(spread(pieces, partial(_encoded, encoder)), done + 1):
+            block = blocks[position - 1]
+            matrix[block] = vectors
             matrix.flush()
-            _give_memory_back()
             write_atomically(progress_file, json.dumps({"job": job, "done": position}))
             bar.update(len(block))
     matrix.flush()
     os.replace(part, path)
     progress_file.unlink(missing_ok=True)
     return len(new)
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> np.ndarray:
+    vectors = encoder.encode(texts)
+    _give_memory_back()
+    return vectors
 
 
 def _check_dimension(known: Known, encoder: Encoder) -> None:

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,10 +35,28 @@ class Engine(Protocol):
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]: ...
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What an engine, or an encoder, was made from: enough to make it again in another process. Recording, budget and
+    wordings are no part of it, and neither is the key: `key_given` says that one was passed in."""
+
+    spec: str
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    key_given: bool = False
+
+    @classmethod
+    def of(cls, spec: str, options: Mapping[str, Any]) -> Recipe:
+        apart = ("model", "api_key", "record", "budget", *LIMITS)
+        kept = {name: value for name, value in options.items() if name not in apart}
+        return cls(spec, kept, bool(options.get("api_key")))
+
+
 class EngineBase(Record):
     """What engines share: a meter, and `with engine(…) as e:`, which gives back what an engine holds."""
 
     prompts: Mapping[str, Any] = {}  # Step → the wording of a file, where one was given (`workbench.llm.wording`)
+    budget: Budget | None = None
+    recipe: Recipe | None = None  # None: it was made otherwise than by `engine`
 
     def __init__(self):
         self.meter = Meter()
@@ -155,12 +174,14 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     if unknown:
         raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     made = make(rest, **options)
+    made.recipe = Recipe.of(bare, options)
     if prompts is not None:
         from workbench.llm.wording import wordings
 
         made.prompts = wordings(prompts)
     if budget is not None and kind not in FREE:
         made.limit(budget)
+        made.budget = budget
     return made
 
 
