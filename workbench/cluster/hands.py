@@ -64,7 +64,7 @@ class Hands:
     def ask(self, thing: Any) -> dict[str, Any]:
         """How a worker makes an engine, or an encoder behind an endpoint, again."""
         made_from = _sent(thing)
-        record = thing.record and str(Path(thing.record).absolute()) if hasattr(thing, "record") else None
+        record = None if (file := getattr(thing, "record", None)) is None else str(file.absolute())
         limited = None if thing.budget is None else self._place(thing.budget)
         prompts = dict(getattr(thing, "prompts", {}))
         told = (made_from["spec"], sorted(made_from["options"].items(), key=lambda pair: pair[0]), prompts, record)

@@ -84,11 +84,11 @@ _doing: ContextVar[_Doing | None] = ContextVar("doing", default=None)
 def run(packed: Packed, piece: Any, shares: Sequence[Mapping[str, Any]] = (), known: Mapping[str, Any] = {}) -> Outcome:
     """Do one piece. `shares` are the limits of its part of each budget; `known` is what an earlier attempt was answered
     (engine → rows of its recording)."""
-    check(packed.conditions)
     doing = _Doing([Budget(**share) for share in shares])
     token = _doing.set(doing)
     value = error = None
     try:
+        check(packed.conditions)
         work = kept(f"work {hash(packed.content)}", lambda: pickle.loads(packed.content))
         for key, rows in known.items():
             _made[key].store.remember(rows)

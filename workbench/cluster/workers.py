@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
@@ -148,7 +148,7 @@ class _Spreading:
         left, following = enumerate(pieces), 0
         try:
             while True:
-                self._submit(left, following)
+                self._submit(left)
                 if following in self.done:
                     yield self._settled(self.done.pop(following))
                     following += 1
@@ -161,17 +161,16 @@ class _Spreading:
                 with suppress(Exception):
                     future.cancel()
 
-    def _submit(self, left: Iterator[tuple[int, Any]], following: int) -> None:
-        """Begin pieces while there is room and none has failed."""
+    def _submit(self, left: Iterator[tuple[int, Any]]) -> None:
+        """Begin pieces while there is room; none behind one that has failed."""
         places = max(1, self.cluster.places(self.side))
-        while len(self.running) < places and not any(outcome.error for outcome in self.done.values()):
-            if not self.again and len(self.done) + len(self.running) >= AHEAD * places:
+        while len(self.running) < places:
+            failed = min((number for number, outcome in self.done.items() if outcome.error), default=None)
+            if not self.again and failed is None and len(self.done) + len(self.running) < AHEAD * places:
+                self.again.update(islice(left, 1))
+            number = min(self.again, default=None)
+            if number is None or (failed is not None and number > failed):
                 return
-            if not self.again and (one := next(left, None)) is not None:
-                self.again[one[0]] = one[1]
-            if not self.again:
-                return
-            number = min(self.again)
             if (shares := self.allowance.lend(number, places)) is None:
                 return
             self.pieces[number] = self.again.pop(number)
@@ -277,8 +276,8 @@ def _local(number: int) -> Cluster:
     os.environ.setdefault("WORKBENCH_THREADS", str(threads.cores()))
     with _silent(), dask.config.set({"distributed.worker.daemon": True}):
         own = LocalCluster(
-            n_workers=number, threads_per_worker=THREADS, processes=True, host="127.0.0.1", dashboard_address=None,
-            memory_limit=0, silence_logs=logging.CRITICAL, security=Security.temporary(),
+            n_workers=number, threads_per_worker=THREADS, processes=True, host="127.0.0.1", memory_limit=0,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, security=Security.temporary(),
             preload=["workbench.cluster.quiet"],
         )  # fmt: skip
         return Cluster(Client(own), own=own)

@@ -136,7 +136,7 @@ class EndpointEncoder(Record):
     @property
     def record(self) -> Path | None:
         """The file of that recording."""
-        return self._record and self._record.path
+        return None if self._record is None else self._record.path
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows, float32, shape (len(texts), dimension)."""

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -196,20 +196,11 @@ class Index(Record):
         _check_kinds(settings)
         with store.lock():
             manifest = store.read_manifest()
-            if manifest["layers"] and manifest["data"]["name"] != data.name:
-                raise IndexFault(
-                    f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
-                    "choose another folder, or delete this one first"
-                )
-            if manifest["layers"] and (stands := manifest["data"].get("extraction")) != data.extraction:
-                raise IndexFault(
-                    f"{store.folder} holds an index of {_facts_of(stands)}, not of {_facts_of(data.extraction)}; "
-                    "choose another folder, or delete this one first"
-                )
+            check_data(store, manifest, data)
             if data.schema is not None:
                 store.write_schema(data.schema)
             data = replace(data, schema=store.read_schema())
-            encoder = encoder or (_made_with(store, manifest) if manifest["layers"] else known_encoder())
+            encoder = encoder or encoder_of(store, manifest)
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
             chosen |= {kind: dict(values) for kind, values in settings.items()}
             kinds = closure({*asked, *manifest["layers"]})
@@ -490,6 +481,25 @@ def _facts_of(extraction: str | None) -> str:
     return f"the {extraction} facts" if extraction else "extracted facts"
 
 
+def check_data(store: Store, manifest: Mapping, data: Dataset) -> None:
+    """Raise :class:`IndexFault` if a folder holds the index of other data."""
+    if manifest["layers"] and manifest["data"]["name"] != data.name:
+        raise IndexFault(
+            f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
+            "choose another folder, or delete this one first"
+        )
+    if manifest["layers"] and (stands := manifest["data"].get("extraction")) != data.extraction:
+        raise IndexFault(
+            f"{store.folder} holds an index of {_facts_of(stands)}, not of {_facts_of(data.extraction)}; "
+            "choose another folder, or delete this one first"
+        )
+
+
+def encoder_of(store: Store, manifest: Mapping) -> Encoder:
+    """The encoder of the index in a folder; the usual one where there is none yet."""
+    return _made_with(store, manifest) if manifest["layers"] else known_encoder()
+
+
 def _check_kinds(kinds: Iterable[str]) -> None:
     unknown = sorted(set(kinds) - LAYERS.keys())
     if unknown:
@@ -574,6 +584,29 @@ def _key(kind: str, build: Build, settings: Any) -> str:
     return key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
 
 
+class Place(NamedTuple):
+    """Where a layer is: its settings, the key under which it stands, if it does, the one under which it is made next,
+    and the layer that stood before."""
+
+    settings: Any
+    stands: str | None
+    following: str
+    old: Layer | None
+
+
+def place_of_layer(store: Store, manifest: dict, kind: str, build: Build, chosen: Mapping) -> Place:
+    """The place of a layer over those that `build` has."""
+    settings = _settings(kind, LAYERS[kind][1], chosen)
+    stands, following = tries(store, kind, _key(kind, build, settings))
+    return Place(settings, stands, following, _old(store, manifest, kind, build, _plain(settings)))
+
+
+def use(store: Store, kind: str, key: str, build: Build) -> None:
+    """Open a layer for those above it."""
+    build.layers[kind] = _open(store, kind, key)
+    build.keys[kind] = _content({"key": key, **build.layers[kind].metadata})
+
+
 def resumed(store: Store, kind: str, build: Build, settings: Any) -> Path:
     """The folder whose files a build of the layer would go on from: a stopped build's, or else the layer's own."""
     stands, following = tries(store, kind, _key(kind, build, settings))
@@ -596,8 +629,12 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
 
 def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
     with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine):
-        metadata = LAYERS[kind][0].build(folder, build, settings, old)
-        (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
+        describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
+
+
+def describe(folder: Path, settings: Any, metadata: Mapping) -> None:
+    """Write what a layer says of itself, by which it is whole."""
+    (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
 
 
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:

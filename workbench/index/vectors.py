@@ -17,6 +17,7 @@ from tqdm.auto import tqdm
 from workbench.encoding import Encoder
 from workbench.errors import IndexFault
 from workbench.index.store import key_of, write_atomically
+from workbench.shards import divided
 from workbench.spread import spread
 
 BLOCK_CHARACTERS = 64_000  # one to three seconds of encoding on two cores: what a stopped build may lose
@@ -41,35 +42,81 @@ def encode_to(
     a resumed build gives the same bytes.
     """
     new = [row for row, text in enumerate(texts) if text not in known.rows]
-    progress_file = path.with_suffix(".progress.json")
     if path.exists():  # from an attempt that was stopped later
-        progress_file.unlink(missing_ok=True)
+        path.with_suffix(".progress.json").unlink(missing_ok=True)
         return len(new)
-    part = path.with_suffix(".part.npy")
     blocks = blocks_of(new, texts, encoder)
     _check_dimension(known, encoder)
     job = key_of(texts=list(texts), encoder=encoder.name, dimension=encoder.dimension, new=new)
+    old = [row for row, text in enumerate(texts) if text in known.rows]
+    rows: Sequence[int] = range(len(texts))
+    if (shard := divided()) is not None:
+        blocks, old = shard.part(blocks), old if shard.number == 1 else []
+        rows = [*old, *(row for block in blocks for row in block)]
+        path = path.with_name(f"{path.stem}.{shard.name}.npy")
+        write_atomically(rows_of(path), json.dumps({"job": job, "all": len(texts), "rows": rows}))
+    if shard is None or not path.exists():
+        _write(path, texts, rows, old, blocks, encoder, known, job, label, progress)
+    return len(new)
+
+
+def _write(
+    path: Path,
+    texts: Sequence[str],
+    rows: Sequence[int],
+    old: Sequence[int],
+    blocks: Sequence[list[int]],
+    encoder: Encoder,
+    known: Known,
+    job: str,
+    label: str,
+    progress: bool,
+) -> None:
+    """Write the vectors of some `rows` of the texts, in this order: the `old` ones are known, the `blocks` are not."""
+    part, progress_file = path.with_suffix(".part.npy"), path.with_suffix(".progress.json")
+    place = {row: at for at, row in enumerate(rows)}
     done = _finished_blocks(progress_file, job) if part.exists() else 0
     if done:
         matrix = np.lib.format.open_memmap(part, mode="r+")
     else:
-        matrix = _create(part, (len(texts), encoder.dimension))
-        old = [row for row, text in enumerate(texts) if text in known.rows]
+        matrix = _create(part, (len(rows), encoder.dimension))
         if old:
-            matrix[old] = known.vectors[[known.rows[texts[row]] for row in old]]
-    with tqdm(total=len(new), desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
+            matrix[[place[row] for row in old]] = known.vectors[[known.rows[texts[row]] for row in old]]
+    new = sum(map(len, blocks))
+    with tqdm(total=new, desc=f"encode {label}", unit="text", disable=not progress or not new) as bar:
         bar.update(sum(map(len, blocks[:done])))
         pieces = ([texts[row] for row in block] for block in blocks[done:])
         for position, vectors in enumerate(spread(pieces, partial(_encoded, encoder)), done + 1):
             block = blocks[position - 1]
-            matrix[block] = vectors
+            matrix[[place[row] for row in block]] = vectors
             matrix.flush()
             write_atomically(progress_file, json.dumps({"job": job, "done": position}))
             bar.update(len(block))
     matrix.flush()
     os.replace(part, path)
     progress_file.unlink(missing_ok=True)
-    return len(new)
+
+
+def rows_of(part: Path) -> Path:
+    """Beside the vectors of a shard: which rows they are, and of what."""
+    return part.with_suffix(".rows.json")
+
+
+def join(path: Path, parts: Sequence[Path]) -> None:
+    """Write the matrix of which shards have made `parts`; :class:`IndexFault` where these are not parts of one."""
+    said = [json.loads(rows_of(part).read_text()) for part in parts]
+    if len({(one["job"], one["all"]) for one in said}) > 1 or sum(len(one["rows"]) for one in said) != said[0]["all"]:
+        raise IndexFault(
+            f"the shards of {path.name} in {path.parent.name} encoded other texts, or with another encoder; delete the "
+            "folder of the shards and make them again"
+        )
+    vectors = [np.load(part, mmap_mode="r") for part in parts]
+    whole = path.with_suffix(".joined.npy")
+    matrix = _create(whole, (said[0]["all"], vectors[0].shape[1]))
+    for one, rows in zip(vectors, said):
+        matrix[rows["rows"]] = one
+    matrix.flush()
+    os.replace(whole, path)
 
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> np.ndarray:

@@ -137,7 +137,7 @@ class ChatEngine(EngineBase):
     @property
     def record(self) -> Path | None:
         """The file of that recording."""
-        return self.store and self.store.path
+        return None if self.store is None else self.store.path
 
     def _answer(self, step: Step, request: Request) -> Result:
         """Once more, without the example and with a word on it, where the reply was a copy of the prompt."""
