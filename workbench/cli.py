@@ -936,11 +936,10 @@ def _engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False)
     if vectors and spec == "rules" and not (how == "replay" and _answers_in(file)):
         return wb.engine("rules")
     if how == "replay":
-        from workbench.llm.chat import replay_engine
         from workbench.llm.engine import split_spec
 
         seed = split_spec(spec)[1].get("seed", 0)
-        return replay_engine(str(file), of=None if spec == "rules" else spec, seed=seed)
+        return wb.engine(f"replay:{file}", of=None if spec == "rules" else spec, seed=seed)
     if how == "record" and spec == "rules":
         raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
     record = record or (str(file) if file else None)

@@ -20,7 +20,7 @@ from workbench.experiments import book
 from workbench.index import Index, vectors
 from workbench.llm.budget import Budget
 from workbench.llm.record import Recording
-from workbench.records import Passage, Question
+from workbench.records import Passage, Question, Triple
 from workbench.spread import over
 
 NAMES = ("Orsby", "Quell", "Tarn Hall", "Lake Mira", "Aldra", "Nora Whitlock", "Fenwick")
@@ -90,6 +90,14 @@ def test_an_index_with_a_killed_worker(two, serve, tmp_path, small_blocks):
     assert engine.meter.total.calls == 128 == sum(one.usage.calls for one in other.usage.spent)
 
 
+def test_a_graph_of_triples_without_passages(two, tmp_path):
+    stated = tuple(Triple(f"{NAMES[at % 7]} {at}", "lies near", f"{NAMES[at * 3 % 7]} {at // 2}") for at in range(60))
+    graph = Dataset("graph", (), triples=stated)
+    for name, cluster in (("one", None), ("two", two)):
+        Index.build(graph, wb.engine("rules"), tmp_path / name, encoder=TinyEncoder(), cluster=cluster, progress=False)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
 def evaluated(index: Index, engine, out: Path, cluster=None, **given):
     methods = [wb.method("bdtr[backbone=dense]", index, engine), wb.method("bm25", index, engine)]
     reader = wb.reader("direct[k=3]", engine)
@@ -131,7 +139,7 @@ def test_a_grid(two, index, tmp_path):
 
 def test_a_refused_key_stops_the_run_and_keeps_what_is_done(two, index, serve, tmp_path):
     def refusing(asked: dict):
-        return answer(asked) if len(server.seen) < 25 else (401, {}, {"error": {"message": "no"}})
+        return answer(asked) if len(server.seen) < 60 else (401, {}, {"error": {"message": "no"}})
 
     server = serve(refusing)
     with pytest.raises(EngineRefused, match="the endpoint refuses the key"):

@@ -17,7 +17,6 @@ from workbench.spread import over, processes, spread
 
 
 def test_results_come_in_order_from_several_processes(two):
-    _until(lambda: two.processes == 2)  # an earlier test may have killed one
     with over(two):
         found = list(spread(range(24), works.of_process, side=2))
         assert processes() == 2
@@ -61,7 +60,6 @@ def test_a_piece_that_kills_workers_is_an_error(two, monkeypatch):
     monkeypatch.setattr(two._own.scheduler, "allowed_failures", 0)
     with over(two), pytest.raises(ClusterFault, match=r"^piece \d .* when they died"):
         list(spread(range(4), works.deadly))
-    _until(lambda: two.processes == 2)
     with over(two):
         assert list(spread(range(4), works.squared)) == [0, 1, 4, 9]
 

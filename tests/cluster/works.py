@@ -15,6 +15,7 @@ def squared(number: int) -> int:
 
 
 def of_process(number: int) -> tuple[int, int]:
+    time.sleep(0.02)  # so that another process gets the next one
     return number, os.getpid()
 
 

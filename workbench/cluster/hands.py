@@ -16,20 +16,19 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
-from urllib.parse import urlsplit
 
 import cloudpickle
 import numpy as np
 
 from workbench.cluster.conditions import conditions
 from workbench.cluster.piece import Packed, asked, kept
-from workbench.encoding import CachedEncoder, SentenceEncoder, cached
+from workbench.encoding import ENCODERS, CachedEncoder, SentenceEncoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.encoding.endpoint import EndpointEncoder
 from workbench.errors import ClusterFault, EngineRefused, IndexFault, SettingError
 from workbench.index import Index
 from workbench.llm.budget import Budget
-from workbench.llm.chat import located
+from workbench.llm.call import open_address
 from workbench.llm.engine import EngineBase, Recipe
 from workbench.llm.engine import engine as known_engine
 from workbench.methods import Method
@@ -97,7 +96,7 @@ class _Packer(cloudpickle.Pickler):
         if isinstance(thing, CachedEncoder):
             return cached, (thing.encoder,)
         if isinstance(thing, Index):
-            return _index, (str(thing.folder.absolute()), _manifest(thing), thing.encoder_in_use)
+            return _index, (str(thing.folder.absolute()), _manifest(thing), _encoder_of(thing))
         if isinstance(thing, Method) and not isinstance(thing, Ranking):
             backbone = {"backbone": thing.backbone} if hasattr(thing, "backbone") else {}
             return _method, (type(thing), thing.index, thing.engine, {**parse_spec(thing.label)[1], **backbone})
@@ -142,28 +141,27 @@ def _sent(thing: Any) -> dict[str, Any]:
             f"the key of {thing.name} was passed as api_key=…, and keys are never sent to workers; set {KEY} in their "
             "environment and leave api_key= out"
         )
+    if recipe.login_given:
+        raise SettingError(
+            f"the address of {thing.name} holds a login, and logins are never sent to workers; set it as {ADDRESS} in "
+            "their environment and in this one, and leave it out of the SPEC"
+        )
     kind, _, rest = recipe.spec.partition(":")
     options = dict(recipe.options)
     if kind == "openai":
-        model, url = located(rest, options.pop("base_url", None))
-        return {"spec": f"openai:{model}", **_addressed(thing, url, options)}
+        return {"spec": recipe.spec, **_addressed(options)}
     if rest and Path(rest).expanduser().exists():
         rest = os.path.abspath(Path(rest).expanduser())
     return {"spec": f"{kind}:{rest}" if rest else kind, "options": options, "own_address": False}
 
 
-def _addressed(thing: Any, url: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    """The options with the address, unless that holds a login."""
-    named = url or os.environ.get(ADDRESS)
-    secret = bool(named) and urlsplit(named).username is not None
-    if secret and url:
-        raise SettingError(
-            f"the address of {thing.name} holds a login, and logins are never sent to workers; set it as {ADDRESS} in "
-            "their environment and in this one, and leave it out of the SPEC"
-        )
+def _addressed(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the address; one of the environment that holds a login a worker must have in its own."""
+    address = options.get("base_url") or os.environ.get(ADDRESS) or ""
+    secret = open_address(address) != address
     if options.get("replay"):
         options["replay"] = os.path.abspath(options["replay"])
-    sent = {"base_url": named} if named and not secret else {}
+    sent = {"base_url": address} if address and not secret else {}
     return {"options": options | sent, "own_address": secret}
 
 
@@ -198,6 +196,13 @@ def _settings(encoder: SentenceEncoder) -> dict[str, Any]:
 
 def _encoder(settings: Mapping[str, Any]) -> Any:
     return known_encoder(**settings)
+
+
+def _encoder_of(index: Index) -> Any:
+    """The encoder of an index, if it is in use, or if it was registered here alone, so that a worker does not know it
+    by its name."""
+    spec = index.manifest["encoder"].get("settings", {}).get("spec", "")
+    return index.encoder if spec in ENCODERS else index.encoder_in_use
 
 
 def _manifest(index: Index) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from workbench.errors import SettingError
 from workbench.llm.budget import LIMITS, Budget
+from workbench.llm.call import open_address
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
@@ -38,17 +39,23 @@ class Engine(Protocol):
 @dataclass(frozen=True)
 class Recipe:
     """What an engine, or an encoder, was made from: enough to make it again in another process. Recording, budget and
-    wordings are no part of it, and neither is the key: `key_given` says that one was passed in."""
+    wordings are no part of it, and neither is what is secret: `key_given` and `login_given` say that a key, or an
+    address with a login, was passed in."""
 
     spec: str
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     key_given: bool = False
+    login_given: bool = False
 
     @classmethod
     def of(cls, spec: str, options: Mapping[str, Any]) -> Recipe:
-        apart = ("model", "api_key", "record", "budget", *LIMITS)
+        apart = ("model", "api_key", "base_url", "record", "budget", *LIMITS)
         kept = {name: value for name, value in options.items() if name not in apart}
-        return cls(spec, kept, bool(options.get("api_key")))
+        model, at, rest = spec.partition("@http")
+        address = f"http{rest}" if at else options.get("base_url") or ""
+        if shown := open_address(address):
+            kept["base_url"] = shown
+        return cls(model, kept, bool(options.get("api_key")), shown != address)
 
 
 class EngineBase(Record):
