@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import threading
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -46,12 +47,11 @@ def answer(asked: dict):
 
 def killing(cluster, at: int):
     """Answers that kill a worker while the request with this number is under way."""
-    seen, lock = [0], threading.Lock()
+    seen, lock = count(1), threading.Lock()
 
     def killing_answer(asked: dict):
         with lock:
-            seen[0] += 1
-            if seen[0] == at:
+            if next(seen) == at:
                 os.kill(cluster._pids()[0], signal.SIGKILL)
         return answer(asked)
 
@@ -115,13 +115,14 @@ def test_a_run_with_a_killed_worker(two, index, serve, tmp_path):
     engine = wb.engine(f"openai:m@{server.url}", attempts=1)
     one = evaluated(index, engine, tmp_path / "one", repeats=2)
     calls = len(server.seen)
-    server.answer = killing(two, at=30)
+    server.answer, before = killing(two, at=30), two._pids()
     again = wb.engine(f"openai:m@{server.url}", attempts=1)
     other = evaluated(index, again, tmp_path / "two", two, repeats=2)
     assert contents(one.folder) == contents(other.folder)
     assert len(one.rows) == 24 and not any(row["failure"] for row in one.rows)
     assert again.meter.total.calls == engine.meter.total.calls == calls
-    assert len(server.seen) > 2 * calls  # the rows under way were asked again
+    assert before[0] not in two._pids()  # the worker is dead, and some of its rows were asked again
+    assert 2 * calls <= len(server.seen) <= 2 * calls + 3 * 9
 
 
 def test_a_grid(two, index, tmp_path):

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -81,9 +82,25 @@ class _Doing:
 _doing: ContextVar[_Doing | None] = ContextVar("doing", default=None)
 
 
-def run(packed: Packed, piece: Any, shares: Sequence[Mapping[str, Any]] = (), known: Mapping[str, Any] = {}) -> Outcome:
-    """Do one piece. `shares` are the limits of its part of each budget; `known` is what an earlier attempt was answered
-    (engine → rows of its recording)."""
+def run(
+    packed: Packed,
+    piece: Any,
+    side: int = 1,
+    shares: Sequence[Mapping[str, Any]] = (),
+    known: Mapping[str, Any] = {},
+) -> Outcome:
+    """Do one piece, when fewer than `side` others are under way in this process. `shares` are the limits of its part of
+    each budget; `known` is what an earlier attempt was answered (engine → rows of its recording)."""
+    with _place(side):
+        return _done(packed, piece, shares, known)
+
+
+@cache
+def _place(side: int) -> threading.Semaphore:
+    return threading.Semaphore(side)
+
+
+def _done(packed: Packed, piece: Any, shares: Sequence[Mapping[str, Any]], known: Mapping[str, Any]) -> Outcome:
     doing = _Doing([Budget(**share) for share in shares])
     token = _doing.set(doing)
     value = error = None

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 INSTALL = 'pip install "hopscope[cluster]"'
 THREADS = 64  # of a process of `local[n]`: the most pieces that it does side by side
-AHEAD = 4  # results per place that may wait for an earlier one
+AT_HAND = 2  # pieces per place that workers have at hand, so that none waits for the next one
+AHEAD = 8  # pieces per place, those done included, that may wait for an earlier one
 CONNECTING, CLOSING, PATIENCE = 10.0, 10.0, 60.0  # seconds: for a scheduler, for processes to end, without any worker
 STEP = 1.0  # seconds after which a wait looks whether the cluster is still there
 
@@ -164,14 +165,14 @@ class _Spreading:
     def _submit(self, left: Iterator[tuple[int, Any]]) -> None:
         """Begin pieces while there is room; none behind one that has failed."""
         places = max(1, self.cluster.places(self.side))
-        while len(self.running) < places:
+        while len(self.running) < AT_HAND * places:
             failed = min((number for number, outcome in self.done.items() if outcome.error), default=None)
             if not self.again and failed is None and len(self.done) + len(self.running) < AHEAD * places:
                 self.again.update(islice(left, 1))
             number = min(self.again, default=None)
             if number is None or (failed is not None and number > failed):
                 return
-            if (shares := self.allowance.lend(number, places)) is None:
+            if (shares := self.allowance.lend(number, AT_HAND * places)) is None:
                 return
             self.pieces[number] = self.again.pop(number)
             future = self._begin(number, shares)
@@ -181,7 +182,7 @@ class _Spreading:
         from workbench.cluster.piece import run
 
         return self.cluster.client.submit(
-            run, self.hands.packed, self.pieces[number], shares, self.known.get(number, {}),
+            run, self.hands.packed, self.pieces[number], self.side, shares, self.known.get(number, {}),
             key=f"{self.name}-{number}-{next(self._attempts)}", pure=False, priority=-number,
         )  # fmt: skip
 
