@@ -19,8 +19,8 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
-    ("errors", "places", "source", "text", "threads"),
-    ("records", "registry", "settings", "spec", "tokens"),
+    ("errors", "places", "source", "spread", "text", "threads"),
+    ("records", "registry", "settings", "shards", "spec", "tokens"),
     ("trace",),
     ("data", "layouts", "llm", "measures", "ranking"),
     ("encoding", "exchange", "language"),
@@ -30,6 +30,7 @@ ORDER = (
     ("rules",),
     ("methods",),
     ("reading",),
+    ("cluster",),
     ("anonymity", "catalogue", "experiments", "testing"),
     ("doctor", "notebooks", "options"),
     ("views",),
@@ -41,6 +42,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {  # imports that point upwards when a 
 }
 LAZY = {  # imports inside functions that point upwards
     ("data", "exchange"): "a data set may be the index of another program",
+    ("spread", "cluster"): "the workers of a cluster are loaded where one is named",
     ("llm", "steps"): "a prompt from a file takes the place of that of a Step, which is found by its name",
     **dict.fromkeys(
         ((part, "views") for part in ("records", "llm", "methods", "experiments", "notebooks")),

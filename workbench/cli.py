@@ -121,6 +121,8 @@ def index(
         list[str] | None, typer.Option("--set", help="a layer's setting: facts.normalise=ascii")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="leave the layers that stand, whoever made them")] = False,
+    cluster: opt.Cluster = None,
+    shard: opt.Shard = None,
     read: opt.Read = None,
     strict: opt.Strict = False,
     offline: opt.Offline = False,
@@ -141,7 +143,10 @@ def index(
     place = folder or place_of(loaded)
     runner = _engine(model, vectors=_asks_for_vectors(place, encoder))
     making = _encoder_to_build(encoder, model, place, offline)
-    built = wb.Index.build(loaded, runner, folder, encoder=making, layers=_names(layers), settings=chosen, keep=keep)
+    given = {"encoder": making, "layers": _names(layers), "settings": chosen, "cluster": cluster}
+    if shard is not None:
+        return _built_shard(loaded, runner, folder, shard, **given)
+    built = wb.Index.build(loaded, runner, folder, keep=keep, **given)
     lines, failed, rows = [], [], []
     for kind, layer in built.manifest["layers"].items():
         told = {name: value for name, value in layer.items() if name not in ("settings", "content")}
@@ -156,6 +161,29 @@ def index(
          "usage": built.usage.rows(), "skipped": _skipped(loaded)},
         [built, *lines, built.usage, *_encoded_with(built)], [*failed, *_skipped_lines(loaded)],
     )  # fmt: skip
+
+
+def _built_shard(loaded, runner, folder: Path | None, shard: str, **given: Any) -> Said:
+    from workbench.index.sharding import build_shard
+
+    done = build_shard(loaded, runner, folder, shard, **given)
+    return Said(asdict(done), [done], _skipped_lines(loaded))
+
+
+@verb
+def merge(
+    folder: Annotated[Path, typer.Argument(help="folder of the run or index whose shards are done", metavar="FOLDER")],
+) -> Said:
+    """Join the shards that `index` or `evaluate` made with --shard; `index` without it then ends the build."""
+    from workbench.experiments import Run
+    from workbench.experiments.sharding import merge as joined
+
+    found = joined(folder)
+    if isinstance(found, Run):
+        table = found.table().reset_index().to_dict("records")
+        return Said({"folder": str(found.folder), "table": table}, [found])
+    said = ", ".join(found) or "nothing was left to join"
+    return Said({"folder": str(folder), "parts": found}, [f"{escape(str(folder))}: {said}; go on with `index`"])
 
 
 @verb
@@ -405,6 +433,7 @@ def evaluate(
         Path | None, typer.Option("--out", "-o", help="folder of the run; by default named after all settings")
     ] = None,
     asked: opt.Asked = _ASKED,
+    shard: opt.Shard = None,
     trace: Annotated[str, typer.Option(help="off, ids or full")] = "full",
     measure: Annotated[
         list[str] | None, typer.Option(help="a measure instead of the usual ones; give it again for more")
@@ -427,7 +456,8 @@ def evaluate(
     others = [one for file in ranking or () for one in wb.rankings(file, opened, gold)]
     chosen = [*(wb.method(spec, opened, runner) for spec in method), *others]
     judging = _engine(model, judge) if judge else None
-    given = {**vars(asked), "trace": trace, "judge": judging, **({"measures": measure} if measure else {})}
+    given = {**vars(asked), "shard": shard, "trace": trace, "judge": judging}
+    given |= {"measures": measure} if measure else {}
     read = _reader(reader, runner, opened, of_reader)
     done = wb.evaluate(gold, chosen, read, run, **given)
     lacking = [note for one in others for note in one.notes]
@@ -584,6 +614,7 @@ def table(
     limit: opt.Limit = None,
     workers: opt.Workers = None,
     repeats: opt.Repeats = 1,
+    cluster: opt.Cluster = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="folder of the indexes and runs")] = None,
     plan: Annotated[bool, typer.Option("--plan", help="say what it takes; ask nothing")] = False,
     form: Annotated[str, typer.Option("--format", help="text, csv, markdown or latex")] = "text",
@@ -613,7 +644,7 @@ def table(
     engines = {spec: _engine(model, spec) for spec in specs}
     found = reproduce.reproduce(
         paper, number, engines[model.engine], reader_engine=engines.get(reader_engine), judge=engines.get(judge),
-        data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats,
+        data=data, encoder=encoder, limit=limit, out=out, workers=workers, repeats=repeats, cluster=cluster,
     )  # fmt: skip
     whole = {**asdict(found), "counts": found.counts()}
     return Said(whole, [found if form == "text" else escape(written(found, form))], wrapped=False)
@@ -956,11 +987,10 @@ def _engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False)
     if vectors and spec == "rules" and not (how == "replay" and _answers_in(file)):
         return wb.engine("rules")
     if how == "replay":
-        from workbench.llm.chat import replay_engine
         from workbench.llm.engine import split_spec
 
         seed = split_spec(spec)[1].get("seed", 0)
-        return replay_engine(str(file), of=None if spec == "rules" else spec, seed=seed)
+        return wb.engine(f"replay:{file}", of=None if spec == "rules" else spec, seed=seed)
     if how == "record" and spec == "rules":
         raise SettingError("rules are not recorded, they say the same every time; name a model: --engine local:smollm2")
     record = record or (str(file) if file else None)

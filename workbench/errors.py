@@ -17,6 +17,10 @@ class IndexFault(WorkbenchError, RuntimeError):
     """An index cannot be opened, built or used as requested."""
 
 
+class ClusterFault(WorkbenchError, RuntimeError):
+    """A cluster cannot be reached or is lost, or a piece of work cannot be done on it. What is done is kept."""
+
+
 class EngineError(WorkbenchError, RuntimeError):
     """An engine cannot run at all (as opposed to the failure of one input, which is a Result)."""
 

@@ -62,8 +62,14 @@ Rankings = Annotated[
 Qrels = Annotated[Path | None, typer.Option("--qrels", help="a TREC qrels file: its gold instead of the questions'")]
 Limit = Annotated[int | None, typer.Option(help="ask only the first so many")]
 Ranked = Annotated[int | None, typer.Option("-k", help="passages ranked; by default what the measures need")]
-Workers = Annotated[int | None, typer.Option(help="questions asked side by side")]
+Workers = Annotated[int | None, typer.Option(help="questions asked side by side, by each process of a cluster")]
+Cluster = Annotated[
+    str | None, typer.Option(help="spread the work: local[2] is two processes here, tcp://HOST:8786 a Dask scheduler")
+]
 Repeats = Annotated[int, typer.Option(help="how often each question is asked, each time with another seed")]
+Shard = Annotated[
+    str | None, typer.Option(help="do the part 3/16 alone, in a folder of its own; `workbench merge` joins all of them")
+]
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ class Asked:
     budget: Budget = None
     workers: Workers = None
     repeats: Repeats = 1
+    cluster: Cluster = None
 
 
 @dataclass(frozen=True)

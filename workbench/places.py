@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -39,6 +40,15 @@ def locked(folder: Path, taken: Exception) -> Iterator[None]:
         raise taken from None
     with held:
         yield
+
+
+def link(source: Path, target: Path, name: str) -> None:
+    """A hard link to a file of one folder in another, or a copy if the disk has no links."""
+    if (source / name).exists() and not (target / name).exists():
+        try:
+            os.link(source / name, target / name)
+        except OSError:
+            shutil.copyfile(source / name, target / name)
 
 
 def is_locked(folder: Path) -> bool:

@@ -23,6 +23,7 @@ from workbench.llm.budget import Budget, limited
 from workbench.llm.call import EMBEDDING, Call, CallFailed, EmbeddingRequest, Reply, Request
 from workbench.llm.chat import Line, at_least_one, located, side_by_side
 from workbench.llm.endpoint import decoded, embeddings
+from workbench.llm.engine import Recipe
 from workbench.llm.meter import Meter, money
 from workbench.llm.record import Recording, recording_each, replaying
 from workbench.llm.retry import retrying
@@ -94,7 +95,10 @@ class EndpointEncoder(Record):
         self._length = self.dimensions or (facts and facts.dimension)
         self._connect, self._record, self._replay = connect, record, replay
         self._close, self._lock = close, threading.Lock()
-        self._call = limited(self._send, budget, self.engine) if budget is not None else self._send
+        self._call, self.budget = self._send, budget
+        if budget is not None:
+            self.limit(budget)
+        self.recipe: Recipe | None = None  # None: it was made otherwise than by `openai_encoder`
         weakref.finalize(self, close)
 
     def _named(self, model: str) -> tuple[str, dict[str, Any]]:
@@ -116,10 +120,23 @@ class EndpointEncoder(Record):
             self.encode(["dimension"])
         return self._length
 
+    def limit(self, budget: Budget) -> None:
+        """Send requests only within the budget; recorded vectors do not count."""
+        self._call = limited(self._call, budget, self.engine)
+
+    def keep(self, store: Recording) -> None:
+        """Store every vector in a recording; to be called before the first is asked for."""
+        self._record = store
+
+    @property
+    def store(self) -> Recording | None:
+        """The recording that keeps every vector, so that none is asked for twice."""
+        return self._record
+
     @property
     def record(self) -> Path | None:
-        """The file that keeps every vector, so that none is asked for twice."""
-        return self._record and self._record.path
+        """The file of that recording."""
+        return None if self._record is None else self._record.path
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Unit rows, float32, shape (len(texts), dimension)."""
@@ -246,6 +263,7 @@ def openai_encoder(
 ) -> EndpointEncoder:
     """`model` or `model@base_url`. With `record=FILE` every vector is stored there and never requested again; with
     `replay=FILE` vectors come from there alone, without a network or a key."""
+    recipe = Recipe.of(f"openai:{model}", locals())
     model, url = located(model, base_url, such_as="text-embedding-3-small")
     if record and replay:
         raise SettingError("record= keeps what an endpoint answers, replay= asks none: give one of them")
@@ -259,11 +277,13 @@ def openai_encoder(
         call = embeddings(url, api_key, timeout=timeout, http_client=line.client())
         return line.asking(retrying(call, attempts=attempts, sleep=line.sleep))
 
-    return EndpointEncoder(
+    made = EndpointEncoder(
         model, connect, dimensions=dimensions, max_tokens=max_tokens, instruction=instruction, batch_size=batch_size,
         batch_tokens=batch_tokens, concurrency=concurrency, record=Recording(record) if record else None,
         replay=Recording(replay, create=False) if replay else None, budget=budget, close=line.close,
     )  # fmt: skip
+    made.recipe = recipe
+    return made
 
 
 OPTIONS = tuple(inspect.signature(openai_encoder).parameters)[1:]

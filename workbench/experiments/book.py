@@ -43,6 +43,12 @@ class Parts(NamedTuple):
     measures: Mapping[str, str]  # measure -> key
     room: Callable[[str], int | None] = lambda question: None  # for a context, in the window of the reader's engine
 
+    def keys_only(self) -> Parts:
+        """These parts by what rows take of them."""
+        methods = {name: part.key_only() for name, part in self.methods.items()}
+        reader, judge = (part and part.key_only() for part in (self.reader, self.judge))
+        return Parts(methods, reader, judge, self.measures)
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -233,9 +239,9 @@ class Book:
         write_lines(part / "results.jsonl", stale.values())
         write_lines(part / "timings.jsonl", (timings[cell] for cell in stale if cell in timings))
         for cell, row in stale.items():
-            _link(self.folder / "traces", part / "traces", trace_name(*cell))
+            places.link(self.folder / "traces", part / "traces", trace_name(*cell))
             for name in filter(None, (row["context"], row["retrieved"])):
-                _link(self.folder / "contexts", part / "contexts", name)
+                places.link(self.folder / "contexts", part / "contexts", name)
         Run(part).save_summaries()
 
 
@@ -299,15 +305,6 @@ def _whole(path: Path, write: Callable[[Path], Any]) -> None:
     part = path.with_name(path.name + ".tmp")
     write(part)
     os.replace(part, path)
-
-
-def _link(source: Path, target: Path, name: str) -> None:
-    """A hard link to a file, or a copy if the disk has no links."""
-    if (source / name).exists() and not (target / name).exists():
-        try:
-            os.link(source / name, target / name)
-        except OSError:
-            shutil.copyfile(source / name, target / name)
 
 
 def _named(parts: Parts) -> Iterator[tuple[str, Identity]]:

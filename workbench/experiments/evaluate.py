@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -21,7 +21,7 @@ from workbench import measures as measures_
 from workbench import source
 from workbench.encoding import noting_reuse
 from workbench.errors import EngineError, SettingError
-from workbench.experiments import fitting, identity
+from workbench.experiments import fitting, identity, sharding
 from workbench.experiments.book import Book, Parts, Standing, default_name, locked
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
@@ -37,6 +37,8 @@ from workbench.places import home
 from workbench.reading.base import Reader
 from workbench.reading.render import Context, joined, unread
 from workbench.records import Answer, Evidence, Proof, Question, Reading, record_of
+from workbench.shards import Shard
+from workbench.spread import Workers, over, spread
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -69,6 +71,8 @@ def evaluate(
     limit: int | None = None,
     judge: Engine | str | None = None,
     repeats: int = 1,
+    cluster: Workers | str | None = None,
+    shard: Shard | str | None = None,
     progress: bool | tqdm = True,
 ) -> Run:
     """Run every method (and the reader, if given) over the questions, and return the requested part of the run.
@@ -85,6 +89,10 @@ def evaluate(
     changed since, in code or settings, is computed again, and the earlier row moves to `before/` (see `notes` of the
     run). Raises :class:`SettingError` for a folder whose run has another reader, k, budget or level of trace.
     `progress` may be a bar that also counts other work.
+
+    `cluster` spreads the rows over processes, each of which asks `workers` of them at a time (`workbench.spread.over`);
+    the run has the same bytes. With `shard`, such as `3/16`, only that part of the questions is asked, into a folder of
+    its own in that of the run, and `workbench.experiments.sharding.merge` puts all parts together.
 
     `judge` is the engine that decides the answers which the heuristic of `accuracy:thesis` leaves open; it adds this
     measure, `judged` and `judge_unknown`. Without a judge, `accuracy:thesis` is measured, and named, as
@@ -104,11 +112,15 @@ def evaluate(
         measures = [*measures_.DEFAULT, *of_reader, *(measures_.NODES if of_nodes else ())]
     plan = Plan.of(methods, reader, judge, measures, k, budget, trace)
     fitting.check(plan.methods, plan.reader, plan.judge)
+    folder = Path(out or home() / "runs" / default_name(plan.config(questions, repeats)))
+    if shard is not None:
+        shard = Shard.parse(shard)
+        every, questions = questions, check_part(shard, questions)
+        folder = shard.folder(folder)
     config = plan.config(questions, repeats)
-    folder = Path(out or home() / "runs" / default_name(config))
     workers = workers or plan.workers
     notes: list[str] = []
-    with locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
+    with over(cluster), locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
         for number in range(max(repeats, _kept(folder))):
             part, ask = plan.repeated(number), questions if number < repeats else []
             _skip(bar, len(ask) * (len(methods) - len(part.methods)))  # the first stands for them
@@ -118,9 +130,20 @@ def evaluate(
                 notes += part.fill(standing, ask, workers, bar)
         if number:  # the summaries are of all repeats
             Run(folder).save_summaries()
+        if shard is not None:
+            sharding.ended(folder, shard, every)
     ids = [question.id for question in questions]
     asked = {"methods": methods, "questions": ids, "measures": plan.measures, "repeats": repeats}
     return Run(folder, **asked, notes=(*notes, *plan.sent, *cut_to_k(Run(folder, **asked))))
+
+
+def check_part(shard: Shard, questions: Sequence[Question]) -> list[Question]:
+    """The questions of a shard; :class:`SettingError` if there is none for it."""
+    if not (mine := list(shard.part(questions))):
+        raise SettingError(
+            f"there are {len(questions)} questions, and none for shard {shard.number} of {shard.of}; make fewer shards"
+        )
+    return mine
 
 
 def cut_to_k(run: Run) -> Iterator[str]:
@@ -252,13 +275,29 @@ class Plan:
             unjudged = self.unjudged(book, questions)
             for outcome in in_order(lambda row: self.judge_again(row, book), unjudged, workers, self.close):
                 add(*outcome)
-            for outcome in in_order(lambda job: self.ask(*job), jobs, workers, self.close):
+            for outcome in spread(jobs, self.ask_job, here=partial(self._here, workers), side=workers):
                 add(*outcome)
                 bar.update()
         self.score_again(book)
         book.close()
         book.keep("sent", self.sent)
         return book.notes
+
+    def ask_job(self, job: tuple[Question, str]) -> Outcome:
+        return self.ask(*job)
+
+    def _here(self, workers: int, ask: Callable, jobs: Sequence) -> Iterator:
+        return in_order(ask, jobs, workers, self.close)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker is given: the plan with its own measures, the names of others, and the keys of identities."""
+        own = {name: None if _is_ours(one) else one for name, one in self.measures.items()}
+        plan = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**plan, "measures": own, "parts": self.parts.keys_only()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        known = {name: one or measures_.measure(name) for name, one in state["measures"].items()}
+        vars(self).update(state, measures=known)
 
     @cached_property
     def graph(self) -> Index | None:
@@ -521,6 +560,10 @@ class Plan:
 def graph_of(methods: Mapping[str, Method]) -> Index | None:
     """The index whose graph defines, for all methods, which nodes a passage represents; None without one."""
     return next((method.index for method in methods.values() if "typed" in method.index.manifest["layers"]), None)
+
+
+def _is_ours(measure: Measure) -> bool:
+    return getattr(measure, "__module__", "").startswith("workbench.")
 
 
 def _file_of(context: Context) -> str:

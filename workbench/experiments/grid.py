@@ -33,6 +33,7 @@ from workbench.methods import Method
 from workbench.reading import READERS, Reader, reader
 from workbench.records import Question, Record
 from workbench.spec import parse_spec
+from workbench.spread import Workers, over
 
 FORMAT = 2
 TOKENS = 12_000  # of a context, for readers that do not say how much they read
@@ -149,6 +150,7 @@ def grid(
     measures: Sequence[str] | None = None,
     limit: int | None = None,
     tokens: int | None = TOKENS,
+    cluster: Workers | str | None = None,
     progress: bool = True,
     **settings: Unpack[Settings],
 ) -> Grid:
@@ -158,9 +160,9 @@ def grid(
     `readers`: label → reader; readers in a list are labelled by their SPECs. A SPEC is built over the first method's
     index and engine; without `k` and `budget`, it reads at most `tokens` cl100k tokens, so that readers are compared
     over the same amount of text (None keeps each reader's default). `measures` are by default those of `evaluate`,
-    those for all readers' settings, and those of the text read; `limit` and `settings` (k, budget, trace, workers,
-    judge, repeats) are those of `evaluate`. A repeat retrieves anew if a model is asked for that; all readers read its
-    evidence.
+    those for all readers' settings, and those of the text read; `limit`, `cluster` and `settings` (k, budget, trace,
+    workers, judge, repeats) are those of `evaluate`. A repeat retrieves anew if a model is asked for that; all readers
+    read its evidence.
 
     The same call resumes a stopped grid and can add readers, methods, questions and measures. Changed rows are computed
     again, as in `evaluate`. Raises :class:`SettingError` for a label that denotes another reader in the folder."""
@@ -170,7 +172,7 @@ def grid(
     if measures is None:
         of_readers = [name for one in built.values() for name in measures_.of_reader(one.label)]
         measures = tuple(dict.fromkeys([*MEASURES, *of_readers]))
-    with locked(folder):
+    with over(cluster), locked(folder):
         folders = _configured(folder, methods, built)
         cached = {name: Retrieved(method, folder / "retrieved") for name, method in methods.items()}
         runs: dict[str, Run] = {}

@@ -31,6 +31,9 @@ class Identity(NamedTuple):
     units: dict[str, str]
     key: str
 
+    def key_only(self) -> Identity:
+        return Identity({}, {}, self.key)
+
 
 def of_method(method: Method, asking: Mapping[str, str] | None = None) -> Identity:
     """The identity of a method. Of the index, only the layers that it uses, and those below them, count. `asking` is

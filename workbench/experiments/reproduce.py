@@ -31,6 +31,7 @@ from workbench.methods import method
 from workbench.places import home
 from workbench.reading import reader
 from workbench.records import Question, Record
+from workbench.spread import Workers, over
 from workbench.steps import judge_pair
 
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
@@ -65,6 +66,7 @@ def reproduce(
     out: str | Path | None = None,
     workers: int | None = None,
     repeats: int = 1,
+    cluster: Workers | str | None = None,
     progress: bool = True,
 ) -> Tables:
     """The table with our numbers: gets the data, builds the indexes, runs methods and readers, and compares.
@@ -72,22 +74,23 @@ def reproduce(
     `data` stands in for all data sets of the table: its numbers fill the column of the first, and are not comparable.
     `encoder` is by default the paper's, or where it does not say one, that of the bundled indexes; with rules for all
     Steps, always the latter. `limit`: only so many questions. `repeats`: how often each is asked (`evaluate`). Indexes
-    and runs are kept in `out`, by default `tables/<paper>`, and shared by the tables of a paper. Raises
-    :class:`SettingError` for a table that nothing runs for."""
+    and runs are kept in `out`, by default `tables/<paper>`, and shared by the tables of a paper. `cluster`
+    spreads builds and rows over processes. Raises :class:`SettingError` for a table that nothing runs for."""
     source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
     place = Path(out or home() / "tables" / paper)
     runs: list[Run] = []
     stands_for: dict[str, str] = {}
     _check_judge(_recipes(source, table), table, source, asked)
-    for recipe, loaded in _with_data(source, table, data):
-        _check_questions(recipe, loaded)
-        index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
-        questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
-        given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
-        made = list(_runs(recipe, index, questions, asked, place, given))
-        if data is not None:
-            stands_for |= {str(run.folder): recipe.data for run in made}
-        runs += made
+    with over(cluster):
+        for recipe, loaded in _with_data(source, table, data):
+            _check_questions(recipe, loaded)
+            index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
+            questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
+            given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
+            made = list(_runs(recipe, index, questions, asked, place, given))
+            if data is not None:
+                stands_for |= {str(run.folder): recipe.data for run in made}
+            runs += made
     found = tables(paper, runs, stands_for=stands_for)
     cells = tuple(cell for cell in found.cells if cell.table == table)
     return replace(found, cells=cells, notes=(*found.notes, *_unmeasured(cells, runs)))

@@ -51,7 +51,14 @@ class Retrieved:
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "method" not in vars(self):  # while it is copied or sent
+            raise AttributeError(name)
         return getattr(self.method, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker is given: of the identity, what the names of files are made of."""
+        decides = {"engine": self._identity.description["engine"]}
+        return {**vars(self), "_identity": self._identity._replace(description=decides, units={})}
 
     @cached_property
     def _identity(self) -> Identity:

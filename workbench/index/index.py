@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -52,9 +52,11 @@ from workbench.index.layer import Build, Kept, Layer
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.engine import RulesEngine
+from workbench.llm.spreading import spread_out
 from workbench.places import home
 from workbench.records import Passage, Record
 from workbench.settings import settle
+from workbench.spread import Workers, over
 
 if TYPE_CHECKING:
     from workbench.llm.engine import Engine
@@ -140,6 +142,7 @@ class Index(Record):
         extraction: str | None = None,
         settings: Mapping[str, Mapping] | None = None,
         keep: bool = False,
+        cluster: Workers | str | None = None,
         progress: bool = True,
     ) -> Index:
         """Build what is missing of the layers requested (and of those below them), and open the index.
@@ -157,23 +160,25 @@ class Index(Record):
         engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
         A model retries what failed and keeps what succeeded. With `keep`, all layers in the folder stay, whoever made
         them, and the engine only adds those that are missing: a model over an index of the rules pays for nothing
-        twice, and the index says who made it."""
-        data = data if isinstance(data, Dataset) else load(data)
-        data = extracted(data, extraction)
-        encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
-        folder = Path(folder or place_of(data))
-        if data.triples and not data.passages:
-            from workbench.index.textualise import textualise  # asks Steps, which most builds do not
+        twice, and the index says who made it. `cluster` spreads encoding, Steps and comparisons over processes
+        (`workbench.spread.over`); the index has the same bytes."""
+        with over(cluster):
+            data = data if isinstance(data, Dataset) else load(data)
+            data = extracted(data, extraction)
+            encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
+            folder = Path(folder or place_of(data))
+            if data.triples and not data.passages:
+                from workbench.index.textualise import textualise  # asks Steps, which most builds do not
 
-            layers = layers or TRIPLES_LAYERS
-            writer = engine or RulesEngine()
-            with metered(folder, ARTICLES, writer, idle=False):
-                data = textualise(data, writer, folder / "textualised", progress=progress)
-        asked = closure(set(layers or DEFAULT_LAYERS))
-        if keep:
-            standing = Store(folder).read_manifest()["layers"]
-            asked = [kind for kind in asked if kind not in standing]
-        return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
+                layers = layers or TRIPLES_LAYERS
+                writer = spread_out(engine or RulesEngine())
+                with metered(folder, ARTICLES, writer, idle=False):
+                    data = textualise(data, writer, folder / "textualised", progress=progress)
+            asked = closure(set(layers or DEFAULT_LAYERS))
+            if keep:
+                standing = Store(folder).read_manifest()["layers"]
+                asked = [kind for kind in asked if kind not in standing]
+            return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
 
     @classmethod
     def _build(
@@ -192,27 +197,18 @@ class Index(Record):
         _check_kinds(settings)
         with store.lock():
             manifest = store.read_manifest()
-            if manifest["layers"] and manifest["data"]["name"] != data.name:
-                raise IndexFault(
-                    f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
-                    "choose another folder, or delete this one first"
-                )
-            if manifest["layers"] and (stands := manifest["data"].get("extraction")) != data.extraction:
-                raise IndexFault(
-                    f"{store.folder} holds an index of {_facts_of(stands)}, not of {_facts_of(data.extraction)}; "
-                    "choose another folder, or delete this one first"
-                )
+            check_data(store, manifest, data)
             if data.schema is not None:
                 store.write_schema(data.schema)
             data = replace(data, schema=store.read_schema())
-            encoder = encoder or (_made_with(store, manifest) if manifest["layers"] else known_encoder())
+            encoder = encoder or encoder_of(store, manifest)
             chosen = {kind: manifest["layers"][kind]["settings"] for kind in manifest["layers"]}
             chosen |= {kind: dict(values) for kind, values in settings.items()}
             kinds = closure({*asked, *manifest["layers"]})
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
                 kinds = closure({*kinds, *brought})
-            _write(store, manifest, Build(data, encoder, engine, progress, kept), kinds, chosen, asked)
+            _write(store, manifest, Build(data, encoder, spread_out(engine), progress, kept), kinds, chosen, asked)
         return cls(store.folder, encoder)
 
     @classmethod
@@ -502,6 +498,25 @@ def _facts_of(extraction: str | None) -> str:
     return f"the {extraction} facts" if extraction else "extracted facts"
 
 
+def check_data(store: Store, manifest: Mapping, data: Dataset) -> None:
+    """Raise :class:`IndexFault` if a folder holds the index of other data."""
+    if manifest["layers"] and manifest["data"]["name"] != data.name:
+        raise IndexFault(
+            f"{store.folder} holds the index of {manifest['data']['name']!r}, not of {data.name!r}; "
+            "choose another folder, or delete this one first"
+        )
+    if manifest["layers"] and (stands := manifest["data"].get("extraction")) != data.extraction:
+        raise IndexFault(
+            f"{store.folder} holds an index of {_facts_of(stands)}, not of {_facts_of(data.extraction)}; "
+            "choose another folder, or delete this one first"
+        )
+
+
+def encoder_of(store: Store, manifest: Mapping) -> Encoder:
+    """The encoder of the index in a folder; the usual one where there is none yet."""
+    return _made_with(store, manifest) if manifest["layers"] else known_encoder()
+
+
 def _check_kinds(kinds: Iterable[str]) -> None:
     unknown = sorted(set(kinds) - LAYERS.keys())
     if unknown:
@@ -586,6 +601,29 @@ def _key(kind: str, build: Build, settings: Any) -> str:
     return key_of(kind=kind, settings=asdict(settings), below=below, **layer.identity(build, settings))
 
 
+class Place(NamedTuple):
+    """Where a layer is: its settings, the key under which it stands, if it does, the one under which it is made next,
+    and the layer that stood before."""
+
+    settings: Any
+    stands: str | None
+    following: str
+    old: Layer | None
+
+
+def place_of_layer(store: Store, manifest: dict, kind: str, build: Build, chosen: Mapping) -> Place:
+    """The place of a layer over those that `build` has."""
+    settings = _settings(kind, LAYERS[kind][1], chosen)
+    stands, following = tries(store, kind, _key(kind, build, settings))
+    return Place(settings, stands, following, _old(store, manifest, kind, build, _plain(settings)))
+
+
+def use(store: Store, kind: str, key: str, build: Build) -> None:
+    """Open a layer for those above it."""
+    build.layers[kind] = _open(store, kind, key)
+    build.keys[kind] = _content({"key": key, **build.layers[kind].metadata})
+
+
 def resumed(store: Store, kind: str, build: Build, settings: Any) -> Path:
     """The folder whose files a build of the layer would go on from: a stopped build's, or else the layer's own."""
     stands, following = tries(store, kind, _key(kind, build, settings))
@@ -608,8 +646,12 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
 
 def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
     with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine):
-        metadata = LAYERS[kind][0].build(folder, build, settings, old)
-        (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
+        describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
+
+
+def describe(folder: Path, settings: Any, metadata: Mapping) -> None:
+    """Write what a layer says of itself, by which it is whole."""
+    (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
 
 
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:

@@ -21,11 +21,13 @@ from workbench.index.store import cut_torn_line, write_atomically
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
 from workbench.llm.wording import worded
+from workbench.shards import Waiting, divided
+from workbench.spread import by_size, processes
 from workbench.text import text_hash
 
 _STEP = r"\w+ v\d+(?: file \w+)?"
 _SIGNED = re.compile(rf" \(({_STEP}(?:, {_STEP})*)\)$")  # the Steps of an engine, with their versions
-GROUP = 64  # inputs requested together: the most that a killed build loses
+GROUP = 64  # inputs requested together by each process: the most that a killed build loses
 
 
 class Entry(Protocol):
@@ -95,7 +97,13 @@ class Journal(Generic[E]):
     def ask(
         self, inputs: Mapping[str, T], answer: Callable[[dict[str, T]], Iterable[E]], label: str = "", unit: str = "it"
     ) -> dict[str, E]:
-        """An entry per input. What is not known is requested: `answer` gives one entry per input of a group."""
+        """An entry per input. What is not known is requested: `answer` gives one entry per input of a group. A shard
+        requests its part of them, and waits for the others."""
+        if (shard := divided()) is not None and self.missing(inputs):
+            own = [key for group in shard.part(list(by_size(list(inputs), GROUP))) for key in group]
+            if missing := self.missing(own):
+                self._request({key: inputs[key] for key in missing}, answer, label, unit)
+            raise Waiting
         if missing := self.missing(inputs):
             self._request({key: inputs[key] for key in missing}, answer, label, unit)
         found = {key: self.known[key] for key in inputs}
@@ -236,7 +244,7 @@ def _answer(row: dict[str, Any]) -> Answer:
 
 def _groups(inputs: dict[str, T]) -> Iterator[dict[str, T]]:
     items = list(inputs.items())
-    return (dict(items[start : start + GROUP]) for start in range(0, len(items), GROUP))
+    return map(dict, by_size(items, GROUP * processes()))
 
 
 def _parsed(line: bytes, parse: Callable[[dict[str, Any]], E], place: str) -> E:

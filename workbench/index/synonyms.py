@@ -9,7 +9,8 @@ is computed again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from workbench.index.facts import FactsLayer
 from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 from workbench.settings import Natural, Number, Positive, validated
+from workbench.spread import spread
 
 BLOCK = 512  # rows of one matrix product
 
@@ -103,27 +105,56 @@ def close_pairs(vectors: np.ndarray, queries: np.ndarray, threshold: float, *, p
     half of that when all rows are queries. The blocks are always whole: a thin product has other last bits than a large
     one, and on a rebuild these would decide anew between equals and at the threshold.
     """
-    import torch
-
-    threads.settle()
-    is_query = np.zeros(len(vectors), dtype=bool)
-    is_query[queries] = True
-    others = np.flatnonzero(~is_query)
-    columns = np.concatenate([queries, others])  # each block of queries meets what stands behind it, so no pair twice
-    keys = torch.zeros((-(-len(columns) // BLOCK) * BLOCK, vectors.shape[1]))
-    keys[: len(columns)] = torch.from_numpy(vectors[columns])
-    parts = [np.zeros((3, 0))]
+    starts, parts = range(0, len(queries), BLOCK), [np.zeros((3, 0))]
+    products = _Products(vectors, None if len(queries) == len(vectors) else queries, threshold)
     with tqdm(total=len(queries), desc="synonyms", unit="phrase", disable=not progress or not len(queries)) as bar:
-        for start in range(0, len(queries), BLOCK):
-            products = keys[start : start + BLOCK] @ keys[start:].T
-            row, column = (index.numpy() for index in torch.nonzero(products >= threshold, as_tuple=True))
-            values = products[row, column].numpy().astype(np.float64)
-            found = column > row  # the part before the diagonal repeats pairs of this block
-            found &= (row < len(queries) - start) & (column < len(columns) - start)
-            pairs = np.stack([columns[start + row[found]], columns[start + column[found]], values[found]])
+        for start, pairs in zip(starts, spread(starts, products)):
             parts += [pairs, pairs[[1, 0, 2]]]
             bar.update(min(BLOCK, len(queries) - start))
     return np.concatenate(parts, axis=1)
+
+
+@dataclass(frozen=True)
+class _Products:
+    """Called with the start of a block of queries, it gives the close pairs of the block with what stands behind it.
+    `queries` are None if all rows are."""
+
+    vectors: np.ndarray
+    queries: np.ndarray | None
+    threshold: float
+
+    def __getstate__(self) -> dict:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # the copy of the vectors stays here
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """Queries first: each block of them meets what stands behind it, so no pair twice."""
+        if self.queries is None:
+            return np.arange(len(self.vectors))
+        others = np.ones(len(self.vectors), dtype=bool)
+        others[self.queries] = False
+        return np.concatenate([self.queries, np.flatnonzero(others)])
+
+    @cached_property
+    def _keys(self):
+        import torch
+
+        threads.settle()
+        keys = torch.zeros((-(-len(self._columns) // BLOCK) * BLOCK, self.vectors.shape[1]))
+        keys[: len(self._columns)] = torch.from_numpy(self.vectors[self._columns])
+        return keys
+
+    def __call__(self, start: int) -> np.ndarray:
+        import torch
+
+        keys, columns = self._keys, self._columns
+        asked = len(columns if self.queries is None else self.queries)
+        products = keys[start : start + BLOCK] @ keys[start:].T
+        row, column = (index.numpy() for index in torch.nonzero(products >= self.threshold, as_tuple=True))
+        values = products[row, column].numpy().astype(np.float64)
+        found = column > row  # the part before the diagonal repeats pairs of this block
+        found &= (row < asked - start) & (column < len(columns) - start)
+        return np.stack([columns[start + row[found]], columns[start + column[found]], values[found]])
 
 
 @dataclass

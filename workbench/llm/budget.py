@@ -9,6 +9,7 @@ calls in flight at that moment: the engine's `concurrency`, or the `workers` of 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from workbench import tokens
@@ -36,14 +37,31 @@ class Budget(Record):
     def begin(self) -> None:
         """Count a call that is about to start, or raise `BudgetSpent`."""
         with self._lock:
-            for name, spent in (("money", self.money), ("tokens", self.tokens), ("calls", self.calls)):
-                limit = getattr(self, f"max_{name}")
-                if limit is not None and spent >= limit:
-                    raise BudgetSpent(
-                        f"max_{name}={limit:,} is used up: {self}. What is done is kept; the same with a larger "
-                        f"max_{name} goes on, and asks nothing twice that a recording holds (record=FILE)"
-                    )
+            self.check()
             self.calls += 1
+
+    def check(self) -> None:
+        """Raise `BudgetSpent` where a limit is reached."""
+        for name, limit in self._reached():
+            raise BudgetSpent(
+                f"{name}={limit:,} is used up: {self}. What is done is kept; the same with a larger {name} goes on, "
+                "and asks nothing twice that a recording holds (record=FILE)"
+            )
+
+    @property
+    def is_spent(self) -> bool:
+        return any(True for _ in self._reached())
+
+    def _reached(self) -> Iterator[tuple[str, float]]:
+        for name in LIMITS:
+            limit = getattr(self, name)
+            if limit is not None and getattr(self, name.removeprefix("max_")) >= limit:
+                yield name, limit
+
+    def add(self, money: float, tokens: int, calls: int) -> None:
+        """Count what another process spent of it."""
+        with self._lock:
+            self.money, self.tokens, self.calls = self.money + money, self.tokens + tokens, self.calls + calls
 
     def spend(self, engine: str, request: Request, reply: Reply) -> None:
         """Count an answer. Tokens that the endpoint does not report are counted here, as cl100k."""

@@ -19,6 +19,11 @@ def model_of(engine: str) -> str:
     return re.sub(r"\[effort=\w+\]$", "", engine.partition(":")[2])
 
 
+def open_address(url: str) -> str:
+    """An address without user, password and query, which may hold a key."""
+    return re.sub(r"(?<=//)[^?#]*@|[?#].*", "", url)
+
+
 @dataclass(frozen=True)
 class Request:
     """A request, and the name of the engine that it is for (`openai:gpt-4o-mini`).

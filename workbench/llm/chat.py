@@ -10,7 +10,7 @@ import re
 import socket
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from workbench import threads
 from workbench.errors import EngineUnavailable, SettingError
 from workbench.llm.budget import Budget, limited
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
@@ -108,6 +109,10 @@ class ChatEngine(EngineBase):
         recorded ones included."""
         return tuple(sorted({part for said in self._sent for part in said.split("; ")}))
 
+    def note_sent(self, said: Iterable[str]) -> None:
+        """What requests were sent without in another process that asked for this engine."""
+        self._sent.update(said)
+
     def close(self) -> None:
         """Release what the engine holds, such as a local model's memory and port, and abort requests in flight. A later
         use starts it again."""
@@ -120,10 +125,19 @@ class ChatEngine(EngineBase):
         else:
             self._call = limited(self._call, budget, self.name)
 
+    def keep(self, store: Recording) -> None:
+        """Store good answers in a recording, from now on."""
+        self._call = Recorded(self._call, store)
+
+    @property
+    def store(self) -> Recording | None:
+        """The recording that stores good answers, so that no request is repeated."""
+        return self._call.store if isinstance(self._call, Recorded) else None
+
     @property
     def record(self) -> Path | None:
-        """The file that stores good answers, so that no request is repeated."""
-        return self._call.store.path if isinstance(self._call, Recorded) else None
+        """The file of that recording."""
+        return None if self.store is None else self.store.path
 
     def _answer(self, step: Step, request: Request) -> Result:
         """Once more, without the example and with a word on it, where the reply was a copy of the prompt."""
@@ -182,7 +196,7 @@ def _read(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel
 
 def side_by_side(ask: Callable[[T], R], asked: Sequence[T], concurrency: int, close: Callable[[], None]) -> list[R]:
     """What `ask` gives for each, in their order, with as many under way at once; Ctrl-C closes those under way."""
-    pool = ThreadPoolExecutor(min(concurrency, max(1, len(asked))))
+    pool, ask = ThreadPoolExecutor(min(concurrency, max(1, len(asked)))), threads.in_context(ask)
     answers = [pool.submit(ask, one) for one in asked]
     try:
         results = [answer.result() for answer in answers]

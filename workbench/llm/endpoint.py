@@ -19,7 +19,7 @@ import numpy as np
 
 from workbench import tokens
 from workbench.errors import EngineRefused, SettingError
-from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request
+from workbench.llm.call import REASONING, Call, CallFailed, EmbeddingRequest, Reply, Request, open_address
 from workbench.llm.negotiation import STRUCTURED, Dialect, Negotiation, Refused, negotiation
 from workbench.llm.reasoning import of_message
 from workbench.llm.retry import Transient
@@ -168,7 +168,7 @@ def connect(base_url: str | None, api_key: str | None, timeout: float, http_clie
 
 def where(url: str | None) -> str:
     """An address for messages and manifests: without user, password and query."""
-    return re.sub(r"(?<=//)[^?#]*@|[?#].*", "", url) if url else "the OpenAI endpoint"
+    return open_address(url) if url else "the OpenAI endpoint"
 
 
 def _address(url: str | None) -> tuple[str | None, dict[str, str]]:

@@ -12,11 +12,13 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from workbench.errors import SettingError
 from workbench.llm.budget import LIMITS, Budget
+from workbench.llm.call import open_address
 from workbench.llm.meter import Meter
 from workbench.llm.step import Result, Step, Usage
 from workbench.records import Record
@@ -34,10 +36,34 @@ class Engine(Protocol):
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]: ...
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What an engine, or an encoder, was made from: enough to make it again in another process. Recording, budget and
+    wordings are no part of it, and neither is what is secret: `key_given` and `login_given` say that a key, or an
+    address with a login, was passed in."""
+
+    spec: str
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    key_given: bool = False
+    login_given: bool = False
+
+    @classmethod
+    def of(cls, spec: str, options: Mapping[str, Any]) -> Recipe:
+        apart = ("model", "api_key", "base_url", "record", "budget", *LIMITS)
+        kept = {name: value for name, value in options.items() if name not in apart}
+        model, at, rest = spec.partition("@http")
+        address = f"http{rest}" if at else options.get("base_url") or ""
+        if shown := open_address(address):
+            kept["base_url"] = shown
+        return cls(model, kept, bool(options.get("api_key")), shown != address)
+
+
 class EngineBase(Record):
     """What engines share: a meter, and `with engine(…) as e:`, which gives back what an engine holds."""
 
     prompts: Mapping[str, Any] = {}  # Step → the wording of a file, where one was given (`workbench.llm.wording`)
+    budget: Budget | None = None
+    recipe: Recipe | None = None  # None: it was made otherwise than by `engine`
 
     def __init__(self):
         self.meter = Meter()
@@ -155,12 +181,14 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     if unknown:
         raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
     made = make(rest, **options)
+    made.recipe = Recipe.of(bare, options)
     if prompts is not None:
         from workbench.llm.wording import wordings
 
         made.prompts = wordings(prompts)
     if budget is not None and kind not in FREE:
         made.limit(budget)
+        made.budget = budget
     return made
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from workbench.errors import EngineError, RecordingMiss
 from workbench.llm.call import EMBEDDING, Call, CallFailed, Reply, Request
 
+Row = tuple[str, str, str, str, str, int]  # the columns of `_TABLE`
 _SETTINGS = ("engine", "temperature", "max_tokens", "seed", "dimensions")
 _TABLE = """CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, step TEXT NOT NULL, engine TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
@@ -68,7 +69,10 @@ class Recording:
 
     def put_all(self, outcomes: Iterable[tuple[Request, Reply | CallFailed]], good: bool) -> None:
         """All of them, or none: one transaction."""
-        rows = [_row(request, outcome, good) for request, outcome in outcomes]
+        self.keep([row_of(request, outcome, good) for request, outcome in outcomes])
+
+    def keep(self, rows: Sequence[Row]) -> None:
+        """Rows as `row_of` gives them, all or none."""
         with self._lock, self._connection:  # a good reply is never replaced by a bad one
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(
@@ -165,7 +169,8 @@ def replaying(store: Recording) -> Call:
     return wrapped
 
 
-def _row(request: Request, outcome: Reply | CallFailed, good: bool) -> tuple:
+def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
+    """The line of the file for a request and its outcome: texts, and whether it is good."""
     if isinstance(outcome, CallFailed):
         stored = {"failed": str(outcome)}
     else:

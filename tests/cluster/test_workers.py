@@ -1,0 +1,122 @@
+"""Pieces on the workers of a real scheduler: their order, their errors, workers that die, and the end of it all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import psutil
+import pytest
+import works
+
+from workbench.cluster import Cluster, workers
+from workbench.errors import ClusterFault, DataError, SettingError
+from workbench.spread import over, processes, spread
+
+
+def test_results_come_in_order_from_several_processes(two):
+    with over(two):
+        found = list(spread(range(24), works.of_process, side=2))
+        assert processes() == 2
+    assert [number for number, _ in found] == list(range(24))
+    assert len({pid for _, pid in found} - {os.getpid()}) == 2
+
+
+def test_a_later_piece_waits_for_an_earlier_one(two):
+    with over(two):
+        assert list(spread(range(8), works.late, side=4)) == list(range(8))
+
+
+def test_without_a_cluster_everything_is_done_here():
+    assert [pid for _, pid in spread(range(3), works.of_process)] == [os.getpid()] * 3
+    assert processes() == 1
+
+
+@pytest.mark.parametrize("spread_over", ["here", "two"])
+def test_an_error_comes_in_its_place(two, spread_over):
+    with over(None if spread_over == "here" else two):
+        results = spread(range(9), works.failing)
+        assert [next(results) for _ in range(5)] == list(range(5))
+        with pytest.raises(DataError, match=r"^piece 5 is damaged; delete it$"):
+            next(results)
+
+
+def test_an_error_that_cannot_travel_says_what_it_was(two):
+    with over(two), pytest.raises(ClusterFault, match=r"^Odd: 0 and 0$"):
+        list(spread([0], works.oddly))
+
+
+def test_a_killed_worker_costs_its_own_piece_alone(two, tmp_path):
+    mark = tmp_path / "killed"
+    with over(two):
+        assert list(spread([(number, mark) for number in range(8)], works.deadly_once)) == list(range(8))
+    assert mark.exists()
+    _until(lambda: two.processes == 2)  # Dask starts another in its place
+
+
+def test_a_piece_that_kills_workers_is_an_error(two, monkeypatch):
+    monkeypatch.setattr(two._own.scheduler, "allowed_failures", 0)
+    with over(two), pytest.raises(ClusterFault, match=r"^piece \d .* when they died"):
+        list(spread(range(4), works.deadly))
+    with over(two):
+        assert list(spread(range(4), works.squared)) == [0, 1, 4, 9]
+
+
+def test_ctrl_c_ends_the_local_processes():
+    before = set(psutil.Process().children(recursive=True))
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), over("local[1]"):
+        started = {one for one in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(one.cmdline())}
+        timer.start()
+        list(spread(range(3), works.asleep))
+    assert started - before
+    assert not [one for one in started - before if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_a_cluster_without_workers_is_told(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, protocol="tcp://", dashboard_address=":0") as empty,
+        Cluster.open(empty.scheduler_address) as cluster,
+    ):
+        cluster.patience = 0.0
+        monkeypatch.setattr(workers, "STEP", 0.1)
+        with over(cluster), pytest.raises(ClusterFault, match="has had no worker for 0 s; start some"):
+            list(spread(range(3), works.squared))
+
+
+def test_a_scheduler_is_reached_by_its_address_and_stays():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
+    ) as there:
+        for _ in range(2):
+            with over(there.scheduler_address):
+                assert list(spread(range(3), works.squared)) == [0, 1, 4]
+
+
+def test_nobody_answers(monkeypatch):
+    monkeypatch.setattr(workers, "CONNECTING", 0.3)
+    with pytest.raises(ClusterFault, match=r"no Dask scheduler answers at tcp://127.0.0.1:1 within 0.3 s"):
+        Cluster.open("tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("spec", ["lokal[2]", "local[0]", "local[two]", "", "127.0.0.1:8786"])
+def test_a_spec_that_names_no_cluster(spec):
+    with pytest.raises(SettingError, match=r"the cluster .*; write local"):
+        Cluster.open(spec)
+
+
+def test_dask_is_not_installed(monkeypatch):
+    monkeypatch.setattr(workers, "find_spec", lambda name: None)
+    with pytest.raises(ClusterFault, match=r'pip install "hopscope\[cluster\]"'):
+        Cluster.open("local[2]")
+
+
+def _until(holds, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

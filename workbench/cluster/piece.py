@@ -1,0 +1,234 @@
+"""One piece of work in the process of a worker: what it gives, and what it asked of engines on the way."""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from workbench.cluster.conditions import check
+from workbench.errors import ClusterFault
+from workbench.llm.budget import Budget
+from workbench.llm.call import CallFailed, Reply, Request
+from workbench.llm.meter import Meter
+from workbench.llm.record import Recording, Row, row_of
+from workbench.llm.step import Usage
+
+T = TypeVar("T")
+KEPT = 8  # things that a worker keeps for the next piece: works, engines, indexes
+
+
+class Packed(NamedTuple):
+    """Work as it travels: a pickle in which engines, encoders, indexes and methods stand by what they are made of
+    (`hands.py`), and the conditions under which it has the same results (`conditions.py`)."""
+
+    content: bytes
+    conditions: Mapping[str, str]
+
+
+@dataclass
+class Told:
+    """What a piece asked of one engine: its usage by Step, the configurations of servers, what requests were sent
+    without, and the rows for its recording."""
+
+    steps: dict[str, Usage] = field(default_factory=dict)
+    fingerprints: dict[str, set[str]] = field(default_factory=dict)
+    sent: tuple[str, ...] = ()
+    rows: list[Row] = field(default_factory=list)
+
+
+class Outcome(NamedTuple):
+    """The value of a piece, or its error; what it asked of engines, by their keys; what it spent of each budget
+    (money, tokens, calls)."""
+
+    value: Any
+    error: Exception | None
+    told: dict[str, Told]
+    spent: tuple[tuple[float, int, int], ...]
+
+
+class _Doing:
+    """The piece under way in a thread, and in those that it starts."""
+
+    def __init__(self, budgets: Sequence[Budget]):
+        self.budgets, self._lock = budgets, threading.Lock()
+        self.meters: dict[str, Meter] = {}
+        self.rows: dict[str, list[Row]] = {}
+
+    def meter(self, engine: str) -> Meter:
+        with self._lock:
+            return self.meters.setdefault(engine, Meter(apart=True))
+
+    def keep(self, engine: str, rows: Sequence[Row]) -> None:
+        with self._lock:
+            self.rows.setdefault(engine, []).extend(rows)
+
+    def told(self) -> dict[str, Told]:
+        made = {}
+        for key in {**self.meters, **self.rows}:
+            meter = self.meters.get(key, Meter(apart=True))
+            sent = tuple(getattr(_made.get(key), "sent", ()))
+            made[key] = Told(dict(meter.steps), meter.fingerprints, sent, self.rows.get(key, []))
+        return made
+
+
+_doing: ContextVar[_Doing | None] = ContextVar("doing", default=None)
+
+
+def run(
+    packed: Packed,
+    piece: Any,
+    side: int = 1,
+    shares: Sequence[Mapping[str, Any]] = (),
+    known: Mapping[str, Any] = {},
+) -> Outcome:
+    """Do one piece, when fewer than `side` others are under way in this process. `shares` are the limits of its part of
+    each budget; `known` is what an earlier attempt was answered (engine → rows of its recording)."""
+    with _place(side):
+        return _done(packed, piece, shares, known)
+
+
+@cache
+def _place(side: int) -> threading.Semaphore:
+    return threading.Semaphore(side)
+
+
+def _done(packed: Packed, piece: Any, shares: Sequence[Mapping[str, Any]], known: Mapping[str, Any]) -> Outcome:
+    doing = _Doing([Budget(**share) for share in shares])
+    token = _doing.set(doing)
+    value = error = None
+    try:
+        check(packed.conditions)
+        work = kept(f"work {hash(packed.content)}", lambda: pickle.loads(packed.content))
+        for key, rows in known.items():
+            _made[key].store.remember(rows)
+        value = work(piece)
+    except Exception as raised:
+        error = _portable(raised)
+    finally:
+        _doing.reset(token)
+    spent = tuple((budget.money, budget.tokens, budget.calls) for budget in doing.budgets)
+    return Outcome(value, error, doing.told(), spent)
+
+
+def _portable(error: Exception) -> Exception:
+    """The error itself where it survives the way back, with what caused it left out."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return ClusterFault(f"{type(error).__name__}: {error}")
+    return error
+
+
+# -- what a process keeps from piece to piece --------------------------------------------------------------------------
+
+_kept: OrderedDict[str, Any] = OrderedDict()
+_made: dict[str, Any] = {}  # key → engine or encoder that is asked in this process
+_making = threading.RLock()
+
+
+def kept(name: str, make: Callable[[], T]) -> T:
+    """What was made under this name before, or is made now; the least recently used are dropped."""
+    with _making:
+        if name not in _kept:
+            _kept[name] = make()
+        _kept.move_to_end(name)
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+        return _kept[name]
+
+
+def asked(key: str, make: Callable[[], T], record: Path | None, limited: int | None) -> T:
+    """An engine, or an encoder behind an endpoint, of this process. It answers from the recording `record`, to which
+    only the process that hands out pieces writes; `limited` is the place of its budget among those of a piece."""
+    with _making:
+        if key in _made:
+            return _made[key]
+        engine = make()
+        if limited is not None:
+            engine.limit(_Share(limited))
+        if record is not None or limited is not None:
+            engine.keep(Carried(key, record))
+        engine.meter = _PieceMeter(key)
+        _made[key] = engine
+        return engine
+
+
+class _PieceMeter(Meter):
+    """A meter that also counts for the piece under way."""
+
+    def __init__(self, key: str):
+        super().__init__()
+        self._key = key
+
+    def add(self, step: str, usage: Usage) -> None:
+        super().add(step, usage)
+        if (doing := _doing.get()) is not None:
+            doing.meter(self._key).add(step, usage)
+
+    def served(self, engine: str, fingerprint: str) -> None:
+        super().served(engine, fingerprint)
+        if (doing := _doing.get()) is not None:
+            doing.meter(self._key).served(engine, fingerprint)
+
+
+class _Share:
+    """Stands for the part of a budget that the piece under way may spend."""
+
+    max_money = None  # the price was checked where the budget is
+
+    def __init__(self, place: int):
+        self._place = place
+
+    def begin(self) -> None:
+        _doing.get().budgets[self._place].begin()
+
+    def spend(self, engine: str, request: Request, reply: Reply) -> None:
+        _doing.get().budgets[self._place].spend(engine, request, reply)
+
+
+class Carried(Recording):
+    """A recording in memory, before a file that is only read. What is put into it travels back with the piece."""
+
+    def __init__(self, key: str, file: Path | None):
+        super().__init__(":memory:")
+        self._key, self._file = key, file and _readable(file)
+        self._reading = threading.Lock()
+
+    def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
+        if (found := super().get(request, bad=bad)) is not None or self._file is None:
+            return found
+        with self._reading:
+            rows = self._file.execute("SELECT * FROM replies WHERE key = ?", (request.key,)).fetchall()
+        self.remember(rows)
+        return super().get(request, bad=bad)
+
+    def put_all(self, outcomes: Any, good: bool) -> None:
+        rows = [row_of(request, outcome, good) for request, outcome in outcomes]
+        self.keep(rows)
+        if (doing := _doing.get()) is not None:
+            doing.keep(self._key, rows)
+
+    def remember(self, rows: Sequence[Row]) -> None:
+        """Rows that need not travel back."""
+        self.keep(rows)
+
+    def keep_window(self, engine: str, window: int | None) -> None:
+        """The process that hands out pieces keeps it."""
+
+
+def _readable(file: Path) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, check_same_thread=False, isolation_level=None)
+    except sqlite3.Error as error:
+        raise ClusterFault(
+            f"a worker cannot read the recording {file} ({error}); recordings, indexes and runs must be in folders "
+            "that all workers see under the same path"
+        ) from None

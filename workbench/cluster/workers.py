@@ -1,0 +1,326 @@
+"""The processes of a Dask cluster, and pieces of work that they do.
+
+Dask schedules, transfers, and starts a worker that died anew. A piece that was under way there is done again by
+another, at most as often as the scheduler allows (`distributed.scheduler.allowed-failures`, 3 by default)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
+
+from workbench import threads
+from workbench.errors import BudgetSpent, ClusterFault, SettingError
+from workbench.records import Record
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster
+
+    from workbench.cluster.allowance import Allowance
+    from workbench.cluster.hands import Hands
+    from workbench.cluster.piece import Outcome
+
+INSTALL = 'pip install "hopscope[cluster]"'
+THREADS = 64  # of a process of `local[n]`: the most pieces that it does side by side
+AT_HAND = 2  # pieces per place that workers have at hand, so that none waits for the next one
+AHEAD = 8  # pieces per place, those done included, that may wait for an earlier one
+CONNECTING, CLOSING, PATIENCE = 10.0, 10.0, 60.0  # seconds: for a scheduler, for processes to end, without any worker
+STEP = 1.0  # seconds after which a wait looks whether the cluster is still there
+
+
+class Cluster(Record):
+    """An open cluster. `Cluster.open` makes or reaches one; `Cluster(client)` takes a `distributed.Client`, such as
+    that of a `SLURMCluster`. `close`, or the end of a `with`, ends it; a scheduler that was there before stays."""
+
+    def __init__(self, client: Client, *, own: LocalCluster | None = None, patience: float = PATIENCE):
+        self.client, self.patience, self._own = client, patience, own
+        self._threads: dict[str, int] = {}
+        self._looked = self._seen = -patience
+
+    @classmethod
+    def open(cls, spec: str) -> Cluster:
+        """`local[2]`: two processes on this machine, for as long as it is open; `tcp://host:8786` (or `tls://…`): a
+        scheduler that is running. Raises :class:`SettingError` for another SPEC, :class:`ClusterFault` where nobody
+        answers or Dask is not installed."""
+        local = re.fullmatch(r"local(?:\[(\d+)\])?", spec)
+        if local is None and not re.fullmatch(r"\w+://\S+", spec):
+            raise SettingError(
+                f"the cluster {spec!r} is unknown; write local[2] for two processes on this machine, or the address of "
+                "a Dask scheduler, such as tcp://host:8786"
+            )
+        number = int(local[1] or threads.cores()) if local else 1
+        if number < 1:
+            raise SettingError(f"the cluster {spec!r} has no process; write local[1], local[2], …")
+        if find_spec("distributed") is None:
+            raise ClusterFault(f"a cluster needs the package distributed: {INSTALL}")
+        return _local(number) if local else _reached(spec)
+
+    @property
+    def address(self) -> str:
+        """Where its scheduler listens."""
+        return self.client.scheduler.address
+
+    @property
+    def processes(self) -> int:
+        return len(self._workers())
+
+    def close(self) -> None:
+        """End the processes of `local[n]`; leave another cluster as it was. It does not wait longer than seconds."""
+        pids = self._pids()
+        with _silent(), suppress(Exception):
+            self.client.close(timeout=CLOSING)
+        if self._own is not None:
+            with _silent(), suppress(Exception):
+                self._own.close(timeout=CLOSING)
+            _end(pids)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        workers = self._workers()
+        return f"Cluster({self.address}: {len(workers):,} workers, {sum(workers.values()):,} threads)"
+
+    # -- pieces --------------------------------------------------------------------------------------------------------
+
+    def spread(self, pieces: Iterable, work: Callable, side: int = 1) -> Iterator:
+        """The results of `work` for the pieces, in their order; a process does `side` of them at a time.
+
+        After an error no further piece is begun; those under way end, because their answers are paid for, and what they
+        asked is counted and recorded. An interrupt ends at once."""
+        from workbench.cluster.allowance import Allowance
+        from workbench.cluster.hands import Hands
+
+        hands = Hands(work)
+        yield from _Spreading(self, hands, Allowance(hands.budgets), side).results(pieces)
+
+    def places(self, side: int) -> int:
+        """How many pieces are done at once."""
+        return sum(min(side, threads) for threads in self._workers().values())
+
+    def check(self) -> None:
+        """Raise :class:`ClusterFault` if the scheduler is gone, or if there has been no worker for too long."""
+        if self.client.status not in ("running", "connecting"):
+            raise ClusterFault("the scheduler of the cluster is lost; what is done is kept: run the same again")
+        if not self._workers() and time.monotonic() - self._seen > self.patience:
+            raise ClusterFault(
+                f"{self.address} has had no worker for {self.patience:g} s; start some (dask worker {self.address}), "
+                "and run the same again: what is done is kept"
+            )
+
+    def _workers(self) -> dict[str, int]:
+        """Address → threads, as of a second ago."""
+        now = time.monotonic()
+        if now - self._looked > STEP:
+            with suppress(OSError, TimeoutError):
+                self._threads = dict(self.client.nthreads())
+            self._looked = now
+            self._seen = now if self._threads or self._seen < 0 else self._seen
+        return self._threads
+
+    def _pids(self) -> list[int]:
+        nannies = getattr(self._own, "workers", {}).values()
+        return [pid for nanny in nannies if (pid := getattr(nanny, "pid", None))]
+
+
+class _Spreading:
+    """The pieces of one call of `spread`, while they are done."""
+
+    def __init__(self, cluster: Cluster, hands: Hands, allowance: Allowance, side: int):
+        self.cluster, self.hands, self.allowance, self.side = cluster, hands, allowance, side
+        self.running: dict[Future, int] = {}
+        self.done: dict[int, Outcome] = {}
+        self.pieces: dict[int, Any] = {}  # under way
+        self.again: dict[int, Any] = {}  # to be begun: the next one, and those whose part of a budget was too small
+        self.known: dict[int, dict[str, list]] = {}  # what those were answered
+        self.name, self._attempts = f"hopscope-{uuid4().hex[:12]}", count()
+
+    def results(self, pieces: Iterable) -> Iterator:
+        left, following = enumerate(pieces), 0
+        try:
+            while True:
+                self._submit(left)
+                if following in self.done:
+                    yield self._settled(self.done.pop(following))
+                    following += 1
+                elif not self.running:
+                    return
+                else:
+                    self._wait()
+        finally:
+            for future in self.running:
+                with suppress(Exception):
+                    future.cancel()
+
+    def _submit(self, left: Iterator[tuple[int, Any]]) -> None:
+        """Begin pieces while there is room; none behind one that has failed."""
+        places = max(1, self.cluster.places(self.side))
+        while len(self.running) < AT_HAND * places:
+            failed = min((number for number, outcome in self.done.items() if outcome.error), default=None)
+            if not self.again and failed is None and len(self.done) + len(self.running) < AHEAD * places:
+                self.again.update(islice(left, 1))
+            number = min(self.again, default=None)
+            if number is None or (failed is not None and number > failed):
+                return
+            if (shares := self.allowance.lend(number, AT_HAND * places)) is None:
+                return
+            self.pieces[number] = self.again.pop(number)
+            future = self._begin(number, shares)
+            self.running[future] = number
+
+    def _begin(self, number: int, shares: tuple) -> Future:
+        from workbench.cluster.piece import run
+
+        return self.cluster.client.submit(
+            run, self.hands.packed, self.pieces[number], self.side, shares, self.known.get(number, {}),
+            key=f"{self.name}-{number}-{next(self._attempts)}", pure=False, priority=-number,
+        )  # fmt: skip
+
+    def _wait(self) -> None:
+        """Take what ends within a second."""
+        from distributed import wait
+
+        try:
+            ended = wait(list(self.running), timeout=STEP, return_when="FIRST_COMPLETED").done
+        except TimeoutError:
+            ended = set()
+            self.cluster.check()
+        except Exception as error:  # some are cancelled, which a lost scheduler does
+            self.cluster.check()
+            raise ClusterFault(f"the cluster gave up pieces of the work: {error}; run the same again") from error
+        for future in ended:
+            if (outcome := self._outcome(future)) is not None:
+                number = self.running.pop(future)
+                future.release()
+                self._take(number, outcome)
+
+    def _outcome(self, future: Future) -> Outcome | None:
+        """What a piece gave; None if the worker that held it is gone and it is done again."""
+        from distributed.scheduler import KilledWorker
+
+        try:
+            return future.result(timeout=CONNECTING)
+        except TimeoutError:
+            self.cluster.check()
+            return None
+        except KilledWorker as error:
+            raise ClusterFault(
+                f"piece {self.running[future] + 1:,} of the work was under way on several workers when they died, one "
+                f"after the other ({error}); it may need more memory than they have. What is done is kept"
+            ) from None
+        except Exception as error:  # before the piece began: what it needs cannot be loaded there
+            raise ClusterFault(
+                f"a worker cannot do the work ({type(error).__name__}: {error}); it needs the same packages as this one"
+            ) from error
+
+    def _take(self, number: int, outcome: Outcome) -> None:
+        """Keep an outcome until it is its turn. A piece whose part of a budget was spent is done again, while there is
+        some left."""
+        self.allowance.back(number, outcome.spent)
+        piece = self.pieces.pop(number)
+        if isinstance(outcome.error, BudgetSpent) and not self.allowance.is_spent:
+            self._count(outcome)
+            answered = self.known.setdefault(number, {})
+            for key, told in outcome.told.items():
+                answered.setdefault(key, []).extend(told.rows)
+            self.again[number] = piece
+            return
+        self.known.pop(number, None)
+        self.done[number] = outcome
+
+    def _settled(self, outcome: Outcome) -> Any:
+        """The value of a piece, when all before it are settled; its error, after those under way have ended."""
+        self._count(outcome)
+        if outcome.error is None:
+            return outcome.value
+        while self.running:
+            self._wait()
+        for number in sorted(self.done):
+            self._count(self.done[number])
+        if isinstance(outcome.error, BudgetSpent):
+            for budget in self.hands.budgets:
+                budget.check()  # in the words of the whole budget
+        raise outcome.error
+
+    def _count(self, outcome: Outcome) -> None:
+        """Add what a piece asked to the meters and recordings of this process."""
+        for key, told in outcome.told.items():
+            engine = self.hands.asked[key]
+            for step, usage in told.steps.items():
+                engine.meter.add(step, usage)
+            for name, fingerprints in told.fingerprints.items():
+                for fingerprint in sorted(fingerprints):
+                    engine.meter.served(name, fingerprint)
+            if told.sent:
+                engine.note_sent(told.sent)
+            if told.rows and engine.store is not None:
+                engine.store.keep(told.rows)
+
+
+def _local(number: int) -> Cluster:
+    """So many processes on this machine. They speak TLS with a certificate of their own, since whoever reaches a
+    scheduler can have it run code, and the machine may have other users."""
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.security import Security
+
+    os.environ.setdefault("WORKBENCH_THREADS", str(threads.cores()))
+    with _silent(), dask.config.set({"distributed.worker.daemon": True}):
+        own = LocalCluster(
+            n_workers=number, threads_per_worker=THREADS, processes=True, host="127.0.0.1", memory_limit=0,
+            dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, security=Security.temporary(),
+            preload=["workbench.cluster.quiet"],
+        )  # fmt: skip
+        return Cluster(Client(own), own=own)
+
+
+def _reached(address: str) -> Cluster:
+    from distributed import Client
+
+    try:
+        with _silent():
+            return Cluster(Client(address, timeout=CONNECTING, set_as_default=False))
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterFault(
+            f"no Dask scheduler answers at {address} within {CONNECTING:g} s ({error}); start one (dask scheduler), or "
+            "take local[2]"
+        ) from None
+
+
+def _end(pids: list[int]) -> None:
+    """See to it that processes are gone: ask, wait, and kill."""
+    import psutil
+
+    left = []
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            left.append(psutil.Process(pid))
+    _, alive = psutil.wait_procs(left, timeout=CLOSING)
+    for process in alive:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(alive, timeout=CLOSING)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Without the log of Dask, which tells of every connection that ends."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels):
+            logger.setLevel(level)
