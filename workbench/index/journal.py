@@ -15,11 +15,13 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from tqdm.auto import tqdm
 
-from workbench.errors import DataError
+from workbench.errors import DataError, Deferred
 from workbench.index.layer import Layer
 from workbench.index.store import cut_torn_line, write_atomically
 from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.meter import collect
 from workbench.llm.step import Result, Step
+from workbench.llm.waiting import Waiting
 from workbench.llm.wording import worded
 from workbench.text import text_hash
 
@@ -116,12 +118,16 @@ class Journal(Generic[E]):
             self.part.open("a", encoding="ascii") as out,
             tqdm(total=len(inputs), desc=label, unit=unit, disable=not self.progress) as bar,
         ):
+            waiting = Waiting()
             for group in _groups(inputs):
-                entries = list(answer(group))
+                entries = _answered(group, answer, waiting)
+                if self.part == self.path and waiting.requests:
+                    continue  # what is never settled stays in the order of the inputs
                 out.write(lines(entry.row() for entry in entries))
                 out.flush()
                 self.known.update((entry.key, entry) for entry in entries)
-                bar.update(len(group))
+                bar.update(len(entries))
+        waiting.end()
 
 
 class Answer(NamedTuple):
@@ -231,6 +237,22 @@ def request_key(*parts: Any) -> str:
 
 def _answer(row: dict[str, Any]) -> Answer:
     return Answer(**row)
+
+
+def _answered(group: dict[str, T], answer: Callable[[dict[str, T]], Iterable[E]], waiting: Waiting) -> list[E]:
+    """An entry per input; of a group of which some are deferred, those of the others, each asked for alone."""
+    try:
+        with collect():
+            return list(answer(group))
+    except Deferred as deferred:
+        if deferred.requests >= len(group):  # all of them
+            waiting.requests += deferred.requests
+            return []
+    entries: list[E] = []
+    for key, value in group.items():
+        with waiting, collect():
+            entries += answer({key: value})
+    return entries
 
 
 def _groups(inputs: dict[str, T]) -> Iterator[dict[str, T]]:

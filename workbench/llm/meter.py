@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from workbench.errors import DataError
+from workbench.errors import DataError, Deferred
 from workbench.llm.call import model_of
 from workbench.llm.step import Usage
 from workbench.places import home
@@ -133,14 +133,18 @@ _collecting: ContextVar[Meter | None] = ContextVar("collecting", default=None)
 
 @contextmanager
 def collect(meter: Meter | None = None) -> Iterator[Meter]:
-    """A meter for the calls within the block, a new one by default: `with collect() as usage: …`."""
+    """A meter for the calls within the block, a new one by default: `with collect() as usage: …`. What a block asked
+    that ends deferred is asked again with the replies, and counted then."""
     meter = Meter() if meter is None else meter
-    token = _collecting.set(meter)
+    token, counts = _collecting.set(meter), True
     try:
         yield meter
+    except Deferred:
+        counts = False
+        raise
     finally:
         _collecting.reset(token)
-        if (outer := _collecting.get()) is not None:
+        if counts and (outer := _collecting.get()) is not None:
             for step, usage in meter.steps.items():
                 outer.add(step, usage)
             for engine, found in meter.fingerprints.items():
