@@ -74,7 +74,7 @@ def _complete(connection: _Connection, agreed: Negotiation, request: Request, re
     def send(dialect: Dialect, most: int | None) -> Any:
         arguments = dialect.arguments(request, reasoning, most)
         ask = lambda client: client.chat.completions.create(**arguments)  # noqa: E731
-        return connection.outcome(request.model, _NO_COMPLETION, ask)
+        return connection.outcome(_model(request), _NO_COMPLETION, ask)
 
     dialect, outcome = agreed.ask(request, reasoning, send)
     if isinstance(outcome, Exception):
@@ -99,7 +99,7 @@ def embeddings(
         started = time.perf_counter()
         sized = {} if request.dimensions is None else {"dimensions": request.dimensions}
         answer = connection.ask(
-            request.model,
+            _model(request),
             _NO_VECTORS,
             lambda client: client.embeddings.create(
                 model=request.model, input=list(request.texts), encoding_format="base64", **sized
@@ -121,15 +121,15 @@ class _Connection:
     timeout: float
     blot: Callable[[str], str]
 
-    def ask(self, model: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
+    def ask(self, what: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
         """The client's answer; the fault of its error is raised here, where that error and its key are not attached."""
-        answer = self.outcome(model, no_answer, send)
+        answer = self.outcome(what, no_answer, send)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def outcome(self, model: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
-        """The client's answer, or the fault of its error."""
+    def outcome(self, what: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
+        """The client's answer, or the fault of its error. `what` is asked for."""
         import openai
 
         try:
@@ -143,9 +143,13 @@ class _Connection:
             said = f"{where(self.url)} cannot be reached: {error.__cause__ or error}"
             return Transient(self.blot(said), unreachable=True)
         except openai.APIStatusError as error:
-            return _status_error(error, model, self.blot)
+            return _status_error(error, what, self.blot)
         except (openai.APIError, ValueError, RecursionError) as error:
             return CallFailed(f"{no_answer}: {_shorten(self.blot(str(error)))}")
+
+
+def _model(request: Request) -> str:
+    return f"the model {request.model!r}"
 
 
 def connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any = None) -> _Connection:
@@ -308,7 +312,7 @@ def _count(usage: Any, name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _status_error(error, model: str, blot: Callable[[str], str]) -> Exception:
+def _status_error(error, what: str, blot: Callable[[str], str]) -> Exception:
     status, whole = error.status_code, blot(str(error))
     said = _shorten(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
@@ -316,7 +320,7 @@ def _status_error(error, model: str, blot: Callable[[str], str]) -> Exception:
     if status in (401, 403):
         return EngineRefused(f"the endpoint refuses the key (HTTP {status}): {said}")
     if status == 404:
-        return EngineRefused(f"the endpoint does not know the model {model!r} or the path (HTTP 404): {said}")
+        return EngineRefused(f"the endpoint does not know {what} or the path (HTTP 404): {said}")
     return Refused(f"HTTP {status}: {said}", whole, str(getattr(error, "param", None) or ""))
 
 

@@ -75,7 +75,7 @@ class BatchEndpoint:
 
         def send(client: Any) -> None:
             with client.files.with_streaming_response.content(file) as response, part.open("wb") as out:
-                for line in _lines(response.iter_bytes()):
+                for line in _lines(_received(response)):
                     out.write(self.blot(line.decode("utf-8", "replace")).encode())
 
         self._ask(send)
@@ -85,17 +85,8 @@ class BatchEndpoint:
         self._connection.client.close()
 
     def _ask(self, send: Callable[[Any], Any]) -> Any:
-        import httpx
-        import openai
-
-        def sent(client: Any) -> Any:
-            try:
-                return send(client)
-            except httpx.TransportError as error:  # while a file is read, which the client leaves to us
-                raise openai.APIConnectionError(message=str(error), request=error.request) from error
-
         def ask(_: None) -> Any:
-            return self._connection.ask("batch", _NO_BATCHES, sent)
+            return self._connection.ask("this file or batch", _NO_BATCHES, send)
 
         try:
             return retrying(ask, attempts=self._attempts)(None)
@@ -126,6 +117,16 @@ class BatchEndpoint:
             tuple(self.blot(one) for one in outputs if isinstance(one, str) and one),
             tuple(self.blot(str(getattr(one, "message", one)))[:300] for one in errors or ()),
         )
+
+
+def _received(response: Any) -> Iterator[bytes]:
+    """The bytes of a download. What breaks it off is of the HTTP library under the client, which leaves it to us."""
+    import openai
+
+    try:
+        yield from response.iter_bytes()
+    except Exception as error:
+        raise openai.APIConnectionError(message=str(error), request=response.http_request) from error
 
 
 def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
