@@ -33,7 +33,7 @@ from workbench.reading import reader
 from workbench.records import Question, Record
 from workbench.steps import judge_pair
 
-AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
+AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "dollars_in_batches", "hours")
 ANSWER = 300  # tokens of an answer in full, and of a judgement: assumed
 REHEARSED = 40  # passages of the small index on which a plan counts prompts
 
@@ -188,7 +188,8 @@ def of_judging(recipe: Recipe, loaded: Dataset, judge: Engine, limit: int | None
     completion = calls * ANSWER
     return {
         "data": loaded.name, "what": "judge: pairs of answers", "reader": "", "calls": calls, "prompt_tokens": prompt,
-        "completion_tokens": completion, "dollars": money(judge.name, prompt, completion), "hours": None,
+        "completion_tokens": completion, "dollars": money(judge.name, prompt, completion),
+        "dollars_in_batches": money(judge.name, prompt, completion, batch=True), "hours": None,
     }  # fmt: skip
 
 
@@ -202,7 +203,7 @@ def _cost(estimate: Estimate) -> dict[str, Any]:
     return {
         "calls": middle(total.calls), "prompt_tokens": middle(total.prompt_tokens),
         "completion_tokens": middle(total.completion_tokens), "dollars": middle(total.money),
-        "hours": None if seconds is None else seconds / 3600,
+        "dollars_in_batches": middle(total.batched), "hours": None if seconds is None else seconds / 3600,
     }  # fmt: skip
 
 
