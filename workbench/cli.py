@@ -562,7 +562,8 @@ def table(
         )  # fmt: skip
         return Said({"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}, [planned], wrapped=False)
     specs = dict.fromkeys(one for one in (model.engine, reader_engine, judge) if one)
-    if model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
+    sends = _exporting.get() is None
+    if sends and model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
         raise SettingError(
             f"{paid[0]} may cost money; say how much with --max-money, --max-tokens or --max-calls (--plan tells what "
             "the table takes)"
@@ -697,10 +698,15 @@ def batch_export(
         if code not in (0, _DEFERRED):
             raise typer.Exit(code)
         if not export.asks:
-            raise SettingError("rules are not asked in batches; name a model: --engine openai:gpt-4o-mini")
+            raise SettingError(
+                f"{command[0]} asks no endpoint here, so there is nothing to export; name one: --engine openai:MODEL"
+            )
     rows, said = export.rows(), {"round": export.round, "requests": export.requests, "recording": str(export.record)}
-    then = f"then workbench batch import {folder}, and the same command again; or batch submit, fetch, import"
-    shown = [export, _table(rows), escape(then)] if rows else [export, f"answers: {escape(said['recording'])}"]
+    then = (
+        f"Next: workbench batch submit {folder}, and fetch; or let another program answer the files. Then workbench "
+        f"batch import {folder}, and this command again"
+    )
+    shown = [export, *([_table(rows), escape(then)] if rows else [f"The answers are in {escape(said['recording'])}"])]
     _tell(Said({**said, "files": rows}, shown), early_json)
 
 
@@ -961,6 +967,7 @@ def _encoder(model: opt.Model, spec: str, offline: bool = False, **settings: Any
     if not asks_endpoint(spec):
         own = {"offline": True} if offline and spec.partition("[")[0] not in ENCODERS else {}
         return wb.encoder(spec, **settings, **own)
+    file = _exporting.get().record if _exporting.get() is not None else file
     given = {"replay": str(file)} if how == "replay" else {"record": model.record or (file and str(file))}
     given |= {} if how == "replay" else {"budget": model.limits}
     return wb.encoder(spec, **settings, **{name: value for name, value in given.items() if value})
@@ -1008,8 +1015,11 @@ def _engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False)
     import workbench as wb
 
     spec, record = spec or model.engine, model.record
-    if (export := _exporting.get()) is not None and spec != "rules":
-        return export.engine(spec)
+    if (export := _exporting.get()) is not None:
+        if record is not None:
+            raise SettingError(f"--record {record} stands before the verb: batch export FOLDER --record FILE VERB …")
+        if spec.startswith("openai:"):
+            return export.engine(spec)
     how, file = _recording.get() or ("", None)
     if vectors and spec == "rules" and not (how == "replay" and _answers_in(file)):
         return wb.engine("rules")

@@ -258,3 +258,11 @@ def test_what_cannot_be_done_is_said(folder, tmp_path):
     (folder / "batch.json").write_text("{")
     with pytest.raises(DataError, match="is damaged"):
         export(folder)
+
+
+def test_neither_key_nor_address_of_the_engine_is_kept(folder):
+    spec = "openai:test-model@http://user:pass-of-the-test@127.0.0.1:9/v1[api_key=sk-of-the-test-0123,window=4096]"
+    made, _ = export(folder, spec=spec)
+    assert made.requests == 3
+    kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert not any(word in kept for word in (b"sk-of-the-test", b"pass-of-the-test", b"127.0.0.1"))

@@ -85,3 +85,21 @@ def test_rounds_end_with_the_bytes_of_asking_one_by_one(town, tmp_path, serve, m
     live, batched = contents(tmp_path / "live"), contents(tmp_path / "batched")
     assert live.keys() == batched.keys()
     assert [name for name in live if live[name] != batched[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["index", "TOWN", "-e", "rules"], "index asks no endpoint here"),
+        ([], "name one"),
+        (["bundle", "runs"], "name one"),
+        (["index", "TOWN", "-e", MODEL, "--record", "a.sqlite"], "stands before the verb"),
+        (["index", "NOWHERE", "-e", MODEL], "NOWHERE"),
+    ],
+)
+def test_what_cannot_be_exported_is_said_and_writes_no_round(town, tmp_path, monkeypatch, words, said):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    given = [town if word == "TOWN" else word for word in words]
+    result = workbench("batch", "export", tmp_path / "batch", *given, code=1)
+    assert said in " ".join(result.stderr.split())
+    assert not (tmp_path / "batch" / "batch.json").exists()

@@ -27,6 +27,7 @@ from workbench.index.forecast import prompt_tokens
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import money
+from workbench.llm.waiting import Waiting
 from workbench.methods import method
 from workbench.places import home
 from workbench.reading import reader
@@ -76,18 +77,20 @@ def reproduce(
     :class:`SettingError` for a table that nothing runs for."""
     source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
     place = Path(out or home() / "tables" / paper)
-    runs: list[Run] = []
+    runs, waiting = list[Run](), Waiting()
     stands_for: dict[str, str] = {}
     _check_judge(_recipes(source, table), table, source, asked)
     for recipe, loaded in _with_data(source, table, data):
         _check_questions(recipe, loaded)
-        index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
-        questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
-        given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
-        made = list(_runs(recipe, index, questions, asked, place, given))
-        if data is not None:
-            stands_for |= {str(run.folder): recipe.data for run in made}
-        runs += made
+        with waiting:
+            index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
+            questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
+            given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
+            made = list(_runs(recipe, index, questions, asked, place, given))
+            if data is not None:
+                stands_for |= {str(run.folder): recipe.data for run in made}
+            runs += made
+    waiting.end()
     found = tables(paper, runs, stands_for=stands_for)
     cells = tuple(cell for cell in found.cells if cell.table == table)
     return replace(found, cells=cells, notes=(*found.notes, *_unmeasured(cells, runs)))
