@@ -10,7 +10,9 @@ import pytest
 from batch_server import BatchServer
 from chat_server import Cut, completion, error, question
 from small_steps import NAMES
+from typer.testing import CliRunner
 
+from workbench.cli import app
 from workbench.errors import DataError, Deferred, EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.batch import Export, fetch, read, status, submit
 from workbench.llm.batch import requests as files_of_requests
@@ -230,3 +232,27 @@ def test_an_export_asks_nobody_and_one_that_is_stopped_leaves_the_round_as_it_wa
     assert server.seen == []
     assert {path: path.read_bytes() for path in (folder / "round-1").iterdir()} == before
     assert export(folder)[0].requests == 6
+
+
+def workbench(*words: object) -> list[dict] | dict:
+    result = CliRunner().invoke(app, ["batch", *map(str, words), "--json"])
+    assert result.exit_code == 0, (result.output, result.exception)
+    return json.loads(result.stdout)
+
+
+def test_the_command_line_goes_the_whole_way(server, folder):
+    export(folder)
+    assert [one["batch"] for one in workbench("submit", folder)] == ["batch-1", "batch-2", "batch-3"]
+    assert {one["status"] for one in workbench("status", folder)} == {"in_progress"}
+    server.end()
+    (first, *_) = workbench("fetch", folder, "--wait")
+    assert (first["completed"], first["failed"], first["fetched"]) == (2, 0, True)
+    assert workbench("import", folder)["answers"] == 6
+
+
+def test_results_are_waited_for(server, folder, monkeypatch):
+    export(folder)
+    submit(folder, progress=False)
+    slept = []
+    monkeypatch.setattr("time.sleep", lambda seconds: (slept.append(seconds), server.end()))
+    assert all(one.fetched for one in fetch(folder, wait=True, often=7, progress=False)) and slept == [7]
