@@ -62,6 +62,8 @@ def test_a_round_is_submitted_fetched_and_read(server, folder):
     assert all(one.fetched for one in fetch(folder, progress=False))
     found = read(folder, progress=False)
     assert (found.answers, found.failed, found.file) == (6, {}, None)
+    with pytest.raises(DataError, match="were imported"):
+        submit(folder, progress=False)
     made, values = export(folder)
     assert made.requests == 0 and values == [[text] for text in TEXTS]
 
@@ -113,6 +115,8 @@ def test_a_round_under_way_is_not_exported_again(server, folder):
         export(folder)
     made, _ = export(folder, again=True)
     assert made.requests == 6
+    submit(folder, progress=False)
+    assert len(server.batches) == 6
 
 
 def test_a_batch_that_expires_gives_what_it_has_and_the_rest_is_asked_again(server, folder):

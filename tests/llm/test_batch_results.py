@@ -211,6 +211,14 @@ def test_what_an_endpoint_does_not_take_is_left_out_from_then_on(folder):
     assert made.requests == 0 and {one.sent for one in values} == {"max_completion_tokens for max_tokens"}
 
 
+def test_an_effort_that_is_not_taken_is_said(folder):
+    export(folder, spec=f"{SPEC}[effort=huge]", texts=["one"])
+    (asked,) = requests_of(folder, 1)
+    refused = result(asked, lambda _: error(400, "Unsupported value: 'reasoning_effort' does not support 'huge'"))
+    found = read(folder, [results(folder, refused)], progress=False)
+    assert next(iter(found.failed)).startswith("'test-model' takes no effort=huge") and found.learned == ()
+
+
 def test_a_model_that_spent_its_tokens_on_reasoning_is_given_more(folder):
     export(folder, texts=["one"])
     (asked,) = requests_of(folder, 1)

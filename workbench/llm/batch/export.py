@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 from workbench.errors import Deferred, SettingError
 from workbench.llm.batch import requests
 from workbench.llm.batch.pending import Pending
-from workbench.llm.batch.state import Asking, File, State, counted_requests, held
+from workbench.llm.batch.state import Asking, File, State, held
 from workbench.llm.call import REASONING
 from workbench.llm.deferring import DeferringEngine, deferring_engine
 from workbench.llm.engine import split_spec
@@ -45,7 +45,8 @@ class Export(Record):
         progress: bool = True,
     ):
         self.folder, self.retry, self.again, self.progress = Path(folder), retry, again, progress
-        self._record, self._engines, self._stack = record, dict[str, DeferringEngine](), ExitStack()
+        self._record, self._stack = record, ExitStack()
+        self.asks = False  # whether the work has an engine whose requests are exported
         self.files: list[File] = []
 
     def engine(self, spec: str) -> DeferringEngine:
@@ -57,13 +58,8 @@ class Export(Record):
         known = self._state.asking.get(made.name)
         if known is None or (known.structured, known.reasoning) != (told.structured, told.reasoning):
             self._state.asking[made.name] = told
-        self._engines[made.name] = made
+        self.asks = True
         return made
-
-    @property
-    def asks(self) -> bool:
-        """Whether the work has an engine whose requests are exported."""
-        return bool(self._engines)
 
     @property
     def round(self) -> int:
@@ -76,7 +72,7 @@ class Export(Record):
     @property
     def requests(self) -> int:
         """How many the round has; 0 when nothing is left to ask."""
-        return counted_requests(self.files)
+        return sum(one.requests for one in self.files)
 
     def __enter__(self) -> Export:
         self._stack.enter_context(held(self.folder))
@@ -122,7 +118,7 @@ class Export(Record):
         state = self._state
         state.round = state.read + 1
         self._pending.finish(state.round)
-        state.files = [one for one in state.files if one.round < state.round]
+        state.files = [one for one in state.files if one.round < state.round and not one.under_way]
         part = state.round_folder().with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
         for engine in self._pending.engines(state.round):

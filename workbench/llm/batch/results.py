@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tqdm.auto import tqdm
 
-from workbench.errors import DataError
+from workbench.errors import DataError, EngineRefused
 from workbench.llm.batch.pending import Asked, Pending
 from workbench.llm.batch.state import State, held
 from workbench.llm.call import CallFailed, Reply
@@ -118,7 +118,7 @@ class _Reading:
         self._missing()
         if final:
             self._settle()
-        self._close(final)
+        self._close()
         return self.found
 
     def _take(self, lines: Sequence[Line]) -> None:
@@ -144,7 +144,10 @@ class _Reading:
         request, agreed = asked.request, self.agreed.get(asked.content["engine"]) or Negotiation()
         dialect = self.sent.get(request.engine, agreed.dialect)
         if line.refusal is not None:
-            agreed.learn(dialect, request, line.refusal)
+            try:
+                agreed.learn(dialect, request, line.refusal)
+            except EngineRefused as error:
+                return self._fail(line.place, asked.key, str(error))
         if line.body is None:
             return self._fail(line.place, asked.key, line.failure)
         try:
@@ -185,7 +188,7 @@ class _Reading:
     def _file(self) -> Path:
         return self.state.round_folder() / FAILURES
 
-    def _close(self, final: bool) -> None:
+    def _close(self) -> None:
         """The failures, and what was learned of the endpoint."""
         for line in self.failures.values():
             why = line["failure"]

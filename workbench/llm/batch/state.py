@@ -4,7 +4,6 @@ keys."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -143,7 +142,3 @@ def _plain(dialect: Dialect) -> dict[str, Any]:
 
 def _dialect(said: dict[str, Any]) -> Dialect:
     return Dialect(**{name: frozenset(one) if isinstance(one, list) else one for name, one in said.items()})
-
-
-def counted_requests(files: Iterable[File]) -> int:
-    return sum(one.requests for one in files)

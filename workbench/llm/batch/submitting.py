@@ -29,6 +29,10 @@ def submit(
         files = state.of_round()
         if not files:
             raise DataError(f"round {state.round} of {folder} has no requests; export them first")
+        if state.read == state.round:
+            raise DataError(
+                f"the results of round {state.round} of {folder} were imported; export the next round first"
+            )
         for file in tqdm(files, desc="submit", unit="file", disable=not progress):
             if not file.batch:
                 _submit(state, endpoint, file)
