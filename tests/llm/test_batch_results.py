@@ -15,9 +15,9 @@ from workbench.errors import DataError, SettingError
 from workbench.llm import engine
 from workbench.llm.batch import Export, read
 from workbench.llm.batch.requests import split
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.record import Recording
 from workbench.llm.step import Step
-from workbench.llm.waiting import Waiting
 
 SPEC = "openai:test-model"
 TEXTS = ["one", "two", "three"]
@@ -238,12 +238,12 @@ def test_options_of_the_engine_decide_the_request(folder):
 
 
 def test_engines_have_files_of_their_own(folder):
-    waiting = Waiting()
+    deferrals = Deferrals()
     with Export(folder, progress=False) as made:
         for spec in (SPEC, "openai:another"):
-            with waiting:
+            with deferrals:
                 made.engine(spec).run(NAMES, TEXTS)
-        waiting.end()
+        deferrals.end()
     assert [(one.name, one.engine, one.requests) for one in made.files] == [
         ("requests-001.jsonl", "openai:another", 3), ("requests-002.jsonl", SPEC, 3),
     ]  # fmt: skip

@@ -26,11 +26,11 @@ from workbench.experiments.book import Book, Parts, Standing, default_name, lock
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
 from workbench.index.index import Index, versions
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, break_off, engine
 from workbench.llm.meter import Meter, collect
 from workbench.llm.repeat import repeating
 from workbench.llm.step import Usage
-from workbench.llm.waiting import Waiting
 from workbench.measures import Measure
 from workbench.methods import Method
 from workbench.methods.base import CUT_TO_K
@@ -109,7 +109,7 @@ def evaluate(
     folder = Path(out or home() / "runs" / default_name(config))
     workers = workers or plan.workers
     notes: list[str] = []
-    waiting = Waiting()
+    deferrals = Deferrals()
     with locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
         for number in range(max(repeats, _kept(folder))):
             part, ask = plan.repeated(number), questions if number < repeats else []
@@ -117,9 +117,9 @@ def evaluate(
             if part.methods:
                 asked = config if not number else part.config(questions)
                 standing = Standing.of(repeat_folder(folder, number), asked, part.parts, questions)
-                with waiting:
+                with deferrals:
                     notes += part.fill(standing, ask, workers, bar)
-        waiting.end()
+        deferrals.end()
         if number:  # the summaries are of all repeats
             Run(folder).save_summaries()
     ids = [question.id for question in questions]
@@ -249,19 +249,19 @@ class Plan:
 
     def fill(self, standing: Standing, questions: Sequence[Question], workers: int, bar: tqdm) -> tuple[str, ...]:
         """Ask what is missing, judge and measure what was not; returns the notes. Deferred rows are not written."""
-        book, waiting = Book(standing), Waiting()
+        book, deferrals = Book(standing), Deferrals()
         jobs = standing.missing(questions, self.methods)
         _skip(bar, len(questions) * len(self.methods) - len(jobs))
         with book.open() as add:
             unjudged = self.unjudged(book, questions)
-            judge_again = waiting.tried(lambda row: self.judge_again(row, book))
-            ask = waiting.tried(lambda job: self.ask(*job))
+            judge_again = deferrals.tried(lambda row: self.judge_again(row, book))
+            ask = deferrals.tried(lambda job: self.ask(*job))
             for outcome in filter(None, in_order(judge_again, unjudged, workers, self.close)):
                 add(*outcome)
             for outcome in filter(None, in_order(ask, jobs, workers, self.close)):
                 add(*outcome)
                 bar.update()
-        waiting.end()
+        deferrals.end()
         self.score_again(book)
         book.close()
         book.keep("sent", self.sent)

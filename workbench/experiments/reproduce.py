@@ -24,10 +24,10 @@ from workbench.experiments.run import Run
 from workbench.experiments.tables import Cell, Tables, tables
 from workbench.index import Index
 from workbench.index.forecast import prompt_tokens
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import money
-from workbench.llm.waiting import Waiting
 from workbench.methods import method
 from workbench.places import home
 from workbench.reading import reader
@@ -77,12 +77,12 @@ def reproduce(
     :class:`SettingError` for a table that nothing runs for."""
     source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
     place = Path(out or home() / "tables" / paper)
-    runs, waiting = list[Run](), Waiting()
+    runs, deferrals = list[Run](), Deferrals()
     stands_for: dict[str, str] = {}
     _check_judge(_recipes(source, table), table, source, asked)
     for recipe, loaded in _with_data(source, table, data):
         _check_questions(recipe, loaded)
-        with waiting:
+        with deferrals:
             index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
             questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
             given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
@@ -90,7 +90,7 @@ def reproduce(
             if data is not None:
                 stands_for |= {str(run.folder): recipe.data for run in made}
             runs += made
-    waiting.end()
+    deferrals.end()
     found = tables(paper, runs, stands_for=stands_for)
     cells = tuple(cell for cell in found.cells if cell.table == table)
     return replace(found, cells=cells, notes=(*found.notes, *_unmeasured(cells, runs)))

@@ -51,8 +51,8 @@ from workbench.index.graph import Graph
 from workbench.index.layer import Build, Layer
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import RulesEngine
-from workbench.llm.waiting import Waiting
 from workbench.places import home
 from workbench.records import Passage, Record
 from workbench.settings import settle
@@ -535,12 +535,12 @@ def _write(
 ) -> None:
     """Bring every layer up to date, then name them all in the manifest, in one step. Where one is deferred, those that
     are not made of it are made, and none is named."""
-    written, waiting = {}, Waiting()
+    written, deferrals = {}, Deferrals()
     for kind in kinds:
-        if waiting.requests and not _below(kind, kinds) <= written.keys():
+        if deferrals.requests and not _below(kind, kinds) <= written.keys():
             continue
         settings = _settings(kind, LAYERS[kind][1], chosen.get(kind, {}))
-        with waiting:
+        with deferrals:
             if kind not in asked and _unchanged(store, manifest, kind, build, _plain(settings)):
                 key = manifest["layers"][kind]["key"]
             else:
@@ -549,7 +549,7 @@ def _write(
             build.layers[kind] = _open(store, kind, key)
             written[kind] = {"key": key, **build.layers[kind].metadata}
             build.keys[kind] = _content(written[kind])
-    waiting.end()
+    deferrals.end()
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
         "format": manifest["format"],

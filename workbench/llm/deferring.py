@@ -1,6 +1,6 @@
 """An engine that sends nothing: it answers from a recording, and what the recording does not hold waits for a batch.
 
-An input whose reply is unknown raises `Deferred`; its siblings go on (`Waiting`). So the ordinary build or evaluation
+An input whose reply is unknown raises `Deferred`; its siblings go on (`Deferrals`). So the ordinary build or evaluation
 finds out by itself what it would ask next, and does all that can be done without it.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from workbench.errors import Deferred, SettingError
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.chat import ChatEngine, Recorded, located, named, window_of
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import LIMITS, split_spec
 from workbench.llm.record import Recording
 from workbench.llm.step import Result, Step
-from workbench.llm.waiting import Waiting
 
 _OF_SENDING = ("api_key", "attempts", "concurrency", "record", "timeout", "structured", "reasoning", *LIMITS)
 
@@ -41,11 +41,11 @@ class DeferringEngine(ChatEngine):
     another, because nothing is waited for."""
 
     def _results(self, step: Step, requests: Sequence[Request]) -> list[Result]:
-        waiting, results = Waiting(), []
+        deferrals, results = Deferrals(), []
         for request in requests:
-            with waiting:
+            with deferrals:
                 results.append(self._answer(step, request))
-        waiting.end()
+        deferrals.end()
         return results
 
     def __repr__(self) -> str:

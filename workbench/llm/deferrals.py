@@ -12,20 +12,22 @@ from workbench.errors import Deferred
 T, R = TypeVar("T"), TypeVar("R")
 
 
-class Waiting:
+class Deferrals:
     """Pieces of work of which some may be deferred, while the others go on.
 
-    waiting = Waiting()
-    for one in pieces:
-        with waiting:
-            work(one)
-    waiting.end()     # raises `Deferred` if any was
+        deferrals = Deferrals()
+        for one in pieces:
+            with deferrals:
+                work(one)
+        deferrals.end()     # raises `Deferred` if any was
+
+    `requests` is how many wait.
     """
 
     def __init__(self):
         self.requests, self._lock = 0, threading.Lock()
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> Deferrals:
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> bool:
