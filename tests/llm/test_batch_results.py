@@ -14,6 +14,7 @@ from small_steps import BOOK, NAMES, SAID
 from workbench.errors import DataError, SettingError
 from workbench.llm import engine
 from workbench.llm.batch import Export, read
+from workbench.llm.batch.pending import Pending
 from workbench.llm.batch.requests import split
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.record import Recording
@@ -274,3 +275,24 @@ def test_neither_key_nor_address_of_the_engine_is_kept(folder):
     assert made.requests == 3
     kept = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert not any(word in kept for word in (b"sk-of-the-test", b"pass-of-the-test", b"127.0.0.1"))
+
+
+def test_an_import_that_is_stopped_goes_on(folder, monkeypatch):
+    export(folder)
+    path = results(folder, *(result(one, names) for one in requests_of(folder, 1)))
+    monkeypatch.setattr("workbench.llm.batch.results._SOME", 2)
+    whole, calls = Pending.answer, []
+
+    def stopped(self, outcomes) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        whole(self, outcomes)
+
+    monkeypatch.setattr(Pending, "answer", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        read(folder, [path], progress=False)
+    monkeypatch.setattr(Pending, "answer", whole)
+    found = read(folder, [path], progress=False)
+    assert (found.answers, found.repeated, found.failed) == (1, 2, {})
+    assert export(folder)[0].requests == 0
