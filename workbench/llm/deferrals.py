@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TypeVar
 
@@ -50,3 +50,13 @@ class Deferrals:
     def end(self) -> None:
         if self.requests:
             raise Deferred(self.requests)
+
+
+def each(work: Callable[..., R], *columns: Iterable) -> list[R]:
+    """What `map` gives. Where some pieces are deferred, the others are done before `Deferred` says so."""
+    deferrals, results = Deferrals(), []
+    for one in zip(*columns):
+        with deferrals:
+            results.append(work(*one))
+    deferrals.end()
+    return results

@@ -1,7 +1,7 @@
 """An engine that sends nothing: it answers from a recording, and what the recording does not hold waits for a batch.
 
-An input whose reply is unknown raises `Deferred`; its siblings go on (`Deferrals`). So the ordinary build or evaluation
-finds out by itself what it would ask next, and does all that can be done without it.
+An input whose reply is unknown raises `Deferred`; its siblings go on (`workbench.llm.deferrals`). So the ordinary build
+or evaluation finds out by itself what it would ask next, and does all that can be done without it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from workbench.errors import Deferred, SettingError
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.chat import ChatEngine, Recorded, located, named, window_of
-from workbench.llm.deferrals import Deferrals
+from workbench.llm.deferrals import each
 from workbench.llm.engine import LIMITS, split_spec
 from workbench.llm.record import Recording
 from workbench.llm.step import Result, Step
@@ -41,12 +41,7 @@ class DeferringEngine(ChatEngine):
     another, because nothing is waited for."""
 
     def _results(self, step: Step, requests: Sequence[Request]) -> list[Result]:
-        deferrals, results = Deferrals(), []
-        for request in requests:
-            with deferrals:
-                results.append(self._answer(step, request))
-        deferrals.end()
-        return results
+        return each(lambda request: self._answer(step, request), requests)
 
     def __repr__(self) -> str:
         return f"DeferringEngine({self.name}: {self.meter!r})"
