@@ -19,7 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from workbench import options as opt
-from workbench.errors import EngineRefused, SettingError, WorkbenchError
+from workbench.errors import Deferred, EngineRefused, SettingError, WorkbenchError
 from workbench.options import flattened
 from workbench.spec import parse_value
 from workbench.text import counted
@@ -30,9 +30,15 @@ app = typer.Typer(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
     help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
 )  # fmt: skip
+batches = typer.Typer(
+    no_args_is_help=True,
+    help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
+)
+app.add_typer(batches, name="batch")
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
 err = Console(highlight=False, stderr=True)
 
+_DEFERRED = 75  # the code of a verb that waits for a batch: try again later
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
 # Each of their fields becomes an option.
 _MODEL, _OF_READER, _ASKED, _DIALS = opt.Model(), opt.OfReader(), opt.Asked(), opt.OfWorld()
@@ -68,10 +74,10 @@ def _options(
     """What stands before the verb."""
 
 
-def verb(function: Callable | None = None, *, json: bool = True, **settings: Any) -> Callable:
+def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer = app, **settings: Any) -> Callable:
     """Register a verb, with the option --json. What is meant for the user is printed in one line, with exit code 1."""
     if function is None:
-        return lambda function: verb(function, json=json, **settings)
+        return lambda function: verb(function, json=json, of=of, **settings)
 
     call = flattened(function, json)
 
@@ -80,6 +86,8 @@ def verb(function: Callable | None = None, *, json: bool = True, **settings: Any
         try:
             if said := call(**given):
                 _tell(said, as_json)
+        except Deferred:
+            raise typer.Exit(_DEFERRED) from None
         except (WorkbenchError, OSError) as error:  # a full disk, a locked folder
             more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}", soft_wrap=True)
@@ -88,7 +96,7 @@ def verb(function: Callable | None = None, *, json: bool = True, **settings: Any
             err.print("stopped; what is done is kept, and the same command goes on from there")
             raise typer.Exit(130) from None
 
-    return app.command(**settings)(guarded)
+    return of.command(**settings)(guarded)
 
 
 def _catalogue(kind: str, help: str) -> None:
@@ -636,7 +644,8 @@ def table(
         )  # fmt: skip
         return Said({"rows": planned.frame.to_dict("records"), "notes": list(planned.notes)}, [planned], wrapped=False)
     specs = dict.fromkeys(one for one in (model.engine, reader_engine, judge) if one)
-    if model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
+    sends = _exporting.get() is None
+    if sends and model.limits is None and (paid := [one for one in specs if one.startswith("openai:")]):
         raise SettingError(
             f"{paid[0]} may cost money; say how much with --max-money, --max-tokens or --max-calls (--plan tells what "
             "the table takes)"
@@ -738,6 +747,104 @@ def replay(
     The verb is given as it was when it was recorded. --engine may be left out, unless FILE holds several.
     """
     _through("replay", file, command, early_json)
+
+
+@verb(of=batches, name="export", json=False, **_COMMAND)
+def batch_export(
+    folder: opt.BatchFolder,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="a verb with its arguments, --engine among them", metavar="VERB …")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", help="the recording; by default recording.sqlite in FOLDER")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="ask again what the recording says has failed")] = False,
+    again: Annotated[bool, typer.Option("--again", help="write a round anew that is under way at an endpoint")] = False,
+    early_json: opt.Json = False,
+) -> None:
+    """Run a verb as far as the recording goes, and write what it would ask next into FOLDER. Nothing is asked.
+
+    workbench batch export batches/first index my/corpus --engine openai:gpt-4o-mini
+
+    Then import the results, and give the same command again, until nothing is left to ask: then the verb is done.
+    """
+    from workbench.llm.batch import Export
+
+    with Export(folder, record, retry=retry, again=again) as export:
+        token, out.quiet = _exporting.set(export), early_json
+        try:
+            code = _asked_within(f"batch export {folder}", list(command or ()))
+        finally:
+            _exporting.reset(token)
+            out.quiet = False
+        if code not in (0, _DEFERRED):
+            raise typer.Exit(code)
+        if not export.asks:
+            raise SettingError(
+                f"{command[0]} asks no endpoint here, so there is nothing to export; name one: --engine openai:MODEL"
+            )
+    rows, said = export.rows(), {"round": export.round, "requests": export.requests, "recording": str(export.record)}
+    then = (
+        f"Next: workbench batch submit {folder}, and fetch; or let another program answer the files. Then workbench "
+        f"batch import {folder}, and this command again"
+    )
+    shown = [export, *([_table(rows), escape(then)] if rows else [f"The answers are in {escape(said['recording'])}"])]
+    _tell(Said({**said, "files": rows}, shown), early_json)
+
+
+@verb(of=batches, name="import")
+def batch_import(
+    folder: opt.BatchFolder,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="files of results; by default those that were fetched", metavar="FILE…")
+    ] = None,
+    final: Annotated[
+        bool, typer.Option("--final", help="take what has no answer for failed, and go on without it")
+    ] = False,
+) -> Said:
+    """Read results of a batch API, or of vllm run-batch, into the recording. What has no answer is kept apart."""
+    from workbench.llm import batch
+
+    found = batch.read(folder, files or (), final=final)
+    rows = [{"without an answer": number, "why": why} for why, number in sorted(found.failed.items())]
+    learned = [f"{name} is asked otherwise from now on, as its endpoint takes it" for name in found.learned]
+    whole = {**asdict(found), "file": found.file and str(found.file)}
+    next_ = "Next: the same batch export" + (", which asks for these again" if rows and not final else "")
+    return Said(whole, [found, *([_table(rows)] if rows else []), *map(escape, learned), next_])
+
+
+@verb(of=batches, name="submit")
+def batch_submit(folder: opt.BatchFolder, url: opt.BaseUrl = None) -> Said:
+    """Upload the files of the last round and begin a batch for each. What was submitted is not submitted again."""
+    from workbench.llm import batch
+
+    return _listed(_batches(batch.submit(folder, url)))
+
+
+@verb(of=batches, name="status")
+def batch_status(folder: opt.BatchFolder, url: opt.BaseUrl = None) -> Said:
+    """The files of all rounds, and how far their batches are."""
+    from workbench.llm import batch
+
+    return _listed(_batches(batch.status(folder, url)))
+
+
+@verb(of=batches, name="fetch")
+def batch_fetch(
+    folder: opt.BatchFolder,
+    url: opt.BaseUrl = None,
+    wait: Annotated[bool, typer.Option("--wait", help="until all batches have ended")] = False,
+) -> Said:
+    """Download the results of the batches that have ended, also of those that expired in part."""
+    from workbench.llm import batch
+
+    return _listed(_batches(batch.fetch(folder, url, wait=wait)))
+
+
+def _batches(files) -> list[dict]:
+    return [_fields(one, "round", requests=one.requests, file=one.name, engine=one.engine, batch=one.batch,
+                    status=one.status, completed=one.completed, failed=one.failed, fetched=one.fetched,
+                    errors=list(one.errors)) for one in files]  # fmt: skip
 
 
 @verb
@@ -865,6 +972,7 @@ def train(
                 [done, used])  # fmt: skip
 
 
+_exporting: ContextVar[Any] = ContextVar("exporting", default=None)  # the `Export` that engines belong to
 _recording: ContextVar[tuple[str, Path] | None] = ContextVar("recording", default=None)  # (record or replay, FILE)
 
 
@@ -880,19 +988,24 @@ def _through(how: str, file: Path, command: list[str] | None, as_json: bool) -> 
 
         _tell(_listed(Recording(file, create=False).summary()), as_json)
         return
-    verbs = typer.main.get_command(app)
-    asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
-    if command[0] not in asking:
-        raise SettingError(f"{how} {file} {command[0]}: of the verbs {', '.join(asking)} ask an engine")
     if as_json and "--json" not in command:
         command.insert(1, "--json")
     token = _recording.set((how, file))
     try:
-        code = verbs.main(command, prog_name="workbench", standalone_mode=False)
+        code = _asked_within(f"{how} {file}", command)
     finally:
         _recording.reset(token)
     if code:
         raise typer.Exit(code)
+
+
+def _asked_within(what: str, command: list[str]) -> int:
+    """Run a verb that asks an engine; gives its exit code."""
+    verbs = typer.main.get_command(app)
+    asking = [name for name, known in verbs.commands.items() if any(p.name == "engine" for p in known.params)]
+    if command[:1] == [] or command[0] not in asking:
+        raise SettingError(f"{what} {' '.join(command[:1])}: the verbs {', '.join(asking)} ask an engine; name one")
+    return verbs.main(command, prog_name="workbench", standalone_mode=False) or 0
 
 
 def _names(given: str | None) -> list[str] | None:
@@ -936,6 +1049,7 @@ def _encoder(model: opt.Model, spec: str, offline: bool = False, **settings: Any
     if not asks_endpoint(spec):
         own = {"offline": True} if offline and spec.partition("[")[0] not in ENCODERS else {}
         return wb.encoder(spec, **settings, **own)
+    file = _exporting.get().record if _exporting.get() is not None else file
     given = {"replay": str(file)} if how == "replay" else {"record": model.record or (file and str(file))}
     given |= {} if how == "replay" else {"budget": model.limits}
     return wb.encoder(spec, **settings, **{name: value for name, value in given.items() if value})
@@ -983,6 +1097,11 @@ def _engine(model: opt.Model, spec: str | None = None, *, vectors: bool = False)
     import workbench as wb
 
     spec, record = spec or model.engine, model.record
+    if (export := _exporting.get()) is not None:
+        if record is not None:
+            raise SettingError(f"--record {record} stands before the verb: batch export FOLDER --record FILE VERB …")
+        if spec.startswith("openai:"):
+            return export.engine(spec)
     how, file = _recording.get() or ("", None)
     if vectors and spec == "rules" and not (how == "replay" and _answers_in(file)):
         return wb.engine("rules")

@@ -39,3 +39,12 @@ class RecordingMiss(EngineError):
 
 class BudgetSpent(EngineError):
     """The budget of an engine is spent. Finished work is kept; the same command with a larger budget resumes it."""
+
+
+class Deferred(EngineError):
+    """So many requests wait for the replies of a batch, and with them what was asked for. Nothing was sent; what does
+    not depend on them goes on (`workbench.llm.deferring`)."""
+
+    def __init__(self, requests: int):
+        super().__init__(f"{requests:,} requests wait for the replies of a batch")
+        self.requests = requests

@@ -52,6 +52,10 @@ Layers = Annotated[
 Extraction = Annotated[
     str | None, typer.Option(help="facts that the data offer, in place of the engine's: curated, of a gold graph")
 ]
+BatchFolder = Annotated[Path, typer.Argument(help="folder of the batch", metavar="FOLDER")]
+BaseUrl = Annotated[
+    str | None, typer.Option("--url", help="of the endpoint; by default OPENAI_BASE_URL, or OpenAI's own")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 Reading = Annotated[str | None, typer.Option("--reader", "-r", help="a reader's SPEC; none by default")]

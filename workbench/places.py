@@ -1,4 +1,4 @@
-"""Default folders of indexes, runs and figures, and the lock of a folder that is written."""
+"""Default folders of indexes, runs and figures, the lock of a folder that is written, and files replaced whole."""
 
 from __future__ import annotations
 
@@ -58,3 +58,23 @@ def is_locked(folder: Path) -> bool:
             return False
     except Timeout:
         return True
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Replace a file in one step; a crash or a full disk leaves the old one. Text is written as UTF-8."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        flush(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or what a folder names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

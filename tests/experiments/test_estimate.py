@@ -175,6 +175,17 @@ def test_an_unknown_price_is_unknown():
     assert build_costs(chat(name="local:small#00000000"))[0].total.money == exactly(0)
 
 
+def test_what_batches_cost_is_shown_where_it_is_another_price():
+    estimate, costs = build_costs(chat())
+    assert all(cost.batched.value == pytest.approx(cost.money.value / 2) for cost in costs.values() if cost.calls.value)
+    assert 0 < estimate.total.batched.value == pytest.approx(estimate.total.money.value / 2)
+    assert "in batches" in repr(estimate)
+    unknown, _ = build_costs(chat(name="openai:gpt-3.5-turbo-1106"))
+    assert unknown.total.batched is None and unknown.total.money is not None and "in batches" in repr(unknown)
+    for engine in (wb.engine("rules"), chat(name="openai:not-priced")):
+        assert "in batches" not in repr(build_costs(engine)[0])
+
+
 def test_tokens_that_the_endpoint_does_not_tell_are_unknown():
     estimate, costs = build_costs(chat(Model(told=False)))
     assert costs["triples"].completion_tokens is None and estimate.total.money is None

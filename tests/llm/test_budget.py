@@ -218,6 +218,8 @@ def test_own_prices_stand_over_those_that_come_along_and_are_read_when_they_chan
         b"model,prompt,completion,since\nm,-1,1,2026-01-01\n",
         b"model,prompt,completion,since\nm,nan,1,2026-01-01\n",
         b"model,prompt,completion,since\nm\n",
+        b"model,prompt,completion,since,batch_prompt,batch_completion\nm,1,1,2026-01-01,1,\n",
+        b"model,prompt,completion,since,batch_prompt,batch_completion\nm,1,1,2026-01-01,1,-1\n",
         b"\xff\xfe",
     ],
 )

@@ -137,6 +137,15 @@ def test_a_sum_is_known_only_if_all_of_it_is(usages):
     assert total.money is None or total.money == sum(usage.money for usage in usages)
 
 
+def test_what_a_batch_costs_is_a_price_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    rows = "model,prompt,completion,since,batch_prompt,batch_completion\nm,2,8,2026-01-01,1,4\nn,2,8,2026-01-01,,\n"
+    (tmp_path / "prices.csv").write_text(rows)
+    assert money("openai:m", 1_000_000, 500_000) == 6 and money("openai:m", 1_000_000, 500_000, batch=True) == 3
+    assert money("openai:n", 1, 1) is not None and money("openai:n", 1, 1, batch=True) is None
+    assert money("local:m", 1, 1, batch=True) == 0
+
+
 def test_prices_are_dated_and_positive():
     """A price without a day cannot be checked."""
     assert prices()

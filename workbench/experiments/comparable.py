@@ -63,8 +63,8 @@ class Conditions(Record):
 @dataclass(frozen=True, repr=False)
 class Needed(Record):
     """What a comparable number for a cell takes. `frame`: a row for each index and each run, with calls, tokens,
-    dollars and hours, None where unknown; empty if nothing can be counted. `open`: conditions that stay unmet after
-    that run. `notes`: how it was counted, and what is missing."""
+    dollars, also those in batches, and hours, None where unknown; empty if nothing can be counted. `open`: conditions
+    that stay unmet after that run. `notes`: how it was counted, and what is missing."""
 
     cell: Cell
     frame: pd.DataFrame

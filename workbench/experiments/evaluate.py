@@ -26,6 +26,7 @@ from workbench.experiments.book import Book, Parts, Standing, default_name, lock
 from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import FORMAT, REPEATS, Run, repeat_folder, summed, varies
 from workbench.index.index import Index, versions
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, break_off, engine
 from workbench.llm.meter import Meter, collect
 from workbench.llm.repeat import repeating
@@ -38,7 +39,7 @@ from workbench.reading.base import Reader
 from workbench.reading.render import Context, joined, unread
 from workbench.records import Answer, Evidence, Proof, Question, Reading, record_of
 from workbench.shards import Shard
-from workbench.spread import Workers, over, spread
+from workbench.spread import Workers, is_spread, over, spread
 from workbench.steps import judge as judge_step
 from workbench.text import text_hash
 from workbench.trace import Trace
@@ -120,6 +121,7 @@ def evaluate(
     config = plan.config(questions, repeats)
     workers = workers or plan.workers
     notes: list[str] = []
+    deferrals = Deferrals()
     with over(cluster), locked(folder), _bar(progress, len(questions) * len(methods) * repeats) as bar:
         for number in range(max(repeats, _kept(folder))):
             part, ask = plan.repeated(number), questions if number < repeats else []
@@ -127,7 +129,9 @@ def evaluate(
             if part.methods:
                 asked = config if not number else part.config(questions)
                 standing = Standing.of(repeat_folder(folder, number), asked, part.parts, questions)
-                notes += part.fill(standing, ask, workers, bar)
+                with deferrals:
+                    notes += part.fill(standing, ask, workers, bar)
+        deferrals.end()
         if number:  # the summaries are of all repeats
             Run(folder).save_summaries()
         if shard is not None:
@@ -267,17 +271,20 @@ class Plan:
         }
 
     def fill(self, standing: Standing, questions: Sequence[Question], workers: int, bar: tqdm) -> tuple[str, ...]:
-        """Ask what is missing, judge and measure what was not; returns the notes."""
-        book = Book(standing)
+        """Ask what is missing, judge and measure what was not; returns the notes. Deferred rows are not written."""
+        book, deferrals = Book(standing), Deferrals()
         jobs = standing.missing(questions, self.methods)
         _skip(bar, len(questions) * len(self.methods) - len(jobs))
         with book.open() as add:
             unjudged = self.unjudged(book, questions)
-            for outcome in in_order(lambda row: self.judge_again(row, book), unjudged, workers, self.close):
+            judge_again = deferrals.tried(lambda row: self.judge_again(row, book))
+            ask = self.ask_job if is_spread() else deferrals.tried(self.ask_job)  # a batch is collected here
+            for outcome in filter(None, in_order(judge_again, unjudged, workers, self.close)):
                 add(*outcome)
-            for outcome in spread(jobs, self.ask_job, here=partial(self._here, workers), side=workers):
+            for outcome in filter(None, spread(jobs, ask, here=partial(self._here, workers), side=workers)):
                 add(*outcome)
                 bar.update()
+        deferrals.end()
         self.score_again(book)
         book.close()
         book.keep("sent", self.sent)

@@ -29,6 +29,7 @@ from workbench.experiments.retrieved import Retrieved
 from workbench.experiments.run import Run
 from workbench.experiments.significance import compared, holm
 from workbench.index.store import key_of, write_atomically
+from workbench.llm.deferrals import Deferrals
 from workbench.methods import Method
 from workbench.reading import READERS, Reader, reader
 from workbench.records import Question, Record
@@ -175,14 +176,16 @@ def grid(
     with over(cluster), locked(folder):
         folders = _configured(folder, methods, built)
         cached = {name: Retrieved(method, folder / "retrieved") for name, method in methods.items()}
-        runs: dict[str, Run] = {}
+        runs, deferrals = dict[str, Run](), Deferrals()
         total = len(questions) * len(methods) * len(built) * settings.get("repeats", 1)
         with tqdm(total=total, desc="grid", unit="answer", disable=not progress) as bar:
             for label, one in built.items():
                 bar.set_postfix_str(label, refresh=False)
-                runs[label] = evaluate(
-                    questions, cached, one, folder / folders[label], measures=measures, progress=bar, **settings
-                )
+                with deferrals:
+                    runs[label] = evaluate(
+                        questions, cached, one, folder / folders[label], measures=measures, progress=bar, **settings
+                    )
+        deferrals.end()
     return Grid(folder, runs)
 
 

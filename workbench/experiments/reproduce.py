@@ -24,6 +24,7 @@ from workbench.experiments.run import Run
 from workbench.experiments.tables import Cell, Tables, tables
 from workbench.index import Index
 from workbench.index.forecast import prompt_tokens
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.engine import engine as known_engine
 from workbench.llm.meter import money
@@ -34,7 +35,7 @@ from workbench.records import Question, Record
 from workbench.spread import Workers, over
 from workbench.steps import judge_pair
 
-AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "hours")
+AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "dollars", "dollars_in_batches", "hours")
 ANSWER = 300  # tokens of an answer in full, and of a judgement: assumed
 REHEARSED = 40  # passages of the small index on which a plan counts prompts
 
@@ -78,19 +79,21 @@ def reproduce(
     spreads builds and rows over processes. Raises :class:`SettingError` for a table that nothing runs for."""
     source, asked = published.paper(paper), Engines.of(engine, reader_engine, judge)
     place = Path(out or home() / "tables" / paper)
-    runs: list[Run] = []
+    runs, deferrals = list[Run](), Deferrals()
     stands_for: dict[str, str] = {}
     _check_judge(_recipes(source, table), table, source, asked)
     with over(cluster):
         for recipe, loaded in _with_data(source, table, data):
             _check_questions(recipe, loaded)
-            index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
-            questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
-            given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
-            made = list(_runs(recipe, index, questions, asked, place, given))
-            if data is not None:
-                stands_for |= {str(run.folder): recipe.data for run in made}
-            runs += made
+            with deferrals:
+                index = _index(recipe, loaded, asked, _encoder(recipe, asked, encoder), place, progress)
+                questions = list(loaded.questions or _generated(recipe, index, asked, place, progress))[:limit]
+                given = {"k": recipe.k, "workers": workers, "repeats": repeats, "progress": progress}
+                made = list(_runs(recipe, index, questions, asked, place, given))
+                if data is not None:
+                    stands_for |= {str(run.folder): recipe.data for run in made}
+                runs += made
+    deferrals.end()
     found = tables(paper, runs, stands_for=stands_for)
     cells = tuple(cell for cell in found.cells if cell.table == table)
     return replace(found, cells=cells, notes=(*found.notes, *_unmeasured(cells, runs)))
@@ -191,7 +194,8 @@ def of_judging(recipe: Recipe, loaded: Dataset, judge: Engine, limit: int | None
     completion = calls * ANSWER
     return {
         "data": loaded.name, "what": "judge: pairs of answers", "reader": "", "calls": calls, "prompt_tokens": prompt,
-        "completion_tokens": completion, "dollars": money(judge.name, prompt, completion), "hours": None,
+        "completion_tokens": completion, "dollars": money(judge.name, prompt, completion),
+        "dollars_in_batches": money(judge.name, prompt, completion, batch=True), "hours": None,
     }  # fmt: skip
 
 
@@ -205,7 +209,7 @@ def _cost(estimate: Estimate) -> dict[str, Any]:
     return {
         "calls": middle(total.calls), "prompt_tokens": middle(total.prompt_tokens),
         "completion_tokens": middle(total.completion_tokens), "dollars": middle(total.money),
-        "hours": None if seconds is None else seconds / 3600,
+        "dollars_in_batches": middle(total.batched), "hours": None if seconds is None else seconds / 3600,
     }  # fmt: skip
 
 

@@ -51,6 +51,7 @@ from workbench.index.graph import Graph
 from workbench.index.layer import Build, Kept, Layer
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
 from workbench.places import home
@@ -564,18 +565,23 @@ def _write(
     chosen: Mapping[str, Mapping],
     asked: Collection[str],
 ) -> None:
-    """Bring every layer up to date, then name them all in the manifest, in one step."""
-    written = {}
+    """Bring every layer up to date, then name them all in the manifest, in one step. Where one is deferred, those that
+    are not made of it are made, and none is named."""
+    written, deferrals = {}, Deferrals()
     for kind in kinds:
+        if deferrals.requests and not _below(kind, kinds) <= written.keys():
+            continue
         settings = _settings(kind, LAYERS[kind][1], chosen.get(kind, {}))
-        if kind not in asked and _unchanged(store, manifest, kind, build, _plain(settings)):
-            key = manifest["layers"][kind]["key"]
-        else:
-            key = _key(kind, build, settings)
-            key = _made(store, manifest, kind, key, build, settings, kind in asked)
-        build.layers[kind] = _open(store, kind, key)
-        written[kind] = {"key": key, **build.layers[kind].metadata}
-        build.keys[kind] = _content(written[kind])
+        with deferrals:
+            if kind not in asked and _unchanged(store, manifest, kind, build, _plain(settings)):
+                key = manifest["layers"][kind]["key"]
+            else:
+                key = _key(kind, build, settings)
+                key = _made(store, manifest, kind, key, build, settings, kind in asked)
+            build.layers[kind] = _open(store, kind, key)
+            written[kind] = {"key": key, **build.layers[kind].metadata}
+            build.keys[kind] = _content(written[kind])
+    deferrals.end()
     encoder_settings = getattr(build.encoder, "settings", None)
     named = {
         "format": manifest["format"],
@@ -591,6 +597,12 @@ def _write(
     if named != manifest:
         store.write_manifest(named)
     store.prune(named)
+
+
+def _below(kind: str, kinds: Collection[str]) -> set[str]:
+    """Those of the kinds that a layer may be made of."""
+    layer = LAYERS[kind][0]
+    return {*layer.needs, *layer.where_standing, *MADE_OF.get(kind, ())} & set(kinds)
 
 
 def _key(kind: str, build: Build, settings: Any) -> str:

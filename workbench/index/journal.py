@@ -15,10 +15,12 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from tqdm.auto import tqdm
 
-from workbench.errors import DataError
+from workbench.errors import DataError, Deferred
 from workbench.index.layer import Layer
 from workbench.index.store import cut_torn_line, write_atomically
+from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import Engine, RulesEngine
+from workbench.llm.meter import collect
 from workbench.llm.step import Result, Step
 from workbench.llm.wording import worded
 from workbench.shards import Waiting, divided
@@ -125,12 +127,16 @@ class Journal(Generic[E]):
             self.part.open("a", encoding="ascii") as out,
             tqdm(total=len(inputs), desc=label, unit=unit, disable=not self.progress) as bar,
         ):
+            deferrals = Deferrals()
             for group in _groups(inputs):
-                entries = list(answer(group))
+                entries = _answered(group, answer, deferrals)
+                if self.part == self.path and deferrals.requests:
+                    continue  # what is never settled stays in the order of the inputs
                 out.write(lines(entry.row() for entry in entries))
                 out.flush()
                 self.known.update((entry.key, entry) for entry in entries)
-                bar.update(len(group))
+                bar.update(len(entries))
+        deferrals.end()
 
 
 class Answer(NamedTuple):
@@ -240,6 +246,22 @@ def request_key(*parts: Any) -> str:
 
 def _answer(row: dict[str, Any]) -> Answer:
     return Answer(**row)
+
+
+def _answered(group: dict[str, T], answer: Callable[[dict[str, T]], Iterable[E]], deferrals: Deferrals) -> list[E]:
+    """An entry per input; of a group of which some are deferred, those of the others, each asked for alone."""
+    try:
+        with collect():
+            return list(answer(group))
+    except Deferred as deferred:
+        if deferred.requests >= len(group):  # all of them
+            deferrals.requests += deferred.requests
+            return []
+    entries: list[E] = []
+    for key, value in group.items():
+        with deferrals, collect():
+            entries += answer({key: value})
+    return entries
 
 
 def _groups(inputs: dict[str, T]) -> Iterator[dict[str, T]]:

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from workbench.data.graph import Schema, read_schema
 from workbench.errors import IndexFault
-from workbench.places import locked
+from workbench.places import flush, locked, write_atomically
 
 FORMAT = 1
 
@@ -91,9 +91,9 @@ class Store:
         part.mkdir(parents=True, exist_ok=True)
         yield part
         for file in part.iterdir():
-            _flush(file)
+            flush(file)
         os.replace(part, final)
-        _flush(self.folder)
+        flush(self.folder)
 
     def prune(self, manifest: Mapping) -> None:
         """Remove the layers that the manifest does not name: superseded ones and abandoned attempts."""
@@ -102,17 +102,6 @@ class Store:
             for folder in self.folder.glob(f"{kind}-*"):
                 if folder not in named:
                     shutil.rmtree(folder)
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Replace a file in one step; a crash or a full disk leaves the old one. Text is written as UTF-8."""
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-        _flush(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def cut_torn_line(path: Path) -> None:
@@ -138,11 +127,3 @@ def map_vectors(path: Path) -> np.ndarray:
     """A memory-mapped float32 matrix, shape (n, d); rows are read from disk as they are touched."""
     vectors = np.load(path, mmap_mode="r")
     return vectors if len(vectors) else np.zeros(vectors.shape, dtype=np.float32)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

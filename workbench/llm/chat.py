@@ -68,31 +68,24 @@ class ChatEngine(EngineBase):
 
     def run(self, step: Step, inputs: Sequence[Any], *, trace: Trace | None = None) -> list[Result]:
         step = worded(step, self.prompts)
-        requests = [self.request(step, value) for value in inputs]
-        if len(requests) == 1:
-            results = [self._answer(step, requests[0])]
-        else:
-            results = side_by_side(lambda one: self._answer(step, one), requests, self.concurrency, self.close)
+        results = self._results(step, [self.request(step, value) for value in inputs])
         for result in results:
             self.meter.add(step.name, result.usage)
             self.meter.served(self.name, result.fingerprint)
         note(trace, self.name, step, results)
         return results
 
+    def _results(self, step: Step, requests: Sequence[Request]) -> list[Result]:
+        if len(requests) == 1:
+            return [self._answer(step, requests[0])]
+        return side_by_side(lambda one: self._answer(step, one), requests, self.concurrency, self.close)
+
     def request(self, step: Step, value: Any) -> Request:
         step = worded(step, self.prompts)
-
-        def accept(reply: Reply) -> bool:
-            try:
-                _read(step, reply, messages)
-            except Unreadable:
-                return False
-            return True
-
         messages = tuple({**message, "content": storable(message["content"])} for message in step.messages(value))
         return Request(
             step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(),
-            self.effort, accept,
+            self.effort, partial(acceptable, step, asked=messages),
         )  # fmt: skip
 
     @cached_property
@@ -180,6 +173,15 @@ def _uncopied(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The instructions and the question, without worked examples."""
     last = {**messages[-1], "content": f"{messages[-1]['content']}\n\n{_NO_COPY}"}
     return (*(message for message in messages[:-1] if message["role"] == "system"), last)
+
+
+def acceptable(step: Step, reply: Reply, asked: Sequence[Message]) -> bool:
+    """Whether an answer can be read off the reply to the messages `asked`."""
+    try:
+        _read(step, reply, asked)
+    except Unreadable:
+        return False
+    return True
 
 
 def _read(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
@@ -297,25 +299,40 @@ def openai_engine(
     model holds, prompt and answer together; by default what the server says of it.
     """
     from workbench.llm.endpoint import endpoint
-    from workbench.llm.window import asked_of_server
 
     model, url = located(model, base_url)
-    if effort is not None and not (isinstance(effort, str) and re.fullmatch(r"\w+", effort)):
-        raise SettingError(f"effort={effort!r}; it should be one word, such as low, medium or high")
+    name = named(model, effort)
     line = Line()
     call = endpoint(
         url, api_key, timeout=timeout, structured=structured, reasoning=reasoning, http_client=line.client()
     )
     call = recorded(line.asking(retrying(call, attempts=attempts, sleep=line.sleep)), record)
-    name = f"openai:{model}" + (f"[effort={effort}]" if effort else "")
-    if window is not None:
-        find = partial(at_least_one, window=window)
-        find()
-    elif url or os.environ.get("OPENAI_BASE_URL"):
-        find = lambda: asked_of_server(url, api_key, model)  # noqa: E731 (a partial would show the key)
-    else:
-        find = None  # OpenAI's own endpoint does not say it
+    find = window_of(model, url, api_key, window)
     return ChatEngine(name, call, concurrency=concurrency, seed=seed, effort=effort, window=find, close=line.close)
+
+
+def named(model: str, effort: str | None) -> str:
+    """The name of the engine that asks a model of an endpoint."""
+    if effort is not None and not (isinstance(effort, str) and re.fullmatch(r"\w+", effort)):
+        raise SettingError(f"effort={effort!r}; it should be one word, such as low, medium or high")
+    return f"openai:{model}" + (f"[effort={effort}]" if effort else "")
+
+
+def window_of(model: str, url: str | None, api_key: str | None, window: int | None) -> Callable[[], int | None] | None:
+    """How the window of a model is found: as set, else as its server says it; None for OpenAI's own endpoint, which
+    does not."""
+    if window is not None:
+        at_least_one(window=window)
+        return lambda: window
+    if not (url or os.environ.get("OPENAI_BASE_URL")):
+        return None
+
+    def ask() -> int | None:  # no partial, which would show the key
+        from workbench.llm.window import asked_of_server
+
+        return asked_of_server(url, api_key, model)
+
+    return ask
 
 
 def located(model: str, base_url: str | None, such_as: str = "gpt-4o-mini") -> tuple[str, str | None]:

@@ -73,12 +73,13 @@ def _complete(connection: _Connection, agreed: Negotiation, request: Request, re
 
     def send(dialect: Dialect, most: int | None) -> Any:
         arguments = dialect.arguments(request, reasoning, most)
-        return connection.outcome(request, _NO_COMPLETION, lambda client: client.chat.completions.create(**arguments))
+        ask = lambda client: client.chat.completions.create(**arguments)  # noqa: E731
+        return connection.outcome(_model(request), _NO_COMPLETION, ask)
 
     dialect, outcome = agreed.ask(request, reasoning, send)
     if isinstance(outcome, Exception):
         raise outcome
-    reply = _reply(outcome, time.perf_counter() - started, connection.blot)
+    reply = reply_of(outcome, time.perf_counter() - started, connection.blot)
     return replace(reply, sent=dialect.said(request, agreed.asked_for)), dialect.reasons
 
 
@@ -98,7 +99,7 @@ def embeddings(
         started = time.perf_counter()
         sized = {} if request.dimensions is None else {"dimensions": request.dimensions}
         answer = connection.ask(
-            request,
+            _model(request),
             _NO_VECTORS,
             lambda client: client.embeddings.create(
                 model=request.model, input=list(request.texts), encoding_format="base64", **sized
@@ -120,15 +121,15 @@ class _Connection:
     timeout: float
     blot: Callable[[str], str]
 
-    def ask(self, request: Request, no_answer: str, send: Callable[[Any], Any]) -> Any:
+    def ask(self, what: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
         """The client's answer; the fault of its error is raised here, where that error and its key are not attached."""
-        answer = self.outcome(request, no_answer, send)
+        answer = self.outcome(what, no_answer, send)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def outcome(self, request: Request, no_answer: str, send: Callable[[Any], Any]) -> Any:
-        """The client's answer, or the fault of its error."""
+    def outcome(self, what: str, no_answer: str, send: Callable[[Any], Any]) -> Any:
+        """The client's answer, or the fault of its error. `what` is asked for."""
         import openai
 
         try:
@@ -142,16 +143,19 @@ class _Connection:
             said = f"{where(self.url)} cannot be reached: {error.__cause__ or error}"
             return Transient(self.blot(said), unreachable=True)
         except openai.APIStatusError as error:
-            return _status_error(error, request, self.blot)
+            return _status_error(error, what, self.blot)
         except (openai.APIError, ValueError, RecursionError) as error:
             return CallFailed(f"{no_answer}: {_shorten(self.blot(str(error)))}")
+
+
+def _model(request: Request) -> str:
+    return f"the model {request.model!r}"
 
 
 def connect(base_url: str | None, api_key: str | None, timeout: float, http_client: Any = None) -> _Connection:
     import openai
 
-    url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-    key = (api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else "")).strip()
+    url, key = _given(base_url, api_key)
     if not key:
         raise EngineRefused(
             "no key for the OpenAI endpoint: set OPENAI_API_KEY, or name a local server: "
@@ -164,6 +168,18 @@ def connect(base_url: str | None, api_key: str | None, timeout: float, http_clie
         api_key=key, base_url=address, max_retries=0, timeout=timeout, default_headers=login, http_client=http_client
     )
     return _Connection(client, url, timeout, _blotter(key, url, login))
+
+
+def blotter(base_url: str | None = None, api_key: str | None = None) -> Callable[[str], str]:
+    """What removes the key and the login for an endpoint from a text that may hold them."""
+    url, key = _given(base_url, api_key)
+    return _blotter(key, url, _address(url)[1])
+
+
+def _given(base_url: str | None, api_key: str | None) -> tuple[str | None, str]:
+    """(address, key), as given or as the environment has them; the key is empty where one is lacking."""
+    url = base_url or os.environ.get("OPENAI_BASE_URL") or None
+    return url, (api_key or os.environ.get("OPENAI_API_KEY") or (_NO_KEY if url else "")).strip()
 
 
 def where(url: str | None) -> str:
@@ -191,7 +207,7 @@ def _address(url: str | None) -> tuple[str | None, dict[str, str]]:
     return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {login}"}
 
 
-def _reply(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
+def reply_of(response: Any, seconds: float, blot: Callable[[str], str]) -> Reply:
     """The client does not validate a server's reply, so any part of it may be missing or of another type."""
     try:
         choice, usage = response.choices[0], getattr(response, "usage", None)
@@ -296,7 +312,7 @@ def _count(usage: Any, name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _status_error(error, request: Request, blot: Callable[[str], str]) -> Exception:
+def _status_error(error, what: str, blot: Callable[[str], str]) -> Exception:
     status, whole = error.status_code, blot(str(error))
     said = _shorten(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
@@ -304,7 +320,7 @@ def _status_error(error, request: Request, blot: Callable[[str], str]) -> Except
     if status in (401, 403):
         return EngineRefused(f"the endpoint refuses the key (HTTP {status}): {said}")
     if status == 404:
-        return EngineRefused(f"the endpoint does not know the model {request.model!r} or the path (HTTP 404): {said}")
+        return EngineRefused(f"the endpoint does not know {what} or the path (HTTP 404): {said}")
     return Refused(f"HTTP {status}: {said}", whole, str(getattr(error, "param", None) or ""))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from workbench.errors import DataError
+from workbench.errors import DataError, Deferred
 from workbench.llm.call import model_of
 from workbench.llm.step import Usage
 from workbench.places import home
@@ -28,12 +28,18 @@ PRICES = Path(__file__).with_name("prices.csv")
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per million tokens, and the day from which they are valid."""
+    """US dollars per million tokens, and the day from which they are valid; `batch` is the price of tokens of prompts
+    and of completions in a batch, None where it is not known."""
 
     model: str
     prompt: float
     completion: float
     since: str
+    batch: tuple[float, float] | None = None
+
+    def of(self, prompt_tokens: int, completion_tokens: int, *, batch: bool = False) -> float | None:
+        each = self.batch if batch else (self.prompt, self.completion)
+        return each and (prompt_tokens * each[0] + completion_tokens * each[1]) / 1e6
 
 
 def own_prices() -> Path:
@@ -56,23 +62,33 @@ def _prices(path: Path, changed: int) -> Mapping[str, Price]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        read = [Price(row["model"], float(row["prompt"]), float(row["completion"]), row["since"]) for row in rows]
-        if not all(0 <= price.prompt < math.inf and 0 <= price.completion < math.inf for price in read):
+        read = [_price(row) for row in rows]
+        numbers = [one for price in read for one in (price.prompt, price.completion, *(price.batch or ()))]
+        if not all(0 <= one < math.inf for one in numbers):
             raise ValueError("a price is negative or no number")
     except (KeyError, TypeError, ValueError, csv.Error) as error:
         raise DataError(
             f"{path} is no list of prices ({type(error).__name__}: {error}); its first line should be "
-            "model,prompt,completion,since and each further one like gpt-4o-mini,0.15,0.60,2024-07-18"
+            "model,prompt,completion,since and each further one like gpt-4o-mini,0.15,0.60,2024-07-18; "
+            "batch_prompt,batch_completion may follow"
         ) from None
     return {price.model: price for price in read}
 
 
-def money(engine: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """US dollars: 0 for a model on this machine or replies written by hand, None if `prices()` has no price."""
+def _price(row: Mapping[str, str]) -> Price:
+    """Of a line, which may leave out what tokens cost in a batch."""
+    batch = row.get("batch_prompt"), row.get("batch_completion")
+    known = (float(batch[0] or ""), float(batch[1] or "")) if any(batch) else None
+    return Price(row["model"], float(row["prompt"]), float(row["completion"]), row["since"], known)
+
+
+def money(engine: str, prompt_tokens: int, completion_tokens: int, *, batch: bool = False) -> float | None:
+    """US dollars, also of a `batch`: 0 for a model on this machine or replies written by hand, None if `prices()` has
+    no price."""
     if engine.partition(":")[0] in ("local", "worked"):
         return 0.0
     price = prices().get(model_of(engine))
-    return price and (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6
+    return price and price.of(prompt_tokens, completion_tokens, batch=batch)
 
 
 class Meter(Record):
@@ -133,14 +149,18 @@ _collecting: ContextVar[Meter | None] = ContextVar("collecting", default=None)
 
 @contextmanager
 def collect(meter: Meter | None = None) -> Iterator[Meter]:
-    """A meter for the calls within the block, a new one by default: `with collect() as usage: …`."""
+    """A meter for the calls within the block, a new one by default: `with collect() as usage: …`. What a block asked
+    that ends deferred is asked again with the replies, and counted then."""
     meter = Meter() if meter is None else meter
-    token = _collecting.set(meter)
+    token, counts = _collecting.set(meter), True
     try:
         yield meter
+    except Deferred:
+        counts = False
+        raise
     finally:
         _collecting.reset(token)
-        if (outer := _collecting.get()) is not None:
+        if counts and (outer := _collecting.get()) is not None:
             for step, usage in meter.steps.items():
                 outer.add(step, usage)
             for engine, found in meter.fingerprints.items():

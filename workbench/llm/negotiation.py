@@ -131,9 +131,9 @@ class Negotiation:
     comes at once, and so there is one of them, not one for each caller.
     """
 
-    def __init__(self, structured: str = "auto"):
+    def __init__(self, structured: str = "auto", dialect: Dialect | None = None):
         self.asked_for = STRUCTURED[0] if structured == "auto" else structured
-        self._fixed, self._dialect = structured != "auto", Dialect(self.asked_for)
+        self._fixed, self._dialect = structured != "auto", dialect or Dialect(self.asked_for)
         self._change, self._answered = threading.Lock(), dict[bool, threading.Event]()
         self.window: int | None = None  # as a refusal has named it
 
@@ -153,7 +153,7 @@ class Negotiation:
                     break
                 if left := self._left(outcome.said, dialect.limit(request, reasoning, most)):
                     most = left
-                elif not self._learn(dialect, request, outcome):
+                elif not self.learn(dialect, request, outcome):
                     break
         return dialect, outcome
 
@@ -174,7 +174,7 @@ class Negotiation:
         finally:
             answered.set()
 
-    def _learn(self, sent: Dialect, request: Request, refusal: Refused) -> bool:
+    def learn(self, sent: Dialect, request: Request, refusal: Refused) -> bool:
         """Whether the request is worth sending again: what it was refused for is now known, by us or by another."""
         with self._change:
             if self._dialect != sent:

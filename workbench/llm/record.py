@@ -12,9 +12,11 @@ import difflib
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from workbench.errors import EngineError, RecordingMiss
 from workbench.llm.call import EMBEDDING, Call, CallFailed, Reply, Request
@@ -60,9 +62,9 @@ class Recording:
             ).fetchone()
         if row is None:
             return None
-        stored = json.loads(row[0])
-        failed = stored.get("failed")
-        return CallFailed(failed, recorded=True) if failed is not None else Reply(**stored, recorded=True)
+        said = json.loads(row[0])
+        failed = said.get("failed")
+        return CallFailed(failed, recorded=True) if failed is not None else Reply(**said, recorded=True)
 
     def put(self, request: Request, outcome: Reply | CallFailed, good: bool) -> None:
         self.put_all([(request, outcome)], good)
@@ -73,13 +75,19 @@ class Recording:
 
     def keep(self, rows: Sequence[Row]) -> None:
         """Rows as `row_of` gives them, all or none."""
-        with self._lock, self._connection:  # a good reply is never replaced by a bad one
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany(
+        with self.transaction() as connection:  # a good reply is never replaced by a bad one
+            connection.executemany(
                 "INSERT INTO replies VALUES (?,?,?,?,?,?) ON CONFLICT(key) "
                 "DO UPDATE SET reply=excluded.reply, good=excluded.good WHERE replies.good = 0",
                 rows,
             )
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The connection, for changes that are made all or none."""
+        with self._lock, self._connection:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield self._connection
 
     def requests(self, step: str, limit: int = 2000) -> list[dict]:
         query = "SELECT request FROM replies WHERE step = ? ORDER BY key LIMIT ?"
@@ -169,16 +177,20 @@ def replaying(store: Recording) -> Call:
     return wrapped
 
 
+def stored(outcome: Reply | CallFailed) -> dict[str, Any]:
+    """What the file says of an outcome."""
+    if isinstance(outcome, CallFailed):
+        return {"failed": str(outcome)}
+    of_some = ("fingerprint", "reasoning", "reasoning_tokens", "sent")
+    unsaid = {name for name in of_some if not getattr(outcome, name)}
+    left_out = {"recorded", "seconds", *unsaid}
+    return {name: value for name, value in asdict(outcome).items() if name not in left_out}
+
+
 def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
     """The line of the file for a request and its outcome: texts, and whether it is good."""
-    if isinstance(outcome, CallFailed):
-        stored = {"failed": str(outcome)}
-    else:
-        of_some = ("fingerprint", "reasoning", "reasoning_tokens", "sent")
-        unsaid = {name for name in of_some if not getattr(outcome, name)}
-        left_out = {"recorded", "seconds", *unsaid}
-        stored = {name: value for name, value in asdict(outcome).items() if name not in left_out}
-    return (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
+    content, said = json.dumps(request.content()), json.dumps(stored(outcome))
+    return (request.key, request.step, request.engine, content, said, int(good))
 
 
 def _nearest(store: Recording, request: Request) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 import tenacity
 
 from workbench.errors import EngineUnavailable
-from workbench.llm.call import Call, CallFailed, Reply, Request
+from workbench.llm.call import CallFailed
+
+T, R = TypeVar("T"), TypeVar("R")
 
 
 class Transient(Exception):
@@ -20,13 +23,13 @@ class Transient(Exception):
 
 
 def retrying(
-    call: Call,
+    call: Callable[[T], R],
     *,
     attempts: int = 5,
     longest: float = 60.0,
     first: float = 1.0,
     sleep: Callable[[float], None] = time.sleep,
-) -> Call:
+) -> Callable[[T], R]:
     """Wait 1, 2, 4 … seconds (with jitter), or as long as the endpoint's Retry-After states, at most `longest`; then
     retry."""
     backoff = tenacity.wait_exponential_jitter(initial=first, max=longest, jitter=first)
@@ -43,7 +46,7 @@ def retrying(
         reraise=True,
     )
 
-    def wrapped(request: Request) -> Reply:
+    def wrapped(request: T) -> R:
         try:
             return retry.copy()(call, request)
         except Transient as fault:

@@ -43,9 +43,7 @@ def _verdict(path: PathShown, label: str, confidence: float, why: str, next_ques
 # By walks
 
 
-def _by_walks(
-    walks: Sequence[Walk], ranks: Mapping[tuple[Hop, ...], int], path: PathShown, tried: set[str]
-) -> Verdict:
+def _by_walks(walks: Sequence[Walk], ranks: Mapping[tuple[Hop, ...], int], path: PathShown, tried: set[str]) -> Verdict:
     """Complete if the path is one of the walks, partial if it begins one. `ranks`: the place of each reading, whatever
     types it passes."""
     hops = [[(spelled(label), forward) for label, forward in labels] for labels in path.relations]

@@ -135,7 +135,7 @@ def _told(text: str) -> str | None:
 def _bare(text: str) -> str:
     """The text without the emphasis, quotation marks and full stop that models put around an answer."""
     text = _STOP.sub("", text.strip(" \t\r*_`")).strip(" \t\r*_`")
-    if len(text) > 1 and text[-1] in "\"”" and not re.search(r"[\"“]", text[:-1]):
+    if len(text) > 1 and text[-1] in '"”' and not re.search(r"[\"“]", text[:-1]):
         text = _STOP.sub("", text[:-1].strip())  # closes a quotation of the whole reply
     quoted = _QUOTED.fullmatch(text)
     return _STOP.sub("", quoted[1].strip()) if quoted else text

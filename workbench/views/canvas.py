@@ -222,16 +222,21 @@ class WebGL(Sigma):
             self.picked = int(change["new"])
 
 
-WEBGL_STYLE = f"<style>{THEMED_CSS}</style>" + """<style>
+WEBGL_STYLE = (
+    f"<style>{THEMED_CSS}</style>"
+    + """<style>
 .hopscope-webgl :is(.ipysigma-layout-controls, .ipysigma-right-panel, .ipysigma-graph-description) {
   display: none !important }
 </style>"""
+)
 
 
 class Legend(anywidget.AnyWidget):
     """A legend beside a view that has none of its own."""
 
-    _esm = legend.LEGEND_SCRIPT + """
+    _esm = (
+        legend.LEGEND_SCRIPT
+        + """
     function render({ model, el }) {
       const place = document.createElement("div");
       place.className = "legend";
@@ -245,6 +250,7 @@ class Legend(anywidget.AnyWidget):
     }
     export default { render };
     """
+    )
     _css = legend.LEGEND_CSS
     entries = traitlets.List().tag(sync=True)
     hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)

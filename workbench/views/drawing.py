@@ -171,9 +171,7 @@ def in_type(role: NodeStyle, kind: str, styles: Mapping[str, NodeStyle]) -> Node
 def types_shown(nodes: Iterable[DrawnNode], styles: Mapping[str, NodeStyle], shape: str = "") -> tuple[NodeStyle, ...]:
     """The types of a drawing's nodes, as entries of its legend, all of one `shape` or each of its own."""
     present = {node.type for node in nodes}
-    return tuple(
-        style._replace(shape=shape or style.shape) for name, style in styles.items() if name in present
-    )
+    return tuple(style._replace(shape=shape or style.shape) for name, style in styles.items() if name in present)
 
 
 def faded(edges: Sequence[DrawnEdge], weights: Sequence[float]) -> Iterator[DrawnEdge]:
@@ -254,7 +252,9 @@ _OPTIONS = (
 # their node and the mouse. A frame may load before it has a size; the drawing is fitted when it has one, and again when
 # its shape changes. Labels keep their size at every zoom, and are written only where they have room: first those under
 # the mouse, signs, outlined, large and early nodes, then relations. `labels` are the boxes of those that stand there.
-_SCRIPT = f"""<script>{legend.LEGEND_SCRIPT}""" + """
+_SCRIPT = (
+    f"""<script>{legend.LEGEND_SCRIPT}"""
+    + """
 const inks = getComputedStyle(document.documentElement);  // live: it follows the theme
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => network.redraw());
 const tip = (words) => Object.assign(document.createElement("div"), {innerText: words});
@@ -374,6 +374,7 @@ place.addEventListener("mousedown", () => window.focus());
 place.addEventListener("wheel", () => { if (!document.hasFocus()) hint.textContent = "click to zoom with the wheel"; });
 place.addEventListener("mouseleave", () => { hint.textContent = ""; });
 </script>"""
+)
 
 
 def drawing_page(drawing: Drawing, *, theme: str = AUTO) -> str:

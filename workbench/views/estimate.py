@@ -5,12 +5,13 @@ from __future__ import annotations
 from workbench.experiments.estimate import Cost, Estimate, Range
 from workbench.views.base import NAME, clean, details, esc, html, page, table, text
 
-_HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US dollars", "time")
+_HEADERS = ("part", "step", "calls", "prompt tokens", "completion tokens", "US dollars", "in batches", "time")
+_BATCHED = _HEADERS.index("in batches")
 
 
 @text.register
 def _(estimate: Estimate) -> str:
-    rows = [_HEADERS, *_rows(estimate)]
+    rows = _rows(estimate)
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
     return "\n".join([f"Estimate for {_title(estimate)}", *lines, *(f"- {note}" for note in _notes(estimate))])
@@ -18,10 +19,10 @@ def _(estimate: Estimate) -> str:
 
 @html.register
 def _(estimate: Estimate) -> str:
-    *rows, total = _rows(estimate)
+    headers, *rows, total = _rows(estimate)
     return page(
         f"<p><b>Estimate for {esc(_title(estimate))}</b></p>",
-        table(_HEADERS, [total, *rows]),
+        table(headers, [total, *rows]),
         details(
             "what it was measured on, and what is not known", *(f"<p>{esc(n)}</p>" for n in _notes(estimate)), open=True
         ),
@@ -33,13 +34,17 @@ def _title(estimate: Estimate) -> str:
 
 
 def _rows(estimate: Estimate) -> list[tuple[str, ...]]:
-    return [_row(cost) for cost in [*estimate.costs, estimate.total]]
+    """The headers, a row per cost, and the total. What a batch costs is shown where it is another price."""
+    rows = [_HEADERS, *(_row(cost) for cost in [*estimate.costs, estimate.total])]
+    if any(cost.batched != cost.money for cost in estimate.costs):
+        return rows
+    return [row[:_BATCHED] + row[_BATCHED + 1 :] for row in rows]
 
 
 def _row(cost: Cost) -> tuple[str, ...]:
     counts = (_range(value, "{:,.0f}".format) for value in (cost.calls, cost.prompt_tokens, cost.completion_tokens))
-    money, seconds = _range(cost.money, _dollars), _range(cost.seconds, _time)
-    return clean(cost.part, NAME), clean(cost.step, NAME), *counts, money, seconds
+    money = (_range(value, _dollars) for value in (cost.money, cost.batched))
+    return clean(cost.part, NAME), clean(cost.step, NAME), *counts, *money, _range(cost.seconds, _time)
 
 
 def _range(value: Range | None, form) -> str:

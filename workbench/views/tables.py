@@ -207,7 +207,7 @@ def _planned(plan: TablePlan) -> tuple[list[str], list[list[str]]]:
 def amount(name: str, value: float | None) -> str:
     if value is None or value != value:
         return "–"
-    return f"{value:,.2f}" if name in ("dollars", "hours") else f"{value:,.0f}"
+    return f"{value:,.2f}" if name in ("dollars", "dollars_in_batches", "hours") else f"{value:,.0f}"
 
 
 def _failing(verdict: Verdict) -> list[str]:

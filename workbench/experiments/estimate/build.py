@@ -145,7 +145,8 @@ def _cost(part: str, requests: Requests, engine: Engine) -> Cost:
     step, calls, prompt, completion = requests
     if engine.name == "rules":
         return Cost(part, step.name, seconds=None)
-    return Cost(part, step.name, calls, prompt, completion, priced(engine.name, prompt, completion), None)
+    dollars = priced(engine.name, prompt, completion)
+    return Cost(part, step.name, calls, prompt, completion, dollars.singly, None, dollars.batched)
 
 
 def _left_out(sample: Sample, forecasts: dict[str, Forecast]) -> list[str]:

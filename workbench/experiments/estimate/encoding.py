@@ -56,14 +56,15 @@ def unknown_of(encoder: Encoder) -> list[str]:
 def of_questions(encoder: EndpointEncoder, used: Usage, sampled: int, left: int) -> Cost:
     """What the vectors of `left` questions cost, given what was `used` for those of a sample."""
     calls, prompt = (extrapolated([n], [sampled], left - sampled) for n in (used.calls, used.prompt_tokens))
-    return Cost("encoding", "questions", calls, prompt, NOTHING, priced(encoder.engine, prompt, NOTHING), None)
+    dollars = priced(encoder.engine, prompt, NOTHING).singly  # vectors are asked for at once
+    return Cost("encoding", "questions", calls, prompt, NOTHING, dollars, None, dollars)
 
 
 def _asked(
     encoder: EndpointEncoder, texts: set[str], known: list[Sequence[Sequence[str]]], encoded: set[str], sample: Sample
 ) -> tuple[list[Cost], list[str]]:
     passages, counted = _requests(encoder, "passages", texts), _phrases_and_facts(known) - encoded
-    short = Cost("encoding", "phrases and facts", None, None, NOTHING, None, None)
+    short = Cost("encoding", "phrases and facts", None, None, NOTHING, None, None, None)
     if sample.passages or not sample.left:
         sampled = _phrases_and_facts(sample.triples)
         characters = sum(map(len, counted)) + sample.scale * sum(map(len, sampled))
@@ -80,7 +81,8 @@ def _requests(encoder: EndpointEncoder, what: str, texts: set[str], times: float
     batches = [batch for block in blocks for batch in encoder.batches([ordered[row] for row in block])]
     prompt = exactly(sum(text.tokens for batch in batches for text in batch)).times(times)
     calls = exactly(len(batches)).times(times)
-    return Cost("encoding", what, calls, prompt, NOTHING, priced(encoder.engine, prompt, NOTHING), None)
+    dollars = priced(encoder.engine, prompt, NOTHING).singly
+    return Cost("encoding", what, calls, prompt, NOTHING, dollars, None, dollars)
 
 
 def _encoded(index: Index | None, encoder: Encoder) -> set[str]:

@@ -99,7 +99,8 @@ class Sample:
             return Cost("extraction", step.name, seconds=self._seconds_of_rules(step))
         prompt, completion, seconds = self._extrapolated(step) if self.passages else self._assumed(step)
         dollars = priced(self.engine.name, prompt, completion)
-        return Cost("extraction", step.name, exactly(len(self.left)), prompt, completion, dollars, seconds)
+        calls = exactly(len(self.left))
+        return Cost("extraction", step.name, calls, prompt, completion, dollars.singly, seconds, dollars.batched)
 
     def _seconds_of_rules(self, step: Step) -> Range | None:
         """Seconds from one batch, which has no spread."""

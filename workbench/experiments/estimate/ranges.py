@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.special import stdtrit
@@ -84,10 +84,23 @@ def latency_of(usages: Sequence[Usage], seed: int) -> Range | None:
     return proportion(*zip(*live), seed) if live else None
 
 
-def priced(engine: str, prompt: Range | None, completion: Range | None) -> Range | None:
-    if money(engine, 0, 0) is None or None in (prompt, completion):
-        return None
-    return Range(*(None if p is None or c is None else money(engine, p, c) for p, c in zip(prompt, completion)))
+class Dollars(NamedTuple):
+    """What tokens cost, asked for one by one and in batches."""
+
+    singly: Range | None
+    batched: Range | None
+
+
+def priced(engine: str, prompt: Range | None, completion: Range | None) -> Dollars:
+    """None for an unknown price, or of unknown tokens."""
+
+    def price(batch: bool) -> Range | None:
+        if money(engine, 0, 0, batch=batch) is None or None in (prompt, completion):
+            return None
+        pairs = zip(prompt, completion)
+        return Range(*(None if None in pair else money(engine, *pair, batch=batch) for pair in pairs))
+
+    return Dollars(price(False), price(True))
 
 
 def summed(ranges: Sequence[Range | None]) -> Range | None:

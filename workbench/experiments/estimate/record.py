@@ -14,7 +14,8 @@ from workbench.records import Record
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Cost(Record):
-    """The cost of a Step, or of work without a model; `money` in US dollars. None means unknown."""
+    """The cost of a Step, or of work without a model; `money` in US dollars, and `batched` the same if what models are
+    asked is asked in batches. None means unknown."""
 
     part: str
     step: str
@@ -23,6 +24,7 @@ class Cost(Record):
     completion_tokens: Range | None = NOTHING
     money: Range | None = NOTHING
     seconds: Range | None = NOTHING
+    batched: Range | None = NOTHING
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,7 +42,7 @@ class Estimate(Record):
     @property
     def total(self) -> Cost:
         """The sum; a value unknown for one part is unknown for the sum."""
-        names = ("calls", "prompt_tokens", "completion_tokens", "money", "seconds")
+        names = ("calls", "prompt_tokens", "completion_tokens", "money", "seconds", "batched")
         return Cost("total", "", *(summed([getattr(cost, name) for cost in self.costs]) for name in names))
 
 

@@ -211,7 +211,8 @@ def _cost(kind: str, step: str, forms: Sequence[_Inputs], runner: _Rehearsing, s
         prompt, completion = exactly(sum(sum(one.prompts) for one in forms)).times(scale), None
     latency = latency_of(usages, runner.seed)
     seconds = latency and latency.times(calls).times(1 / getattr(runner.engine, "concurrency", 1))
-    return Cost(kind, step, calls, prompt, completion, priced(runner.name, prompt, completion), seconds)
+    dollars = priced(runner.name, prompt, completion)
+    return Cost(kind, step, calls, prompt, completion, dollars.singly, seconds, dollars.batched)
 
 
 def _whole(inputs: _Inputs, what: str, sizes: Sequence[int], seed: int) -> Range:

@@ -295,7 +295,8 @@ def _costs_of(
             completion = assumed(completion, calls, limits[step])
         latency = latency_of(usages, seed)
         seconds = latency and latency.times(calls).times(1 / workers)
-        costs.append(Cost(name, step, calls, prompt, completion, priced(engine, prompt, completion), seconds))
+        dollars = priced(engine, prompt, completion)
+        costs.append(Cost(name, step, calls, prompt, completion, dollars.singly, seconds, dollars.batched))
     if plan.judge and plan.judge.name != "rules" and mine:
         costs += _judged(name, mine, left, plan.judge, workers, seed)
     return [*costs, Cost(name, "all else", seconds=whole([max(0.0, one) for one in own]).times(1 / workers))]
@@ -314,14 +315,15 @@ def _judged(name: str, mine: list[_Measured], left: int, judge: Engine, workers:
     calls = exactly(known.calls) + Range(open_.value, math.floor(open_.low), math.ceil(open_.high))
     calls = Range(calls.value, 0, left) if unasked else calls
     if known.calls and not known.prompt_tokens:
-        return [Cost(name, JUDGE, calls, None, None, None, None)]
+        return [Cost(name, JUDGE, calls, None, None, None, None, None)]
     measured = known.calls and not unasked
     prompt = calls.times(known.prompt_tokens / known.calls if known.calls else float(np.mean([m.judged for m in mine])))
     each = known.completion_tokens / known.calls if known.calls else _typical_reply()
     completion = calls.times(exactly(each) if measured else Range(each, each * SHORTER, judge_step.STEP.max_tokens))
     latency = latency_of(usages, seed)
     seconds = latency and latency.times(calls).times(1 / workers)
-    return [Cost(name, JUDGE, calls, prompt, completion, priced(judge.name, prompt, completion), seconds)]
+    dollars = priced(judge.name, prompt, completion)
+    return [Cost(name, JUDGE, calls, prompt, completion, dollars.singly, seconds, dollars.batched)]
 
 
 @cache

@@ -26,6 +26,7 @@ import numpy as np
 
 from workbench.graph.pagerank import Walk
 from workbench.graph.walk_distribution import WalkDistribution
+from workbench.llm.deferrals import each
 from workbench.methods.catrag.edges import DirectedGraph, Edit, OutEdges, key_passages
 from workbench.methods.catrag.events import Anchors, EditedEdges
 from workbench.methods.catrag.rating import Rated, Rater, by_edge, by_target
@@ -148,7 +149,7 @@ class CatRAG(HippoRAG2):
                 with ThreadPoolExecutor(len(tasks)) as pool:
                     ask = in_context(lambda task, branch: task(question, branch))
                     return tuple(pool.map(ask, tasks, branches))
-            return tuple(task(question, branch) for task, branch in zip(tasks, branches))
+            return tuple(each(lambda task, branch: task(question, branch), tasks, branches))
         finally:
             for branch in branches:
                 trace.graft(branch)

@@ -36,6 +36,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from workbench.llm.deferrals import each
 from workbench.methods.base import Method
 from workbench.methods.dotrag.aggregation import aggregate
 from workbench.methods.dotrag.events import DotEvent, JudgedPath, SelectedDot
@@ -210,7 +211,7 @@ class DotRAG(Method):
             if workers > 1:
                 with ThreadPoolExecutor(workers) as pool:
                     return list(pool.map(in_context(self.explore), [question] * len(dots), dots, traces, others))
-            return [self.explore(question, *each) for each in zip(dots, traces, others)]
+            return each(lambda *one: self.explore(question, *one), dots, traces, others)
         finally:
             for own in traces:
                 trace.graft(own)

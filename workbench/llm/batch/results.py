@@ -1,0 +1,285 @@
+"""Results of batches, read into the recording. What is no answer is kept apart, with the reason, and asked for again
+by the next export."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from tqdm.auto import tqdm
+
+from workbench.errors import DataError, EngineRefused
+from workbench.llm.batch.pending import Asked, Pending
+from workbench.llm.batch.state import State, held
+from workbench.llm.call import CallFailed, Reply
+from workbench.llm.chat import acceptable
+from workbench.llm.endpoint import blotter, reply_of
+from workbench.llm.negotiation import Negotiation, Refused
+from workbench.llm.record import Recording
+from workbench.llm.step import Step
+from workbench.places import write_atomically
+from workbench.records import Record
+from workbench.text import counted, storable
+
+T = TypeVar("T")
+
+FAILURES = "failures.jsonl"
+NO_RESULT = "no result of this request was read"
+_SOME = 500  # results of one transaction
+_SHOWN = 300  # characters of what a failed request was told
+
+
+class Line(NamedTuple):
+    """A line of a file of results. `custom_id` is empty where it names none; `body` is a chat completion, and None
+    with a `failure`. `refusal` is what an endpoint says of a request that it does not take (HTTP 400)."""
+
+    place: str
+    custom_id: str
+    body: dict[str, Any] | None
+    failure: str = ""
+    refusal: Refused | None = None
+
+
+@dataclass(repr=False)
+class Read(Record):
+    """What became of the results of a round. `answers` are in the recording, and among them `unreadable` replies, which
+    are failures of their inputs, as they are in a run that asks one by one. `failed` has the reasons of the others, and
+    how many requests each stopped; `file` holds them, one a line. `learned` is how requests are sent otherwise from
+    now on, because the endpoint did not take them."""
+
+    round: int
+    answers: int = 0
+    unreadable: int = 0
+    repeated: int = 0
+    failed: dict[str, int] = field(default_factory=dict)
+    file: Path | None = None
+    learned: tuple[str, ...] = ()
+    final: bool = False
+
+    def __repr__(self) -> str:
+        unreadable = f", {self.unreadable:,} of them unreadable" if self.unreadable else ""
+        failed = sum(self.failed.values())
+        said = [f"{counted(self.answers, 'answer')}{unreadable}"]
+        said += [f"{failed:,} without one ({self.file})"] if failed else []
+        said += [f"{self.repeated:,} that the recording held before"] if self.repeated else []
+        return f"Read(round {self.round}: {'; '.join(said)})"
+
+
+def read(
+    folder: str | Path,
+    files: Iterable[str | Path] = (),
+    *,
+    final: bool = False,
+    api_key: str | None = None,
+    progress: bool = True,
+) -> Read:
+    """Read the results of a folder's last round into its recording: `files`, by default those that `fetch` wrote.
+
+    Failures stay out of the recording, so that the next export asks for them again; with `final` they are recorded as
+    the outcome of their requests, and the work goes on without them. Reading a file twice changes nothing. `api_key`
+    (OPENAI_API_KEY) is removed from all that is read. Raises :class:`DataError` for a file that cannot be read.
+    """
+    with held(folder):
+        state = State.open(folder)
+        paths = [Path(one) for one in files] or sorted(state.results().glob("*.jsonl"))
+        if not paths and not all(one.fetched for one in state.of_round()):
+            raise DataError(
+                f"round {state.round} of {folder} has no results in {state.results()}; fetch them, or name their files"
+            )
+        if absent := [path for path in paths if not path.is_file()]:
+            raise DataError(f"{absent[0]} does not exist; name files of results in JSON Lines")
+        store = Recording(state.store)
+        try:
+            return _Reading(state, Pending(store), blotter(api_key=api_key)).of(paths, final, progress)
+        finally:
+            store.close()
+
+
+class _Reading:
+    def __init__(self, state: State, pending: Pending, blot: Callable[[str], str]):
+        from workbench.steps import catalogue
+
+        self.state, self.pending, self.blot = state, pending, blot
+        self.steps: dict[str, Step] = catalogue()
+        self.sent = {name: one.dialect for name, one in state.asking.items()}
+        self.agreed = {name: one.negotiation for name, one in state.asking.items()}
+        self.failures: dict[str, dict[str, str]] = {}  # custom_id, or place → line of the file
+        self.found = Read(state.round)
+
+    def of(self, paths: Sequence[Path], final: bool, progress: bool) -> Read:
+        lines = (line for path in paths for line in lines_of(path, self.blot))
+        bar = tqdm(lines, desc="import", unit="result", disable=not progress)
+        for some in _chunks(bar):
+            self._take(some)
+        self._missing()
+        if final:
+            self._settle()
+        self._close()
+        return self.found
+
+    def _take(self, lines: Sequence[Line]) -> None:
+        """Some results, in one transaction."""
+        keys = list({line.custom_id for line in lines if line.custom_id})
+        asked, before, outcomes = self.pending.find(keys), self.pending.answered(keys), {}
+        for line in lines:
+            key = line.custom_id
+            if key in outcomes or (key in before and key not in asked):
+                self.found.repeated += 1
+            elif key not in asked:
+                self._fail(line.place, key, line.failure or "no request of this batch has this custom_id")
+            elif (outcome := self._outcome(line, asked[key])) is not None:
+                outcomes[key] = outcome
+        self.pending.answer((key, reply, good) for key, (reply, good) in outcomes.items())
+        self.found.answers += len(outcomes)
+        self.found.unreadable += sum(not good for _, good in outcomes.values())
+        for key in outcomes:
+            self.failures.pop(key, None)
+
+    def _outcome(self, line: Line, asked: Asked) -> tuple[Reply, bool] | None:
+        """The reply to a request, and whether it can be read; None if there is none."""
+        request, agreed = asked.request, self.agreed.get(asked.content["engine"]) or Negotiation()
+        dialect = self.sent.get(request.engine, agreed.dialect)
+        if line.refusal is not None:
+            try:
+                agreed.learn(dialect, request, line.refusal)
+            except EngineRefused as error:
+                return self._fail(line.place, asked.key, str(error))
+        if line.body is None:
+            return self._fail(line.place, asked.key, line.failure)
+        try:
+            reply = _reply(line.body, self.blot)
+        except CallFailed as error:
+            return self._fail(line.place, asked.key, str(error))
+        if reply.reasoning or reply.reasoning_tokens:
+            agreed.reasons()
+            if reply.finish == "length" and not dialect.reasons:
+                return self._fail(line.place, asked.key, "reasoning took the tokens of the answer; it is given more")
+        step = self.steps.get(request.step)
+        good = acceptable(step, reply, request.messages) if step else bool(reply.text.strip())
+        return replace(reply, sent=dialect.said(request, agreed.asked_for)), good
+
+    def _fail(self, place: str, key: str, why: str) -> None:
+        self.failures[key or place] = {"custom_id": key, "failure": why, "in": place}
+
+    def _missing(self) -> None:
+        """What the round asked and nothing answered; failures of earlier imports among them."""
+        waiting = set(self.pending.keys(self.state.round))
+        for line in _failures_before(self._file):
+            if line["custom_id"] in waiting:
+                self.failures.setdefault(line["custom_id"], line)
+        said = [f"{one.name}: {one.status}, {'; '.join(one.errors)}" for one in self.state.of_round() if one.errors]
+        why = f"{NO_RESULT} ({'; '.join(said)})" if said else NO_RESULT
+        for key in sorted(waiting - self.failures.keys()):
+            self.failures[key] = {"custom_id": key, "failure": why, "in": ""}
+
+    def _settle(self) -> None:
+        """The failures as outcomes of their requests."""
+        waiting = set(self.pending.keys(self.state.round))
+        failed = [(key, CallFailed(line["failure"]), False) for key, line in self.failures.items() if key in waiting]
+        for some in _chunks(failed):
+            self.pending.answer(some)
+        self.found.final = True
+
+    @property
+    def _file(self) -> Path:
+        return self.state.round_folder() / FAILURES
+
+    def _close(self) -> None:
+        """The failures, and what was learned of the endpoint."""
+        for line in self.failures.values():
+            why = line["failure"]
+            self.found.failed[why] = self.found.failed.get(why, 0) + 1
+        text = "".join(json.dumps(line) + "\n" for line in self.failures.values())
+        if text or self._file.exists():
+            write_atomically(self._file, text)
+            self.found.file = self._file
+        self.found.learned = tuple(self._learned())
+        self.state.read = self.state.round
+        self.state.save()
+
+    def _learned(self) -> Iterator[str]:
+        for name, agreed in self.agreed.items():
+            if agreed.dialect != self.state.asking[name].dialect:
+                self.state.asking[name].dialect = agreed.dialect
+                yield name
+
+
+def lines_of(path: Path, blot: Callable[[str], str] = storable) -> Iterator[Line]:
+    """The results of a file, of OpenAI's batch output, its file of errors, or `vllm run-batch`."""
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, 1):
+            if raw.strip():
+                yield _line(f"{path.name}, line {number}", raw, blot)
+
+
+def _line(place: str, raw: bytes, blot: Callable[[str], str]) -> Line:
+    try:
+        said = json.loads(raw)
+    except (ValueError, RecursionError):
+        torn = "" if raw.endswith(b"\n") else ": the file is cut off here"
+        return Line(place, "", None, f"the line is no JSON{torn}")
+    key = said.get("custom_id") if isinstance(said, dict) else None
+    if not isinstance(key, str) or not key:
+        return Line(place, "", None, "the line has no custom_id")
+    key = blot(key)
+    response, error = said.get("response"), said.get("error")
+    status = response.get("status_code") if isinstance(response, dict) else None
+    body = response.get("body") if isinstance(response, dict) else None
+    if status == 200 and not error and isinstance(body, dict) and "choices" in body:
+        return Line(place, key, body)
+    told = _told(error) or _told(body) or "the line has neither an answer nor an error"
+    whole = blot(told)
+    why = f"HTTP {status}: {_shorten(whole)}" if isinstance(status, int) and status != 200 else _shorten(whole)
+    refusal = Refused(why, whole, _param(body) or _param(error)) if status in (400, 422) else None
+    return Line(place, key, None, why, refusal)
+
+
+def _chunks(lines: Iterable[T]) -> Iterator[list[T]]:
+    lines = iter(lines)
+    while some := list(islice(lines, _SOME)):
+        yield some
+
+
+def _told(said: Any) -> str:
+    """The words of an error, wherever it has them."""
+    if isinstance(said, str):
+        return said
+    if not isinstance(said, dict):
+        return ""
+    within = said.get("error")
+    if isinstance(within, dict | str):
+        return _told(within)
+    words = [said[name] for name in ("code", "message") if isinstance(said.get(name), str)]
+    return ": ".join(words)
+
+
+def _param(said: Any) -> str:
+    within = said.get("error", said) if isinstance(said, dict) else None
+    return str(within.get("param") or "") if isinstance(within, dict) else ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def _reply(body: dict[str, Any], blot: Callable[[str], str]) -> Reply:
+    """Raises `CallFailed` for what is no completion."""
+    from openai.types.chat import ChatCompletion
+
+    try:
+        completion = ChatCompletion.construct(**body)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CallFailed(f"the result is not a chat completion: {_shorten(blot(str(error)))}") from None
+    return reply_of(completion, 0.0, blot)
+
+
+def _failures_before(path: Path) -> list[dict[str, str]]:
+    """Those of an earlier import of the round, but for requests whose results were missing then."""
+    if not path.exists():
+        return []
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line["custom_id"] and not line["failure"].startswith(NO_RESULT)]
