@@ -1,7 +1,7 @@
 """What a generated world costs, and how difficult it is.
 
-    python benchmarks/worlds.py one N [--seed S]              seconds, peak memory and bytes of a world of N passages
-    python benchmarks/worlds.py hops N [--seed S] [--keep DIR]  all_gold@5 by hops: dense, and the gold decomposition
+    python benchmarks/worlds.py one N [--seed S]              seconds, peak memory, bytes of a world of N passages
+    python benchmarks/worlds.py hops N [--seed S] [--keep DIR]  all_gold@5 and recall@5 by hops: dense, bm25, gold
 
 `hops` encodes the whole corpus with the bundled encoder. The decomposition has the passages that executing it on the
 gold graph takes. With `--keep`, the world and its index stay in the folder, and the next call goes on from there.
@@ -20,8 +20,9 @@ from workbench.data.decompositions import execute, read_facts
 from workbench.data.folder import question_files
 from workbench.data.lines import rows
 from workbench.measures.all_gold import all_gold
+from workbench.measures.recall import recall
 
-K = 5
+K, METHODS = 5, ("dense", "bm25")
 
 
 def main() -> None:
@@ -36,32 +37,35 @@ def main() -> None:
 
 
 def one(passages: int, seed: int, folder: Path) -> None:
-    started = time.perf_counter()
+    started, before = time.perf_counter(), time.process_time()
     written = wb.world(folder / f"world-{passages}", passages=passages, seed=seed)
-    seconds = time.perf_counter() - started
+    seconds, own = time.perf_counter() - started, time.process_time() - before
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     size = sum(path.stat().st_size for path in written.rglob("*") if path.is_file())
     print(
-        f"passages {passages:,}   seconds {seconds:.1f}   passages/s {passages / seconds:,.0f}   "
-        f"peak {peak:,.0f} MB   bytes {size:,}"
+        f"passages {passages:,}   seconds {seconds:.1f}, of the processor {own:.1f}   "
+        f"passages/s {passages / seconds:,.0f}   peak {peak:,.0f} MB   bytes {size:,}"
     )
 
 
 def hops(passages: int, seed: int, folder: Path) -> None:
     written = wb.world(folder / f"world-{passages}", passages=passages, seed=seed)
     index = wb.Index.build(written, folder=folder / f"index-{passages}", layers=["passages"])
-    dense = wb.method("dense", index)
+    methods = [wb.method(name, index) for name in METHODS]
     asked = [row for path in question_files(written) for _, row in rows(path) if row["answers"]]
     facts = read_facts(written, asked)
     scores = defaultdict(list)
     for row in asked:
-        ranking = [passage.id for passage, _ in dense.retrieve(row["question"], K).passages]
-        followed = execute(row["decomposition"], facts).passages
-        scores[row["hops"]].append((all_gold(ranking, row["support"], K), all_gold(followed, row["support"], K)))
-    print(f"all_gold@{K}   questions   dense   decomposition")
-    for count, found in sorted(scores.items()):
-        means = [fmean(column) for column in zip(*found, strict=True)]
-        print(f"{count} hops      {len(found):9}   {means[0]:5.3f}   {means[1]:13.3f}")
+        found = [[passage.id for passage, _ in method.retrieve(row["question"], K).passages] for method in methods]
+        found.append(execute(row["decomposition"], facts).passages)
+        scores[row["hops"]].append(
+            [measure(ranking, row["support"], K) for measure in (all_gold, recall) for ranking in found]
+        )
+    columns = [f"{what} {name}" for what in ("all_gold", "recall") for name in (*METHODS, "decomposition")]
+    print("hops questions " + "  ".join(columns))
+    for count, rows_of in sorted(scores.items()):
+        means = [fmean(column) for column in zip(*rows_of, strict=True)]
+        print(f"{count:4} {len(rows_of):9} " + "  ".join(f"{mean:{len(one)}.3f}" for mean, one in zip(means, columns)))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ def test_every_verb_has_help(workbench):
     verbs = (
         "methods readers compressors measures index datasets anonymise checkup export retrieve ask evaluate estimate "
         "tables bundle "
-        "record replay run doctor"
+        "record replay run doctor world decompositions"
     )
     for verb in verbs.split():
         assert "Usage" in workbench(verb, "--help").output

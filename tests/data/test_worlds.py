@@ -204,6 +204,27 @@ def test_a_wrong_question_is_found(folder, tmp_path, kind, field, value, reason)
     assert list(faults) == [row["id"]] and re.search(reason, faults[row["id"]])
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        {},
+        {"pattern": "mayor"},
+        {"pattern": ["?", "mayor", "?"], "answer": "x"},
+        {"pattern": ["#9", "mayor", "?"], "answer": "x"},
+        {"pattern": [1, 2, "?"], "answer": "x"},
+        {"compare": {"of": ["a", "b"], "by": "taste", "pick": ["a", "b"]}, "answer": "a"},
+        {"count": "#0", "answer": "0"},
+    ],
+)
+def test_a_step_that_is_none_is_reported_for_its_question(folder, tmp_path, step):
+    asked = read(folder, "questions.jsonl")[:2]
+    asked[0]["decomposition"] = [step]
+    (tmp_path / "graph").symlink_to(folder / "graph")
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked), "utf-8")
+    faults = check(tmp_path).faults
+    assert list(faults) == [asked[0]["id"]] and faults[asked[0]["id"]]
+
+
 def test_the_decompositions_of_the_bundled_corpus_are_right_too():
     found = wb.check_decompositions("meridian")
     assert (found.answerable, found.unanswerable, found.without, found.faults) == (121, 10, 0, {})

@@ -58,9 +58,7 @@ def curated(graph: GoldGraph, passages: Sequence[Passage]) -> tuple[tuple[Extrac
         for passage, triples in stated.items()
     )
     facts = [triple for triple in graph.triples if any(passage in kept for passage in triple.passages)]
-    return extractions, Profiles(
-        tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (label,)
-    )
+    return extractions, Profiles(tuple(_entities(graph, facts, kept)), tuple(_relations(graph, facts, kept)), (label,))
 
 
 def _ends(triples: Iterable[GoldTriple]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.data.folder import question_files
-from workbench.data.lines import rows
+from workbench.data.lines import rows, string, strings
 from workbench.errors import DataError
 from workbench.records import Record
 
@@ -91,13 +91,13 @@ class GoldFacts:
         if [head, tail].count("?") != 1:
             raise DataError(f"the pattern {list(pattern)} needs one '?', as its head or its tail")
         if tail == "?":
-            wanted, sought = "tail", [("head", name) for name in self.meant(head)]
+            wanted, lookups = "tail", [("head", name) for name in self.meant(head)]
         else:  # the value of an attribute may be any name of an entity, such as its former one
             called = set().union(*(self._names.get(name, {name}) for name in self.meant(tail)))
             relations = (("relation", name) for name in self.meant(tail))
-            wanted, sought = "head", [*relations, *(("attribute", name) for name in called)]
+            wanted, lookups = "head", [*relations, *(("attribute", name) for name in called)]
         found: dict[str, set[str]] = defaultdict(set)
-        for end, name in sought:
+        for end, name in lookups:
             for triple in self._triples.get((end, relation, name), ()):
                 if at is None or triple.get("since", at) <= at <= triple.get("until", at):
                     found[triple[wanted]].update(triple["passages"])
@@ -192,11 +192,16 @@ def fault(question: Mapping[str, Any], facts: GoldFacts) -> str:
 
     Of an unanswerable question, `unanswerable_because` has the patterns: all but the last one are answered."""
     try:
-        if not question.get("answers"):
-            return _unfounded(question, facts)
-        executed = execute(question["decomposition"], facts)
+        return _unconfirmed(question, facts) if question.get("answers") else _unfounded(question, facts)
     except DataError as error:
         return str(error)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        return f"the row cannot be read ({type(error).__name__}: {error})"
+
+
+def _unconfirmed(question: Mapping[str, Any], facts: GoldFacts) -> str:
+    """What speaks against the answers and the support of a question."""
+    executed = execute(question["decomposition"], facts)
     for number, (step, found) in enumerate(zip(question["decomposition"], executed.steps, strict=True), 1):
         stated = set().union(*(facts.meant(answer) for answer in step.get("answers", [step["answer"]])))
         if not found or any(answer.casefold() not in stated for answer in found):
@@ -212,15 +217,9 @@ def fault(question: Mapping[str, Any], facts: GoldFacts) -> str:
         return f"executing it gives {sorted(executed.answers)}, where the answers are {list(question['answers'])}"
     if missing := sorted(set(question["support"]) - set(executed.passages)):
         return f"no step rests on {missing[0]!r}"
-    gold_passages = set(question["support"])
-    if left_out := [
-        one
-        for step in executed.steps
-        for one, passages in step.items()
-        if passages.isdisjoint(gold_passages) and passages
-    ]:
-        return f"no gold passage states {left_out[0]!r}"
-    return ""
+    stated = ((one, passages) for step in executed.steps for one, passages in step.items() if passages)
+    unsupported = [one for one, passages in stated if passages.isdisjoint(question["support"])]
+    return f"no gold passage states {unsupported[0]!r}" if unsupported else ""
 
 
 def _unfounded(question: Mapping[str, Any], facts: GoldFacts) -> str:
@@ -262,7 +261,11 @@ def check(data: str | Path) -> CheckedQuestions:
     graph, or where a question without an answer does not say why.
     """
     folder = _folder(data)
-    asked = [row for path in question_files(folder) for _, row in rows(path)]
+    asked = [
+        {**row, "id": string(row, "id", where, default=where)}
+        for path in question_files(folder)
+        for where, row in rows(path)
+    ]
     facts = read_facts(folder, asked)
     without = [row for row in asked if not row.get("decomposition") and not row.get("unanswerable_because")]
     known = [row for row in asked if row.get("decomposition") or row.get("unanswerable_because")]
@@ -276,7 +279,7 @@ def read_facts(folder: Path, asked: Sequence[Mapping[str, Any]]) -> GoldFacts:
     graph = folder / "graph"
     if not graph.is_dir():
         raise DataError(f"{folder} has no gold graph, and decompositions are executed on one; see docs/data.md")
-    keys = {key for question in asked for key in sought(question)}
+    keys = {key for question in asked for key in _readable(question)}
     while True:
         facts = _read_facts(graph, keys)
         # What leads to a missing fact need not be named in the row; each pass finds the next step of it.
@@ -286,11 +289,22 @@ def read_facts(folder: Path, asked: Sequence[Mapping[str, Any]]) -> GoldFacts:
         keys |= found
 
 
+def _readable(question: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The keys of a row; none of one that cannot be read, which `fault` reports."""
+    try:
+        return list(sought(question))
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        return []
+
+
 def _leading(question: Mapping[str, Any], facts: GoldFacts) -> Iterator[tuple[str, str, str]]:
     """The keys of the steps that lead to a missing fact, as far as they can be executed."""
     because = question.get("unanswerable_because") or {}
     if patterns := because.get("pattern", ()):
-        executed = execute([{"pattern": pattern} for pattern in patterns], facts)
+        try:
+            executed = execute([{"pattern": pattern} for pattern in patterns], facts)
+        except DataError:  # which `fault` reports
+            return
         answers = [answer for step in executed.steps for answer in list(step)[:1]]
         yield from sought({"unanswerable_because": {"pattern": patterns, "answers": answers}})
 
@@ -298,16 +312,26 @@ def _leading(question: Mapping[str, Any], facts: GoldFacts) -> Iterator[tuple[st
 def _read_facts(graph: Path, keys: Collection[tuple[str, str, str]]) -> GoldFacts:
     """The entities that the keys name, and the triples that they look up by any of the names of these."""
     terms = {term for _, _, term in keys}
-    entities = [
-        row for _, row in rows(graph / "entities.jsonl") if any(name.casefold() in terms for name in names_of(row))
-    ]
+    named = _checked(graph / "entities.jsonl", ("name",), ("aliases", "mentions"))
+    entities = [row for row in named if any(name.casefold() in terms for name in names_of(row))]
     called: dict[str, set[str]] = defaultdict(set)
     for row in entities:
         names = {name.casefold() for name in names_of(row)}
         for name in names:
             called[name] |= names
     wanted = {(end, relation, name) for end, relation, term in keys for name in called[term] | {term}}
-    return GoldFacts(entities, (row for _, row in rows(graph / "triples.jsonl") if is_sought(row, wanted)))
+    stated = _checked(graph / "triples.jsonl", ("head", "relation", "tail", "kind"), ("passages",))
+    return GoldFacts(entities, (row for row in stated if is_sought(row, wanted)))
+
+
+def _checked(path: Path, texts: Sequence[str], lists: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a file that have these fields."""
+    for where, row in rows(path):
+        yield {
+            **row,
+            **{name: string(row, name, where) for name in texts},
+            **{name: strings(row, name, where) for name in lists},
+        }
 
 
 def _folder(data: str | Path) -> Path:

@@ -1,7 +1,7 @@
 """The facts of a world, computed entity by entity from its number: none of them is kept.
 
 People live in five generations, 32 years apart, so that times are possible: a mother is 17 to 47 years older than her
-child, nobody founds, writes or governs before 24 or after death, no ship sails before its launch.
+child, nobody founds, writes or governs before 25 or after death, no ship sails before its launch.
 """
 
 from __future__ import annotations

@@ -65,15 +65,17 @@ class Questions:
         self.world = world
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Rows of a `questions.jsonl`; fewer than the dial says where a small world has no walk of a shape."""
+        """Rows of a `questions.jsonl`; fewer than the dial says where a small world has no more walks of a shape."""
         seen: set[str] = set()
+        shapes = set(SHAPES)
         for number in range(self.world.dials.questions):
-            kind, hops = SHAPES[number % len(SHAPES)]
-            asked = self._asked(kind, hops, number, seen)
+            shape = SHAPES[number % len(SHAPES)]
+            asked = self._asked(*shape, number, seen) if shape in shapes else None
             if asked is None:
+                shapes.discard(shape)
                 continue
             seen.add(asked.text)
-            yield self._row(asked, kind, hops, number)
+            yield self._row(asked, *shape, number)
 
     def _asked(self, kind: str, hops: int, number: int, seen: set[str]) -> Asked | None:
         draws = self.world.draws("question", number)
@@ -116,17 +118,17 @@ class Questions:
         """The first hop of a walk, which makes the type; of `inference` the first two."""
         if kind == "temporal":
             start = self._some(draws, ("town", "school", "ship"))
-            return draws_one(draws, [hop for hop in self._forward(start, draws) if hop.relation in _TERMS])
+            return _one(draws, [hop for hop in self._forward(start, draws) if hop.relation in _TERMS])
         if kind == "inference":
             start = self._some(draws, ("person",))
             first, second = draws.pick(list(_KINSHIP))
-            one = draws_one(draws, [hop for hop in self._forward(start, draws) if hop.relation == first])
-            two = one and draws_one(draws, [hop for hop in self._forward(one[0].end, draws) if hop.relation == second])
+            one = _one(draws, [hop for hop in self._forward(start, draws) if hop.relation == first])
+            two = one and _one(draws, [hop for hop in self._forward(one[0].end, draws) if hop.relation == second])
             return two and [*one, *two]
         start = self._some(draws, tuple(KINDS))
         if kind == "bridge":
-            return draws_one(draws, list(self._back(start)))
-        return draws_one(draws, [hop for hop in self._forward(start, draws) if hop.relation not in _TERMS])
+            return _one(draws, list(self._back(start)))
+        return _one(draws, [hop for hop in self._forward(start, draws) if hop.relation not in _TERMS])
 
     def _walk(
         self, walk: list[Hop], hops: int, draws: Draws, backward: bool = False, to: str | None = None
@@ -196,7 +198,7 @@ class Questions:
         before = draws.between(0, hops - 2)
         walk: list[Hop] = []
         if before:
-            first = draws_one(draws, [
+            first = _one(draws, [
                 hop for hop in self._forward(self._some(draws, tuple(KINDS)), draws) if hop.relation not in _TERMS
             ])  # fmt: skip
             if first is None or (before == 1 and not (isinstance(first[0].end, Entity) and first[0].end.kind == tail)):
@@ -252,7 +254,7 @@ class Questions:
             walk: list[Hop] | None = []
             end = self._some(draws, (kind,))
             if length > 1:
-                first = draws_one(draws, [
+                first = _one(draws, [
                     hop for hop in self._forward(self._some(draws, tuple(KINDS)), draws)
                     if hop.relation not in _TERMS and (length > 2 or hop.end.kind == kind)
                 ])  # fmt: skip
@@ -415,7 +417,7 @@ class Questions:
 _NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
-def draws_one(draws: Draws, options: Sequence[Hop]) -> list[Hop] | None:
+def _one(draws: Draws, options: Sequence[Hop]) -> list[Hop] | None:
     return [draws.pick(options)] if options else None
 
 
