@@ -58,11 +58,7 @@ class Recording:
             row = self._connection.execute(
                 "SELECT reply FROM replies WHERE key = ? AND good >= ?", (request.key, int(not bad))
             ).fetchone()
-        if row is None:
-            return None
-        stored = json.loads(row[0])
-        failed = stored.get("failed")
-        return CallFailed(failed, recorded=True) if failed is not None else Reply(**stored, recorded=True)
+        return row and outcome_of(row[0])
 
     def put(self, request: Request, outcome: Reply | CallFailed, good: bool) -> None:
         self.put_all([(request, outcome)], good)
@@ -179,6 +175,13 @@ def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
         left_out = {"recorded", "seconds", *unsaid}
         stored = {name: value for name, value in asdict(outcome).items() if name not in left_out}
     return (request.key, request.step, request.engine, json.dumps(request.content()), json.dumps(stored), int(good))
+
+
+def outcome_of(reply: str) -> Reply | CallFailed:
+    """The outcome in the column `reply` of a row."""
+    stored = json.loads(reply)
+    failed = stored.get("failed")
+    return CallFailed(failed, recorded=True) if failed is not None else Reply(**stored, recorded=True)
 
 
 def _nearest(store: Recording, request: Request) -> str:
