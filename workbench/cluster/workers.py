@@ -73,7 +73,7 @@ class Cluster(Record):
 
     def close(self) -> None:
         """End the processes of `local[n]`; leave another cluster as it was. It does not wait longer than seconds."""
-        pids = self._pids()
+        pids = self.pids
         with _silent(), suppress(Exception):
             self.client.close(timeout=CLOSING)
         if self._own is not None:
@@ -128,7 +128,9 @@ class Cluster(Record):
             self._seen = now if self._threads else self._seen
         return self._threads
 
-    def _pids(self) -> list[int]:
+    @property
+    def pids(self) -> list[int]:
+        """The processes of `local[n]`; none of another cluster."""
         nannies = getattr(self._own, "workers", {}).values()
         return [pid for nanny in nannies if (pid := getattr(nanny, "pid", None))]
 
