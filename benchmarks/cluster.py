@@ -1,6 +1,6 @@
 """Two workers against one process, when every answer of the model takes some time; and with a worker that is killed.
 
-    python benchmarks/cluster.py [--latency .3] [--concurrency 4] [--passages 512] [--questions 32]
+    python benchmarks/cluster.py [--latency .3] [--concurrency 4] [--passages 256] [--questions 64]
 
 The model is a server in a process of its own that waits `--latency` seconds and then writes an answer which depends on
 the request alone. One process asks `--concurrency` requests at a time, and so does each of the two workers: that is the
@@ -16,6 +16,7 @@ import signal
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def serve(latency: float, port) -> None:
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            with suppress(BrokenPipeError, ConnectionResetError):  # a killed worker has left
+                self.wfile.write(body)
 
         def log_message(self, *_: object) -> None: ...
 
@@ -115,8 +117,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def killed(cluster: Cluster, after: float) -> threading.Timer:
     """Kills one of the workers in so many seconds."""
-    (first, *_) = cluster.client.run(os.getpid).values()
-    timer = threading.Timer(after, os.kill, (first, signal.SIGKILL))
+    timer = threading.Timer(after, os.kill, (cluster.pids[0], signal.SIGKILL))
     timer.start()
     return timer
 
@@ -166,6 +167,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--latency", type=float, default=0.3)
     parser.add_argument("--concurrency", type=int, default=4)
-    parser.add_argument("--passages", type=int, default=512)
-    parser.add_argument("--questions", type=int, default=32)
+    parser.add_argument("--passages", type=int, default=256)
+    parser.add_argument("--questions", type=int, default=64)
     print(json.dumps(measure(**vars(parser.parse_args())), indent=1))

@@ -18,6 +18,7 @@ from workbench.index import Index, journal, vectors
 from workbench.index.sharding import build_shard
 from workbench.records import Passage, Question
 from workbench.shards import Shard
+from workbench.testing import data as _hash_encoder  # noqa: F401 (registers it)
 
 NAMES = ("Orsby", "Quell", "Tarn Hall", "Lake Mira", "Aldra")
 
@@ -239,10 +240,10 @@ def test_on_the_command_line(workbench, tmp_path, notes, monkeypatch):
     asked = tmp_path / "questions.jsonl"
     asked.write_text("".join(json.dumps({"id": f"q{n}", "question": f"What is {n}?"}) + "\n" for n in range(4)))
     for number in (1, 2):
-        said = workbench("index", notes, "--out", tmp_path / "made", "--shard", f"{number}/2")
+        said = workbench("index", notes, "--out", tmp_path / "made", "--encoder", "hash", "--shard", f"{number}/2")
         assert f"Shard {number} of 2" in said.output
     assert "passages, extractions; go on with `index`" in workbench("merge", tmp_path / "made").output
-    workbench("index", notes, "--out", tmp_path / "made")
+    workbench("index", notes, "--out", tmp_path / "made", "--encoder", "hash")
     for number in (1, 2):
         workbench("evaluate", tmp_path / "made", "-q", asked, "-m", "bm25", "-o", tmp_path / "run",
                   "--shard", f"{number}/2")  # fmt: skip

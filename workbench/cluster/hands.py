@@ -221,7 +221,7 @@ def _index(folder: str, manifest: str, encoder: Any) -> Index:
             )
         return index
 
-    return kept(f"index {folder} {manifest} {getattr(encoder, 'name', '')} {id(encoder)}", opened)
+    return kept(f"index {folder} {manifest} {getattr(encoder, 'name', '')}", opened)
 
 
 def _method(kind: type[Method], index: Index, engine: Any, settings: Mapping[str, Any]) -> Method:

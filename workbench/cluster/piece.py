@@ -18,10 +18,11 @@ from workbench.errors import ClusterFault
 from workbench.llm.budget import Budget
 from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.meter import Meter
-from workbench.llm.record import Recording, Row, row_of
+from workbench.llm.record import Recording, Row, outcome_of, row_of
 from workbench.llm.step import Usage
 
 T = TypeVar("T")
+_REPLY, _GOOD = 4, 5  # columns of a row
 KEPT = 8  # things that a worker keeps for the next piece: works, engines, indexes
 
 
@@ -57,25 +58,33 @@ class Outcome(NamedTuple):
 class _Doing:
     """The piece under way in a thread, and in those that it starts."""
 
-    def __init__(self, budgets: Sequence[Budget]):
+    def __init__(self, budgets: Sequence[Budget], known: Mapping[str, Sequence[Row]]):
         self.budgets, self._lock = budgets, threading.Lock()
         self.meters: dict[str, Meter] = {}
-        self.rows: dict[str, list[Row]] = {}
+        self.known = {engine: {row[0]: row for row in rows} for engine, rows in known.items()}
+        self.rows: dict[str, dict[str, Row]] = {}
 
     def meter(self, engine: str) -> Meter:
         with self._lock:
             return self.meters.setdefault(engine, Meter(apart=True))
 
     def keep(self, engine: str, rows: Sequence[Row]) -> None:
+        """Keep rows for the recording; a good one is not replaced by a bad one."""
         with self._lock:
-            self.rows.setdefault(engine, []).extend(rows)
+            mine = self.rows.setdefault(engine, {})
+            mine.update({row[0]: row for row in rows if row[0] not in mine or row[_GOOD]})
+
+    def row(self, engine: str, key: str) -> Row | None:
+        """What this piece was answered, in this attempt or an earlier one."""
+        with self._lock:
+            return self.rows.get(engine, {}).get(key) or self.known.get(engine, {}).get(key)
 
     def told(self) -> dict[str, Told]:
         made = {}
         for key in {**self.meters, **self.rows}:
             meter = self.meters.get(key, Meter(apart=True))
             sent = tuple(getattr(_made.get(key), "sent", ()))
-            made[key] = Told(dict(meter.steps), meter.fingerprints, sent, self.rows.get(key, []))
+            made[key] = Told(dict(meter.steps), meter.fingerprints, sent, list(self.rows.get(key, {}).values()))
         return made
 
 
@@ -87,7 +96,7 @@ def run(
     piece: Any,
     side: int = 1,
     shares: Sequence[Mapping[str, Any]] = (),
-    known: Mapping[str, Any] = {},
+    known: Mapping[str, Sequence[Row]] = {},
 ) -> Outcome:
     """Do one piece, when fewer than `side` others are under way in this process. `shares` are the limits of its part of
     each budget; `known` is what an earlier attempt was answered (engine → rows of its recording)."""
@@ -100,15 +109,13 @@ def _place(side: int) -> threading.Semaphore:
     return threading.Semaphore(side)
 
 
-def _done(packed: Packed, piece: Any, shares: Sequence[Mapping[str, Any]], known: Mapping[str, Any]) -> Outcome:
-    doing = _Doing([Budget(**share) for share in shares])
+def _done(packed: Packed, piece: Any, shares: Sequence[Mapping], known: Mapping[str, Sequence[Row]]) -> Outcome:
+    doing = _Doing([Budget(**share) for share in shares], known)
     token = _doing.set(doing)
     value = error = None
     try:
         check(packed.conditions)
         work = kept(f"work {hash(packed.content)}", lambda: pickle.loads(packed.content))
-        for key, rows in known.items():
-            _made[key].store.remember(rows)
         value = work(piece)
     except Exception as raised:
         error = _portable(raised)
@@ -195,33 +202,33 @@ class _Share:
 
 
 class Carried(Recording):
-    """A recording in memory, before a file that is only read. What is put into it travels back with the piece."""
+    """In place of a recording: it answers from what the piece was answered, then from a file that is only read. What is
+    put into it travels back with the piece."""
 
     def __init__(self, key: str, file: Path | None):
-        super().__init__(":memory:")
-        self._key, self._file = key, file and _readable(file)
+        self.path, self._key, self._file = file, key, file and _readable(file)
         self._reading = threading.Lock()
 
     def get(self, request: Request, *, bad: bool = False) -> Reply | CallFailed | None:
-        if (found := super().get(request, bad=bad)) is not None or self._file is None:
-            return found
-        with self._reading:
-            rows = self._file.execute("SELECT * FROM replies WHERE key = ?", (request.key,)).fetchall()
-        self.remember(rows)
-        return super().get(request, bad=bad)
+        doing = _doing.get()
+        row = (doing and doing.row(self._key, request.key)) or self._of_file(request.key)
+        return outcome_of(row[_REPLY]) if row and (bad or row[_GOOD]) else None
 
     def put_all(self, outcomes: Any, good: bool) -> None:
-        rows = [row_of(request, outcome, good) for request, outcome in outcomes]
-        self.keep(rows)
         if (doing := _doing.get()) is not None:
-            doing.keep(self._key, rows)
-
-    def remember(self, rows: Sequence[Row]) -> None:
-        """Rows that need not travel back."""
-        self.keep(rows)
+            doing.keep(self._key, [row_of(request, outcome, good) for request, outcome in outcomes])
 
     def keep_window(self, engine: str, window: int | None) -> None:
         """The process that hands out pieces keeps it."""
+
+    def close(self) -> None:
+        """The file is only read."""
+
+    def _of_file(self, key: str) -> Row | None:
+        if self._file is None:
+            return None
+        with self._reading:
+            return self._file.execute("SELECT * FROM replies WHERE key = ?", (key,)).fetchone()
 
 
 def _readable(file: Path) -> sqlite3.Connection:

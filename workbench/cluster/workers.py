@@ -6,7 +6,7 @@ another, at most as often as the scheduler allows (`distributed.scheduler.allowe
 from __future__ import annotations
 
 import logging
-import os
+import math
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +42,7 @@ class Cluster(Record):
     def __init__(self, client: Client, *, own: LocalCluster | None = None, patience: float = PATIENCE):
         self.client, self.patience, self._own = client, patience, own
         self._threads: dict[str, int] = {}
-        self._looked = self._seen = -patience
+        self._looked, self._seen = -math.inf, time.monotonic()
 
     @classmethod
     def open(cls, spec: str) -> Cluster:
@@ -73,7 +73,7 @@ class Cluster(Record):
 
     def close(self) -> None:
         """End the processes of `local[n]`; leave another cluster as it was. It does not wait longer than seconds."""
-        pids = self._pids()
+        pids = self.pids
         with _silent(), suppress(Exception):
             self.client.close(timeout=CLOSING)
         if self._own is not None:
@@ -125,10 +125,12 @@ class Cluster(Record):
             with suppress(OSError, TimeoutError):
                 self._threads = dict(self.client.nthreads())
             self._looked = now
-            self._seen = now if self._threads or self._seen < 0 else self._seen
+            self._seen = now if self._threads else self._seen
         return self._threads
 
-    def _pids(self) -> list[int]:
+    @property
+    def pids(self) -> list[int]:
+        """The processes of `local[n]`; none of another cluster."""
         nannies = getattr(self._own, "workers", {}).values()
         return [pid for nanny in nannies if (pid := getattr(nanny, "pid", None))]
 
@@ -270,12 +272,10 @@ class _Spreading:
 def _local(number: int) -> Cluster:
     """So many processes on this machine. They speak TLS with a certificate of their own, since whoever reaches a
     scheduler can have it run code, and the machine may have other users."""
-    import dask
     from distributed import Client, LocalCluster
     from distributed.security import Security
 
-    os.environ.setdefault("WORKBENCH_THREADS", str(threads.cores()))
-    with _silent(), dask.config.set({"distributed.worker.daemon": True}):
+    with _silent():
         own = LocalCluster(
             n_workers=number, threads_per_worker=THREADS, processes=True, host="127.0.0.1", memory_limit=0,
             dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL, security=Security.temporary(),

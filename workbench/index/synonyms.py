@@ -147,10 +147,10 @@ class _Products:
     def __call__(self, start: int) -> np.ndarray:
         import torch
 
-        keys, columns = self._keys, self._columns
+        keys, columns, threshold = self._keys, self._columns, self.threshold
         asked = len(columns if self.queries is None else self.queries)
         products = keys[start : start + BLOCK] @ keys[start:].T
-        row, column = (index.numpy() for index in torch.nonzero(products >= self.threshold, as_tuple=True))
+        row, column = (index.numpy() for index in torch.nonzero(products >= threshold, as_tuple=True))
         values = products[row, column].numpy().astype(np.float64)
         found = column > row  # the part before the diagonal repeats pairs of this block
         found &= (row < asked - start) & (column < len(columns) - start)

@@ -29,7 +29,7 @@ class Known:
     """Vectors that exist already, by text."""
 
     def __init__(self, texts: Sequence[str] = (), vectors: np.ndarray | None = None):
-        self.vectors = vectors
+        self.vectors = vectors if len(texts) else None
         self._rows: Mapping[str, int] = {text: row for row, text in enumerate(texts)}
 
     def rows_of(self, texts: Sequence[str]) -> np.ndarray:

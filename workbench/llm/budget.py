@@ -54,8 +54,8 @@ class Budget(Record):
 
     def _reached(self) -> Iterator[tuple[str, float]]:
         for name in LIMITS:
-            limit = getattr(self, name)
-            if limit is not None and getattr(self, name.removeprefix("max_")) >= limit:
+            limit, spent = getattr(self, name), getattr(self, name.removeprefix("max_"))
+            if limit is not None and spent >= limit:
                 yield name, limit
 
     def add(self, money: float, tokens: int, calls: int) -> None:

@@ -60,11 +60,7 @@ class Recording:
             row = self._connection.execute(
                 "SELECT reply FROM replies WHERE key = ? AND good >= ?", (request.key, int(not bad))
             ).fetchone()
-        if row is None:
-            return None
-        said = json.loads(row[0])
-        failed = said.get("failed")
-        return CallFailed(failed, recorded=True) if failed is not None else Reply(**said, recorded=True)
+        return row and outcome_of(row[0])
 
     def put(self, request: Request, outcome: Reply | CallFailed, good: bool) -> None:
         self.put_all([(request, outcome)], good)
@@ -191,6 +187,13 @@ def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
     """The line of the file for a request and its outcome: texts, and whether it is good."""
     content, said = json.dumps(request.content()), json.dumps(stored(outcome))
     return (request.key, request.step, request.engine, content, said, int(good))
+
+
+def outcome_of(reply: str) -> Reply | CallFailed:
+    """The outcome in the column `reply` of a row."""
+    stored = json.loads(reply)
+    failed = stored.get("failed")
+    return CallFailed(failed, recorded=True) if failed is not None else Reply(**stored, recorded=True)
 
 
 def _nearest(store: Recording, request: Request) -> str:
