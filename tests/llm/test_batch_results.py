@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,14 @@ def test_an_unreadable_reply_is_a_failure_of_its_input_and_retried_on_request(fo
     replayed = engine(f"replay:{made.record}").run(NAMES, TEXTS)
     assert replayed == values
     assert list(by_text(folder, export(folder, retry=True)[0].round)) == ["two"]
+
+
+def test_a_variant_of_a_step_is_not_judged_by_the_other(folder, monkeypatch):
+    monkeypatch.setattr("workbench.steps.catalogue", lambda: {NAMES.name: replace(BOOK, name=NAMES.name)})
+    export(folder)
+    found = read(folder, [results(folder, *(result(one, names) for one in requests_of(folder, 1)))], progress=False)
+    assert (found.answers, found.unreadable) == (3, 0)
+    assert [one.value.names for one in export(folder)[1]] == [[text] for text in TEXTS]
 
 
 def test_failures_can_be_taken_for_final(folder):

@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 from workbench.errors import DataError, EngineRefused
 from workbench.llm.batch.pending import Asked, Pending
 from workbench.llm.batch.state import State, held
-from workbench.llm.call import CallFailed, Reply
+from workbench.llm.call import CallFailed, Reply, Request
 from workbench.llm.chat import acceptable
 from workbench.llm.endpoint import blotter, reply_of
 from workbench.llm.negotiation import Negotiation, Refused
@@ -158,9 +158,18 @@ class _Reading:
             agreed.reasons()
             if reply.finish == "length" and not dialect.reasons:
                 return self._fail(line.place, asked.key, "reasoning took the tokens of the answer; it is given more")
+        return replace(reply, sent=dialect.said(request, agreed.asked_for)), self._good(request, reply)
+
+    def _good(self, request: Request, reply: Reply) -> bool:
+        """Whether the Step can read the reply; of one that is not known here, or a variant of one, whether it says
+        anything: the run that asks reads it."""
         step = self.steps.get(request.step)
-        good = acceptable(step, reply, request.messages) if step else bool(reply.text.strip())
-        return replace(reply, sent=dialect.said(request, agreed.asked_for)), good
+        if step is None or step.schema != request.schema:
+            return bool(reply.text.strip())
+        try:
+            return acceptable(step, reply, request.messages)
+        except ValueError:  # of the output's own checks, where a variant has the same schema
+            return False
 
     def _fail(self, place: str, key: str, why: str) -> None:
         self.failures[key or place] = {"custom_id": key, "failure": why, "in": place}
