@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from workbench.rules.walk_lines import spelled
 
 Types = Sequence[tuple[str, str, int]]
 Relations = Sequence[tuple[str, tuple[str, ...], tuple[str, ...], str]]
+Facets = Sequence[Sequence[str]]  # texts; something is as near as the best of a facet, on average of the facets
 
 DEFINED = 0.6  # worth of a word of a definition, beside one of a name
 GENUS = 0.9  # of the noun that a type is defined as: "A ship or a boat."
@@ -55,7 +55,7 @@ class Lexicon:
     relations: Mapping[str, Mapping[str, float]]
     types: Mapping[str, Mapping[str, float]]
     called: Mapping[str, Mapping[str, float]]
-    told: tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]
+    told: tuple[Mapping[str, Facets], Mapping[str, Facets]]
     kinds: Mapping[str, str]
     acting: Mapping[str, bool]
     particles: Mapping[str, str]
@@ -110,17 +110,17 @@ class Lexicon:
 
 
 class _Table(NamedTuple):
-    """The vectors of texts, (n, d), and for each name the rows of its own."""
+    """The vectors of texts, (n, d); for each name the rows of its facets."""
 
     vectors: np.ndarray
-    rows: dict[str, list[int]]
+    rows: dict[str, list[list[int]]]
 
 
-def _table(told: Mapping[str, tuple[str, ...]]) -> _Table:
-    texts = [text for own in told.values() for text in own]
-    ends = np.cumsum([0, *map(len, told.values())]).tolist()
+def _table(told: Mapping[str, Facets]) -> _Table:
+    texts = list(dict.fromkeys(text for facets in told.values() for facet in facets for text in facet))
     vectors = _encoder().encode(texts) if texts else np.zeros((0, 1), np.float32)
-    return _Table(vectors, {name: list(range(*span)) for name, span in zip(told, pairwise(ends))})
+    row = {text: at for at, text in enumerate(texts)}
+    return _Table(vectors, {name: [[row[text] for text in facet] for facet in facets] for name, facets in told.items()})
 
 
 def _worths(phrases: np.ndarray, table: _Table) -> dict[str, float]:
@@ -128,7 +128,7 @@ def _worths(phrases: np.ndarray, table: _Table) -> dict[str, float]:
     if len(table.rows) < 2:
         return {}
     cosines = (table.vectors @ phrases.T).max(axis=1)
-    best = np.array([cosines[rows].max() for rows in table.rows.values()])
+    best = np.array([np.mean([cosines[rows].max() for rows in facets]) for facets in table.rows.values()])
     ahead = np.round(best - best.mean(), 3)  # the last bits hang on the processor
     worths = (SEEN * np.clip((ahead - FAR) / (NEAR - FAR), 0, 1)).tolist()
     return {name: worth for name, worth in zip(table.rows, worths) if worth}
@@ -183,7 +183,7 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
         (
             {one[0]: _told_relation(one) for one in relations},
-            {name: _told_type(name, what) for name, what, _ in types if not unnamed(name)},
+            {name: _told_type(name, what, relations) for name, what, _ in types},
         ),
         kinds,
         {one[0]: acts for one in relations if (acts := _head_acts(*one[:3])) is not None},
@@ -207,10 +207,10 @@ def _genus(name: str, definition: str) -> dict[str, float]:
     return dict.fromkeys(nouns - _DEFINING - _families([name]), GENUS)
 
 
-def _told_relation(relation) -> tuple[str, ...]:
+def _told_relation(relation) -> Facets:
     label, heads, tails, definition = relation
     ends = " ".join(filter(None, (_end(heads), spelled(label), _end(tails))))
-    return tuple(dict.fromkeys(filter(None, (spelled(label), ends, definition))))
+    return (tuple(dict.fromkeys(filter(None, (spelled(label), ends, definition)))),)
 
 
 def _end(types: Sequence[str]) -> str:
@@ -222,8 +222,14 @@ def unnamed(type_: str) -> bool:
     return "→" in type_
 
 
-def _told_type(name: str, definition: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, (spelled(name), f"{spelled(name)}: {definition}" if definition else ""))))
+def _told_type(name: str, definition: str, relations: Relations) -> Facets:
+    if not definition.split(", ")[-1:] or "such as" not in definition:
+        return (tuple(dict.fromkeys(filter(None, (spelled(name), f"{spelled(name)}: {definition}" if definition else "")))),)
+    has = [spelled(label) for label, heads, _, _ in relations if name in heads]
+    gets = [spelled(label) for label, _, tails, _ in relations if name in tails]
+    examples = definition.split("such as ")[-1].rstrip(".")
+    roles = "what " + ", ".join([*has, *(f"something is {label}" for label in gets)])
+    return (examples,), tuple(([] if unnamed(name) else [spelled(name)]) + has + gets), (f"{roles}; such as {examples}",)
 
 
 def _own(relation: tuple[str, Sequence[str], Sequence[str], str], relations: Relations) -> dict[str, float]:
