@@ -19,9 +19,9 @@ from workbench.rules.walk_lines import Hop, Walk, hop_in_words
 from workbench.steps import dot_rules_paper as dot_rules_paper_step
 from workbench.steps.dot_rules import Input, Output, checked
 
-MOST = 5  # readings that are given
+MOST = 8  # readings that are given
 NEARLY = 0.1  # worth by which a reading may fall behind the best
-DOUBT = 1.0  # what is added to it where the schema has none of the question's words
+DOUBT = 1.5  # what is added to it where the schema has none of the question's words
 WORDS = 24  # that are read: the nearest to the anchor, and the last
 FAN = 60  # hops from one type that are looked at, those that the words tell best
 LOOKS = 3_000  # walks of one length that are looked at: as many shorter ones are carried on as give so many

@@ -26,20 +26,22 @@ _REACH = 3  # words that they may stand away
 @dataclass(frozen=True)
 class Word:
     """A word at its place; `asked` if it names what is asked for, `light` if it means something only where a relation
-    is called so. `particle` is the preposition behind it; `phrase` is the word as it stands, with its particles and
-    what tells it closer: "first seen through", "doctoral adviser"."""
+    is called so. `particle` is the preposition behind it. `part`: where in `text` it stands, a light one with its
+    particles and what tells it closer, "come from"."""
 
     at: int
     lemma: str
     light: bool
     asked: bool
     particle: str = ""
-    phrase: str = ""
+    text: str = ""
+    part: tuple[int, int] = (0, 0)
 
     @property
     def telling(self) -> bool:
         """Does it say something beyond what is called so? A light word does with what belongs to it: "come from"."""
-        return not self.light or " " in self.phrase
+        start, end = self.part
+        return start < end and (not self.light or " " in self.text[start:end])
 
 
 @dataclass(frozen=True)
@@ -137,17 +139,18 @@ def _word(token, asked: int, anchor) -> Word:
     lemma = token.lower_ if token.lower_ == "found" else token.lemma_.lower()  # what is asked is rarely who found
     light = token.pos_ == "VERB" and (lemma in _LIGHT or token.is_stop)
     particle = token.nbor().lower_ if token.i + 1 < len(token.doc) and token.nbor().pos_ == "ADP" else ""
-    return Word(token.i, lemma, light, token.i == asked, particle, _phrase(token, anchor))
+    own = _phrase(token, anchor) if light else token.doc[token.i : token.i + 1]
+    return Word(token.i, lemma, light, token.i == asked, particle, token.doc.text, (own.start_char, own.end_char))
 
 
-def _phrase(token, anchor) -> str:
+def _phrase(token, anchor):
     near = [
         child.i
         for child in token.children
         if child.dep_ in _CLOSER and abs(child.i - token.i) <= _REACH and child.lower_ not in ASKING
     ]
     part = token.doc[min([token.i, *near]) : max([token.i, *near]) + 1]
-    return token.text if anchor in part else part.text
+    return token.doc[token.i : token.i + 1] if anchor in part else part
 
 
 # What is asked for
