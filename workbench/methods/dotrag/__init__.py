@@ -18,8 +18,8 @@ each of its concepts; each DOT has anchors in the graph, a region around them, a
 The stages are in `neighbourhood.py` (1 and 2), `search.py` and `aggregation.py`. Most points that the paper leaves open
 are settings (docs/dotrag.md#what-the-paper-leaves-open). Further decisions:
 
-- By default (`prefixes`), the prefix rule removes the shorter path, unless it is complete: it ends at an answer, and the
-  longer one goes on from there. So the kept paths do not depend on the order in which paths are found.
+- By default (`prefixes`), the prefix rule removes the shorter path, unless it is complete: it ends at an answer, and
+  the longer one goes on from there. So the kept paths do not depend on the order in which paths are found.
 - Where rule bodies say that an answer satisfies the conditions of several concepts, complete paths count that end where
   complete paths of all these DOTs end. If no such node was found, all paths are kept, and the evidence says so.
 - If a name in the question is the name of a node, only nodes of that name are anchors, whatever their similarity.
