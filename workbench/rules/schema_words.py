@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.encoding import CachedEncoder, cached, encoder
+from workbench.encoding import SentenceEncoder, encoder
 from workbench.language.pipeline import parse
 from workbench.language.relations import kind_of, relatedness, stem, words
 from workbench.rules.sentences import EMPTY, Word
@@ -142,12 +142,12 @@ def _better(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, f
 
 @lru_cache(1024)
 def _in_context(text: str, parts: tuple[tuple[int, int], ...]) -> np.ndarray:
-    return encoder().encode_parts(text, parts)
+    return _encoder().encode_parts(text, parts)
 
 
 @cache
-def _encoder() -> CachedEncoder:
-    return cached(encoder())
+def _encoder() -> SentenceEncoder:
+    return encoder()
 
 
 def _fits(word: str, entries: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
@@ -212,7 +212,7 @@ def _genus(name: str, definition: str) -> dict[str, float]:
 def _told_relation(relation) -> Facets:
     label, heads, tails, definition = relation
     ends = " ".join(filter(None, (_end(heads), spelled(label), _end(tails))))
-    return [[text for text in (spelled(label), ends, definition) if text]]
+    return [[text for text in (spelled(label), ends, definition) if text] or [label]]
 
 
 def _end(types: Sequence[str]) -> str:
@@ -225,8 +225,9 @@ def unnamed(type_: str) -> bool:
 
 
 def _told_type(name: str, definition: str, relations: Relations) -> Facets:
+    """Its name and definition; of a type that was inferred, its examples, its name and relations, and both together."""
     if not (found := _EXAMPLES.search(definition)):
-        return [[text for text in (spelled(name), f"{spelled(name)}: {definition}" if definition else "") if text]]
+        return [[spelled(name) or name, *([f"{spelled(name)}: {definition}"] if definition else [])]]
     leaving = [spelled(label) for label, heads, _, _ in relations if name in heads]
     entering = [spelled(label) for label, _, tails, _ in relations if name in tails]
     roles = ", ".join([*leaving, *(f"something is {label}" for label in entering)])
