@@ -32,7 +32,7 @@ ENDS = 0.6  # of a compound by its last part: "screenwriter"
 OTHERWISE = 0.9  # share left to a word with another preposition than the relation's: "made of", "made in"
 UNLIKE = 0.3  # share left to a word of another kind than the type: "painting", "painter"
 SEEN = 0.7  # worth of a meaning that only the encoder sees
-KNOWN = 0.85  # worth of a word from which on the encoder is not asked about it
+KNOWN = 0.8  # worth of a word from which on the encoder is not asked about it
 FAR, NEAR = 0.04, 0.2  # by how much more than the mean of all cosines one means little, and means the same
 
 _EXAMPLES = re.compile(r"\bsuch as (.+)\.$")  # in a definition that was inferred from a graph
