@@ -47,16 +47,16 @@ def trials(tmp_path_factory):
 
 def test_of_two_conditions_the_answers_are_where_both_walks_end(trials):
     triples = wb.load(DOMAINS / "trials").triples
-    tried = {one.subject for one in triples if (one.relation, one.object) == ("evaluates", "ostramab")}
-    led = {one.subject for one in triples if (one.relation, one.object) == ("principal_investigator", "Dr Amity Brock")}
-    question = "Which trials evaluate ostramab and have Dr Amity Brock as principal investigator?"
+    paid = {one.subject for one in triples if (one.relation, one.object) == ("financed_by", "Dunnock Trust")}
+    led = {one.subject for one in triples if (one.relation, one.object) == ("principal_investigator", "Dr Flora Nairn")}
+    question = "Which trials were financed by the Dunnock Trust and have Dr Flora Nairn as principal investigator?"
     found = trials.retrieve(question, trace="off")
     ends = {path.nodes[-1] for path, _ in found.paths if path.verdict == "complete"}
-    assert ends == tried & led == {"BRISK", "JUNCO"} and tried - led and led - tried
-    assert {path.nodes[0] for path, _ in found.paths} == {"ostramab", "Dr Amity Brock"} and not found.fallback
+    assert ends == paid & led == {"GENTIAN"} and paid - led and led - paid
+    assert {path.nodes[0] for path, _ in found.paths} == {"Dunnock Trust", "Dr Flora Nairn"} and not found.fallback
 
 
 def test_of_two_conditions_that_nothing_satisfies_all_paths_are_kept_and_the_evidence_says_so(trials):
-    question = "Which trials evaluate ostramab and have Dr Judith Crowle as principal investigator?"
+    question = "Which trials were financed by the Dunnock Trust and have Dr Amity Brock as principal investigator?"
     found = trials.retrieve(question, trace="off")
     assert "no end in common" in found.fallback and found.paths

@@ -174,7 +174,7 @@ class SentenceEncoder(Record):
         with torch.inference_mode():
             states = self._transformer(self._features([read["input_ids"]]))["token_embeddings"][0].float().cpu().numpy()
         begin, end = np.array(read["offset_mapping"]).T
-        rows = [states[(begin < last) & (end > first) & (begin < end)].sum(axis=0) for first, last in parts]
+        rows = [states[(begin < last) & (first < end) & (begin < end) & (first < last)].sum(axis=0) for first, last in parts]
         vectors = np.array(rows, dtype=np.float32).reshape(len(parts), states.shape[1])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.where(lengths > 0, lengths, 1)
