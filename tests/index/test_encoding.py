@@ -125,3 +125,19 @@ def test_batches_hold_every_row_once_within_the_budget(lengths, budget):
 def test_a_batch_takes_all_that_fits(lengths, budget):
     made = batches(lengths, budget)
     assert all((len(batch) + 1) * lengths[batch[0]] > budget for batch in made[:-1])
+
+
+def test_a_part_of_a_text_is_understood_where_it_stands(minilm):
+    house = [
+        minilm.encode_parts(text, [(text.index("house"), text.index("house") + 5)])[0]
+        for text in ("the opera house where she sang", "the house of lords voted", "an opera was given at the house")
+    ]
+    assert house[0] @ house[2] > house[0] @ house[1]
+
+
+def test_parts_are_unit_vectors_and_those_that_are_not_read_are_0(minilm):
+    text = "word " * 1000
+    vectors = minilm.encode_parts(text, [(0, 4), (3, 3), (4_990, 4_994)])
+    assert vectors.shape == (3, minilm.dimension) and vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 0], abs=1e-5)
+    assert minilm.encode_parts(text, []).shape == (0, minilm.dimension)

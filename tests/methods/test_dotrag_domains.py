@@ -35,3 +35,28 @@ def test_the_answers_are_what_the_walk_of_a_question_leads_to(name):
 def test_half_of_the_questions_of_each_length_are_paraphrases(name):
     counts = Counter((question.hops, question.type) for question in wb.load(DOMAINS / name).questions)
     assert counts == {(hops, type_): 5 for hops in (1, 2, 3) for type_ in ("plain", "paraphrase")}
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory):
+    """DotRAG on one of the graphs, by rules."""
+    engine = wb.engine("rules")
+    index = wb.Index.build(DOMAINS / "trials", engine, tmp_path_factory.mktemp("trials"), layers=["typed"])
+    return wb.method("dotrag", index, engine)
+
+
+def test_of_two_conditions_the_answers_are_where_both_walks_end(trials):
+    triples = wb.load(DOMAINS / "trials").triples
+    paid = {one.subject for one in triples if (one.relation, one.object) == ("financed_by", "Dunnock Trust")}
+    led = {one.subject for one in triples if (one.relation, one.object) == ("principal_investigator", "Dr Flora Nairn")}
+    question = "Which trials were financed by the Dunnock Trust and have Dr Flora Nairn as principal investigator?"
+    found = trials.retrieve(question, trace="off")
+    ends = {path.nodes[-1] for path, _ in found.paths if path.verdict == "complete"}
+    assert ends == paid & led == {"GENTIAN"} and paid - led and led - paid
+    assert {path.nodes[0] for path, _ in found.paths} == {"Dunnock Trust", "Dr Flora Nairn"} and not found.fallback
+
+
+def test_of_two_conditions_that_nothing_satisfies_all_paths_are_kept_and_the_evidence_says_so(trials):
+    question = "Which trials were financed by the Dunnock Trust and have Dr Amity Brock as principal investigator?"
+    found = trials.retrieve(question, trace="off")
+    assert "no end in common" in found.fallback and found.paths

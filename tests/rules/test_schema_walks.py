@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from invented_schemas import COMPANIES, FILMS, MUSEUMS
 
 from workbench.rules import schema_walks
-from workbench.rules.schema_walks import walks
+from workbench.rules.schema_walks import WalkedGraph, scores, walks
 from workbench.rules.walk_lines import Walk, hop_in_words, parse_walk, spelled
 from workbench.steps import dot_rules
 
@@ -22,7 +24,7 @@ def rules(question, concept, anchors, types, relations, hops):
 
 def best(schema, question, name, type_, hops=3):
     """The labels of the best reading, `>` from head to tail and `<` the other way."""
-    (walk, *_) = walks(question, name, (type_,), *schema, hops)
+    (walk, *_) = walks(question, name, (type_,), WalkedGraph(*schema, hops))
     return " ".join(label + (">" if forward else "<") for label, forward in walk.hops)
 
 
@@ -97,18 +99,18 @@ def test_a_relation_between_things_of_one_type_is_followed_in_its_direction(ques
 
 def test_a_name_of_two_things_is_what_the_question_says_of_it():
     """The graph knows "Tom Vale" as a film; "written by Tom Vale" speaks of a person."""
-    (walk, *_) = walks("who directed the films written by Tom Vale", "Tom Vale", ("film",), *FILMS, 3)
+    (walk, *_) = walks("who directed the films written by Tom Vale", "Tom Vale", ("film",), WalkedGraph(*FILMS, 3))
     assert str(walk) == "person <-[written by]- film -[directed by]-> person"
 
 
 def test_no_walk_is_longer_than_a_path_may_be():
-    found = schema_walks.scores("who directed the films of the writer of Dune Fever", FEVER, ("film",), *FILMS, 2)
+    found = scores("who directed the films of the writer of Dune Fever", FEVER, ("film",), WalkedGraph(*FILMS, 2))
     assert {len(walk.hops) for _, walk in found} == {1, 2}
 
 
 def test_readings_that_are_nearly_as_good_are_given_too():
     """Nothing says whether she wrote or directed."""
-    found = walks("what has Ada Lind to do with film", ADA, ("person",), *FILMS, 1)
+    found = walks("what has Ada Lind to do with film", ADA, ("person",), WalkedGraph(*FILMS, 1))
     assert {hop for walk in found for hop in walk.hops} == {
         ("directed_by", False), ("written_by", False), ("cast", False)}  # fmt: skip
 
@@ -142,13 +144,14 @@ def test_relations_without_types_lead_everywhere():
 @given(st.text(st.characters(exclude_categories=()), max_size=60), st.text(max_size=20))
 @settings(max_examples=25)
 def test_any_text_is_read_as_some_walk(question, name):
-    for walk in walks(question, name, ("film",), *FILMS, 3):
+    for walk in walks(question, name, ("film",), WalkedGraph(*FILMS, 3)):
         assert 1 <= len(walk.hops) <= 3 and len(walk.types) == len(walk.hops) + 1
 
 
 def test_a_broad_schema_and_a_long_question_take_bounded_time():
     relations = tuple((f"rel_{number}", ("thing",), ("thing",), "") for number in range(150))
-    found = walks("who rel x of X " + "word foo " * 300, "X", ("thing",), (("thing", "", 1),), relations, 3)
+    graph = WalkedGraph((("thing", "", 1),), relations, 3)
+    found = walks("who rel x of X " + "word foo " * 300, "X", ("thing",), graph)
     assert 1 <= len(found) <= schema_walks.MOST
 
 
@@ -182,14 +185,14 @@ def test_a_walk_takes_only_joins_that_occur():
     question = "what else did the director of Dune Fever play in"
     every = {(label, way) for label, *_ in FILMS[1] for way in (True, False)}
     apart = {(one, other) for one in every for other in every} - {(("directed_by", True), ("cast", False))}
-    free = schema_walks.scores(question, FEVER, ("film",), *FILMS, 2)
-    bound = schema_walks.scores(question, FEVER, ("film",), *FILMS, 2, joins=frozenset(apart))
+    free = scores(question, FEVER, ("film",), WalkedGraph(*FILMS, 2))
+    bound = scores(question, FEVER, ("film",), WalkedGraph(*FILMS, 2, joins=frozenset(apart)))
     acts = (("directed_by", True), ("cast", False))
     assert acts in {walk.hops for _, walk in free} and acts not in {walk.hops for _, walk in bound}
 
 
 def test_a_walk_begins_with_a_hop_that_leaves_the_anchor():
-    found = schema_walks.scores("films by Ada Lind", ADA, ("person",), *FILMS, 2, begins=(("cast", False),))
+    found = scores("films by Ada Lind", ADA, ("person",), WalkedGraph(*FILMS, 2, begins=(("cast", False),)))
     assert {walk.hops[0] for _, walk in found} == {("cast", False)}
 
 
@@ -207,8 +210,8 @@ def test_words_that_the_schema_does_not_have_are_read_by_the_encoder():
 
 
 def test_the_more_words_are_strange_the_more_readings_are_given():
-    known = walks("who directed Dune Fever", FEVER, ("film",), *FILMS, 2)
-    strange = walks("who was at the helm of Dune Fever", FEVER, ("film",), *FILMS, 2)
+    known = walks("who directed Dune Fever", FEVER, ("film",), WalkedGraph(*FILMS, 2))
+    strange = walks("who was at the helm of Dune Fever", FEVER, ("film",), WalkedGraph(*FILMS, 2))
     assert len(known) == 1 < len(strange)
     assert len({walk.hops for walk in strange}) <= schema_walks.MOST
 
@@ -234,8 +237,19 @@ def test_other_questions_are_walks(question):
     assert not found.beyond and found.terminal_rules
 
 
-def test_of_two_names_each_has_its_walk_and_the_rules_say_so():
+def test_of_two_names_each_has_its_walk_and_the_rules_say_that_their_ends_meet():
     value = dot_rules.Input("films by Ada Lind from 1994", ADA, ((ADA, "person", ""),), "", *FILMS, 3, others=("1994",))
     found = schema_walks.rules(value)
-    assert found.terminal_rules and found.beyond == "the walks are not intersected with those from 1994"
-    assert "beyond" not in found.model_dump()  # no model is asked for it
+    assert found.terminal_rules and found.meets and not found.beyond
+    assert not schema_walks.rules(replace(value, question="films by Ada Lind or from 1994")).meets
+    assert not {"beyond", "meets"} & found.model_dump().keys()  # no model is asked for them
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "expected"), [(ADA, "person", "directed_by<"), ("Tom Vale", "person", "cast<")]
+)
+def test_of_two_conditions_each_name_has_the_words_beside_it(name, type_, expected):
+    question = "which films were directed by Ada Lind and have Tom Vale as an actor"
+    (other,) = {ADA, "Tom Vale"} - {name}
+    (walk, *_) = walks(question, name, (type_,), WalkedGraph(*FILMS, 3), (other,))
+    assert " ".join(label + (">" if forward else "<") for label, forward in walk.hops) == expected

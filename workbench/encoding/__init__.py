@@ -156,6 +156,29 @@ class SentenceEncoder(Record):
         apart = self.passage or (prefix and self._pools_without_prompt)
         return None if apart else f"{prefix}{text}{suffix}"
 
+    def encode_parts(self, text: str, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Parts of one text, as the model understands them where they stand: unit rows, float32, shape (len(parts),
+        dimension), each the mean of the last states of the tokens between two places. A part that the model does not
+        read, because the text is too long or the part empty, is 0."""
+        with self._lock:
+            threads.settle()
+            with threads.lent(1):
+                return self._encode_parts(storable(text), parts)
+
+    def _encode_parts(self, text: str, parts: Sequence[tuple[int, int]]) -> np.ndarray:
+        import torch
+
+        read = self._transformer.tokenizer(
+            text, truncation=True, max_length=self.max_tokens, return_offsets_mapping=True
+        )
+        with torch.inference_mode():
+            states = self._transformer(self._features([read["input_ids"]]))["token_embeddings"][0].float().cpu().numpy()
+        begin, end = np.array(read["offset_mapping"]).T
+        rows = [states[(begin < last) & (first < end) & (begin < end) & (first < last)].sum(axis=0) for first, last in parts]
+        vectors = np.array(rows, dtype=np.float32).reshape(len(parts), states.shape[1])
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.where(lengths > 0, lengths, 1)
+
     def _locked(self, texts: list[str], prompt: str = "") -> np.ndarray:
         with self._lock:  # one model, one thread pool: concurrent calls are slower and, in torch, not repeatable
             threads.settle()  # now, because it gives torch all cores

@@ -9,8 +9,10 @@ without a word, a word without its place in the walk, and every hop as such coun
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from operator import sub
 
 from workbench.rules.schema_words import Lexicon, Relations, Types, lexicon, unnamed
@@ -19,9 +21,9 @@ from workbench.rules.walk_lines import Hop, Walk, hop_in_words
 from workbench.steps import dot_rules_paper as dot_rules_paper_step
 from workbench.steps.dot_rules import Input, Output, checked
 
-MOST = 5  # readings that are given
+MOST = 8  # readings that are given
 NEARLY = 0.1  # worth by which a reading may fall behind the best
-DOUBT = 1.0  # what is added to it where the schema has none of the question's words
+DOUBT = 1.5  # what is added to it where the schema has none of the question's words
 WORDS = 24  # that are read: the nearest to the anchor, and the last
 FAN = 60  # hops from one type that are looked at, those that the words tell best
 LOOKS = 3_000  # walks of one length that are looked at: as many shorter ones are carried on as give so many
@@ -43,7 +45,40 @@ OTHER = 1.0  # cost of starting at another type than the anchor's: a name may be
 _UNFIT = "no walk leads from the name by relations of the graph: its paths are judged by words"
 _NEVER = -99.0
 
-Joins = Collection[tuple[Hop, Hop]]  # hops that follow one another somewhere in the graph
+
+@dataclass(frozen=True)
+class WalkedGraph:
+    """What a graph says of walks in it: its types and relations, the greatest number of hops, and, unless that is not
+    known, the hops that follow one another somewhere (`joins`) and those that leave an anchor (`begins`)."""
+
+    types: Types
+    relations: Relations
+    hops: int
+    joins: Collection[tuple[Hop, Hop]] = frozenset()
+    begins: Collection[Hop] = ()
+
+    @cached_property
+    def words(self) -> Lexicon:
+        return lexicon(tuple(self.types), tuple(self.relations))
+
+    @cached_property
+    def steps(self) -> dict[str, list[tuple[Hop, str]]]:
+        """Type -> hops and the types they lead to. A relation without types joins every type with every other."""
+        every = tuple(name for name, _, _ in self.types) or ("",)
+        found: dict[str, list[tuple[Hop, str]]] = {}
+        for label, head, tail, _ in self.relations:
+            for one in head or every:
+                for other in tail or every:
+                    found.setdefault(one, []).append(((label, True), other))
+                    found.setdefault(other, []).append(((label, False), one))
+        return found
+
+    def leaving(self, type_: str, before: Hop | None) -> list[tuple[Hop, str]]:
+        """The steps from a type: after a hop, or from an anchor."""
+        steps = self.steps.get(type_, [])
+        if before is None:
+            return [one for one in steps if one[0] in self.begins] if self.begins else steps
+        return [one for one in steps if (before, one[0]) in self.joins] if self.joins else steps
 
 
 def dot_rules(value: Input) -> Output:
@@ -53,19 +88,20 @@ def dot_rules(value: Input) -> Output:
 def dot_rules_paper(value: Input) -> dot_rules_paper_step.Output:
     """The same, by the relations of the graph, which the prompt does not show."""
     said = dot_rules(value)
-    return dot_rules_paper_step.Output(**said.model_dump(exclude={"initial_query"})).saying(said.beyond)
+    output = dot_rules_paper_step.Output(**said.model_dump(exclude={"initial_query"}))
+    return output.saying(said.beyond, said.meets)
 
 
 def rules(value: Input) -> Output:
     """The best walks, one a line, which `path_judging` reads back; empty where the schema allows none, and where the
     question wants what no walk expresses. Of several names, each has its walk."""
     concept = value.concept
-    if beyond := read(value.question, concept).beyond:
+    if beyond := read(value.question, concept, value.others).beyond:
         return _searched(f"no walk expresses the question, for {beyond}: its paths are judged by words")
     exact = [anchor for anchor in value.anchors if anchor[0].casefold() == concept.casefold()]
     starts = tuple(dict.fromkeys(type_ for _, type_, _ in exact or value.anchors))
-    met = (value.joins, value.begins)
-    best = walks(value.question, concept, starts, value.types, value.relations, value.hops, *met)
+    graph = WalkedGraph(value.types, value.relations, value.hops, value.joins, value.begins)
+    best = walks(value.question, concept, starts, graph, value.others)
     name = exact[0][0] if exact else concept
     beginnings = [walk.upto(length) for walk in best for length in range(1, len(walk.hops))]
     wanted = dict.fromkeys(walk.from_(name) for walk in best)
@@ -77,7 +113,12 @@ def rules(value: Input) -> Output:
         terminal_rules=list(dict.fromkeys(map(str, best))),
         allowed_types=list(dict.fromkeys(type_ for walk in best for type_ in walk.types)),
         initial_query=hop_in_words(name, best[0].hops[0], best[0].types[1]) if best else "",
-    ).saying(_apart(value.others) if best else _UNFIT if value.relations else "")
+    ).saying(_UNFIT if value.relations and not best else "", meets=_together(value) and bool(best))
+
+
+def _together(value: Input) -> bool:
+    """Must an answer satisfy what is said of several names: "by Ada and Tom", not "by Ada or Tom"?"""
+    return bool(value.others) and not re.search(r"(?i)\bor\b", value.question)
 
 
 def _searched(why: str) -> Output:
@@ -86,25 +127,13 @@ def _searched(why: str) -> Output:
     return Output(query_constraints="", initial_query="", **nothing).saying(why)
 
 
-def _apart(others: Sequence[str]) -> str:
-    return f"the walks are not intersected with those from {', '.join(others)}" if others else ""
-
-
 def walks(
-    question: str,
-    concept: str,
-    starts: Sequence[str],
-    types: Types,
-    relations: Relations,
-    hops: int,
-    joins: Joins = frozenset(),
-    begins: Collection[Hop] = (),
+    question: str, concept: str, starts: Sequence[str], graph: WalkedGraph, others: tuple[str, ...] = ()
 ) -> list[Walk]:
-    """The best readings of a question from a concept on; further ones only where they are nearly as good, and the more
-    of them the fewer of its words the schema has."""
-    scored = scores(question, concept, starts, types, relations, hops, joins, begins)
-    words = lexicon(tuple(types), tuple(relations))
-    nearly = NEARLY + DOUBT * words.doubt(read(question, concept).orders[0])
+    """The best readings of a question from a concept on, whose type is one of `starts`; further ones only where they
+    are nearly as good, and the more of them the fewer of its words the schema has. `others`: its other names."""
+    scored = scores(question, concept, starts, graph, others)
+    nearly = NEARLY + DOUBT * graph.words.doubt(read(question, concept, others).orders[0])
     readings: dict[tuple[Hop, ...], list[Walk]] = {}
     for worth, walk in scored:
         if worth < scored[0][0] - nearly:
@@ -115,43 +144,22 @@ def walks(
 
 
 def scores(
-    question: str,
-    concept: str,
-    starts: Sequence[str],
-    types: Types,
-    relations: Relations,
-    hops: int,
-    joins: Joins = frozenset(),
-    begins: Collection[Hop] = (),
+    question: str, concept: str, starts: Sequence[str], graph: WalkedGraph, others: tuple[str, ...] = ()
 ) -> list[tuple[float, Walk]]:
     """(worth, walk) of every walk that was looked at, best first. A walk from a type that is not among `starts` costs
     more, because entities of one name share one type in the graph."""
-    words = lexicon(tuple(types), tuple(relations))
-    reading = read(question, concept)
-    graph = _steps(types, relations)
+    words, reading = graph.words, read(question, concept, others)
     aligned = {one.words: one for one in (_Aligned(order, reading, words) for order in reading.orders)}.values()
     found: dict[Walk, float] = {}
-    for start in sorted(graph, key=lambda start: start not in starts):
+    for start in sorted(graph.steps, key=lambda start: start not in starts):
         cost = 0.0 if start in starts else OTHER
         if cost and found and max(found.values()) >= max(one.most for one in aligned) - cost:
             break
         for one in aligned:
-            for worth, walk in _search(start, graph, one, hops, cost, joins, begins):
+            for worth, walk in _search(start, graph, one, cost):
                 found[walk] = max(found.get(walk, _NEVER), worth)
     ranked = sorted(found.items(), key=lambda one: (-one[1], len(one[0].hops), one[0].hops, one[0].types))
     return [(worth, walk) for walk, worth in ranked]
-
-
-def _steps(types: Types, relations: Relations) -> dict[str, list[tuple[Hop, str]]]:
-    """Type -> hops and the types they lead to. A relation without types joins every type with every other."""
-    every = tuple(name for name, _, _ in types) or ("",)
-    found: dict[str, list[tuple[Hop, str]]] = {}
-    for label, head, tail, _ in relations:
-        for one in head or every:
-            for other in tail or every:
-                found.setdefault(one, []).append(((label, True), other))
-                found.setdefault(other, []).append(((label, False), one))
-    return found
 
 
 class _Aligned:
@@ -215,25 +223,18 @@ class _Aligned:
         return self.pivot is None or hop[0] in self.pivot.relations or type_ in self.pivot.types
 
 
-def _search(
-    start: str, graph, aligned: _Aligned, hops: int, cost: float, joins: Joins, begins: Collection[Hop]
-) -> Iterator[tuple[float, Walk]]:
+def _search(start: str, graph: WalkedGraph, aligned: _Aligned, cost: float) -> Iterator[tuple[float, Walk]]:
     """Every walk from a type with its worth, less the cost of beginning there. `worths[n]` is that of the best
     alignment of the first n words."""
 
     @cache
     def onwards(type_: str, before: Hop | None):
-        leaving = graph.get(type_, ())
-        if before is None and begins:
-            leaving = [one for one in leaving if one[0] in begins]
-        elif before is not None and joins:
-            leaving = [one for one in leaving if (before, one[0]) in joins]
-        return sorted(leaving, key=lambda one: -aligned.tells(one[0][0], one[1]))[:FAN]
+        return sorted(graph.leaving(type_, before), key=lambda one: -aligned.tells(one[0][0], one[1]))[:FAN]
 
     begin = [-cost] + [_NEVER] * len(aligned.left)
     called = _with_element(begin, aligned.gains(1, start, False), aligned.left)
     last = [(Walk((start,), ()), list(map(max, begin, called)))]
-    for length in range(1, hops + 1):
+    for length in range(1, graph.hops + 1):
         reached = []
         for walk, worths in last:
             for hop, type_ in onwards(walk.types[-1], *walk.hops[-1:] or (None,)):
@@ -241,7 +242,7 @@ def _search(
                     continue  # only the words around a name can make it another thing
                 longer = Walk((*walk.types, type_), (*walk.hops, hop))
                 yield _ended(longer, worths, aligned), longer
-                if length < hops:
+                if length < graph.hops:
                     reached.append((longer, _longer(longer, worths, aligned, last=False)))
         widest = max((len(onwards(walk.types[-1], walk.hops[-1])) for walk, _ in reached), default=0)
         last = sorted(reached, key=lambda one: -max(one[1]))[: LOOKS // max(1, widest)]

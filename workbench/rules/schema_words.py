@@ -1,21 +1,21 @@
 """What the words of a question may mean in a graph: which of its relations, which of its types of entities.
 
 A schema is read once: its names and, for less, its definitions give the words; families of words and groups of like
-meaning (`relations.relatedness`) carry over to other words. For all other words the packaged encoder compares the
-phrase in which a word stands with the names, the definitions and some facts of the schema: a phrase means what is
-nearer to it than the schema is on the whole."""
+meaning (`relations.relatedness`) carry over to other words. All other words the packaged encoder reads in the question
+and compares with what tells a relation or a type: names, definitions, and for a type that has no noun of its own the
+relations at it and some of its entities. A word means what is nearer to it than the schema is on the whole."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.encoding import CachedEncoder, cached, encoder
+from workbench.encoding import SentenceEncoder, encoder
 from workbench.language.pipeline import parse
 from workbench.language.relations import kind_of, relatedness, stem, words
 from workbench.rules.sentences import EMPTY, Word
@@ -23,18 +23,19 @@ from workbench.rules.walk_lines import spelled
 
 Types = Sequence[tuple[str, str, int]]
 Relations = Sequence[tuple[str, tuple[str, ...], tuple[str, ...], str]]
+Facets = Sequence[Sequence[str]]  # texts; something is as near as the best of a facet, on average of the facets
 
 DEFINED = 0.6  # worth of a word of a definition, beside one of a name
 GENUS = 0.9  # of the noun that a type is defined as: "A ship or a boat."
 OWN = 0.9  # of the name of a type to which only one relation leads, for that relation
-ENDS = 0.9  # of a compound by its last part: "screenwriter"
+ENDS = 0.6  # of a compound by its last part: "screenwriter"
 OTHERWISE = 0.9  # share left to a word with another preposition than the relation's: "made of", "made in"
 UNLIKE = 0.3  # share left to a word of another kind than the type: "painting", "painter"
 SEEN = 0.7  # worth of a meaning that only the encoder sees
 KNOWN = 0.8  # worth of a word from which on the encoder is not asked about it
-STRANGE = 14  # words of one question that it is asked about
-FAR, NEAR = 0.04, 0.25  # by how much more than the mean of all cosines one means little, and means the same
+FAR, NEAR = 0.04, 0.2  # by how much more than the mean of all cosines one means little, and means the same
 
+_EXAMPLES = re.compile(r"\bsuch as (.+)\.$")  # in a definition that was inferred from a graph
 _DEFINING = frozenset(map(stem, words("entity thing name something value item work")))
 
 
@@ -55,7 +56,7 @@ class Lexicon:
     relations: Mapping[str, Mapping[str, float]]
     types: Mapping[str, Mapping[str, float]]
     called: Mapping[str, Mapping[str, float]]
-    told: tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]
+    told: tuple[Mapping[str, Facets], Mapping[str, Facets]]
     kinds: Mapping[str, str]
     acting: Mapping[str, bool]
     particles: Mapping[str, str]
@@ -65,9 +66,10 @@ class Lexicon:
         """What each word may mean. A light word means the relations that are called so and nothing else."""
         found = [Senses(self._relations(word), {} if word.light else self._types(word)) for word in words]
         strange = [at for at, senses in enumerate(found) if max(map(_most, senses)) < KNOWN and words[at].telling]
-        strange = strange[:STRANGE]
-        for at in strange:
-            found[at] = Senses(*map(_better, found[at], self._seen(words[at])))
+        if strange:
+            vectors = _in_context(words[strange[0]].text, tuple(words[at].part for at in strange))
+            for at, seen in zip(strange, zip(*(_worths(vectors, table) for table in self._tables))):
+                found[at] = Senses(*map(_better, found[at], seen))
         return found
 
     def doubt(self, words: Sequence[Word]) -> float:
@@ -98,40 +100,35 @@ class Lexicon:
     def _unlike(self, name: str, kind: str) -> bool:
         return "other" not in (kind, self.kinds[name]) and kind != self.kinds[name]
 
-    def _seen(self, word: Word) -> tuple[dict[str, float], dict[str, float]]:
-        """What the encoder makes of a word and of its phrase: relations, types."""
-        phrases = [word.phrase] if word.light else list(dict.fromkeys(filter(None, (word.phrase, word.lemma))))
-        vectors = _encoder().encode(phrases)
-        return tuple(_worths(vectors, table) for table in self._tables)
-
     @cached_property
     def _tables(self) -> tuple[_Table, _Table]:
         return tuple(map(_table, self.told))
 
 
 class _Table(NamedTuple):
-    """The vectors of texts, (n, d), and for each name the rows of its own."""
+    """The vectors of texts, (n, d); for each name the rows of its facets."""
 
     vectors: np.ndarray
-    rows: dict[str, list[int]]
+    rows: dict[str, list[list[int]]]
 
 
-def _table(told: Mapping[str, tuple[str, ...]]) -> _Table:
-    texts = [text for own in told.values() for text in own]
-    ends = np.cumsum([0, *map(len, told.values())]).tolist()
+def _table(told: Mapping[str, Facets]) -> _Table:
+    texts = list(dict.fromkeys(text for facets in told.values() for facet in facets for text in facet))
     vectors = _encoder().encode(texts) if texts else np.zeros((0, 1), np.float32)
-    return _Table(vectors, {name: list(range(*span)) for name, span in zip(told, pairwise(ends))})
+    row = {text: at for at, text in enumerate(texts)}
+    return _Table(vectors, {name: [[row[text] for text in facet] for facet in facets] for name, facets in told.items()})
 
 
-def _worths(phrases: np.ndarray, table: _Table) -> dict[str, float]:
-    """Name -> worth, by how far the best cosine of one of its texts exceeds the mean of all names' best."""
+def _worths(words: np.ndarray, table: _Table) -> list[dict[str, float]]:
+    """For each word, a row of unit vectors (n, d): name -> worth, by how far its cosine exceeds the mean of all names.
+    The cosine of a name is the mean of its facets, which are as near as their best text."""
     if len(table.rows) < 2:
-        return {}
-    cosines = (table.vectors @ phrases.T).max(axis=1)
-    best = np.array([cosines[rows].max() for rows in table.rows.values()])
-    ahead = np.round(best - best.mean(), 3)  # the last bits hang on the processor
-    worths = (SEEN * np.clip((ahead - FAR) / (NEAR - FAR), 0, 1)).tolist()
-    return {name: worth for name, worth in zip(table.rows, worths) if worth}
+        return [{} for _ in words]
+    cosines = table.vectors @ words.T
+    best = np.stack([np.mean([cosines[rows].max(axis=0) for rows in facets], axis=0) for facets in table.rows.values()])
+    ahead = np.round(best - best.mean(axis=0), 3)  # the last bits hang on the processor
+    worths = SEEN * np.clip((ahead - FAR) / (NEAR - FAR), 0, 1)
+    return [{name: worth for name, worth in zip(table.rows, column) if worth} for column in worths.T.tolist()]
 
 
 def _most(worths: Mapping[str, float]) -> float:
@@ -143,9 +140,14 @@ def _better(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, f
     return {name: max(one.get(name, 0.0), other.get(name, 0.0)) for name in {**one, **other}}
 
 
+@lru_cache(1024)
+def _in_context(text: str, parts: tuple[tuple[int, int], ...]) -> np.ndarray:
+    return _encoder().encode_parts(text, parts)
+
+
 @cache
-def _encoder() -> CachedEncoder:
-    return cached(encoder())
+def _encoder() -> SentenceEncoder:
+    return encoder()
 
 
 def _fits(word: str, entries: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
@@ -183,7 +185,7 @@ def lexicon(types: Types, relations: Relations) -> Lexicon:
         {label: dict.fromkeys(_families([label]), 1.0) for label in labels},
         (
             {one[0]: _told_relation(one) for one in relations},
-            {name: _told_type(name, what) for name, what, _ in types if not unnamed(name)},
+            {name: _told_type(name, what, relations) for name, what, _ in types},
         ),
         kinds,
         {one[0]: acts for one in relations if (acts := _head_acts(*one[:3])) is not None},
@@ -207,10 +209,10 @@ def _genus(name: str, definition: str) -> dict[str, float]:
     return dict.fromkeys(nouns - _DEFINING - _families([name]), GENUS)
 
 
-def _told_relation(relation) -> tuple[str, ...]:
+def _told_relation(relation) -> Facets:
     label, heads, tails, definition = relation
     ends = " ".join(filter(None, (_end(heads), spelled(label), _end(tails))))
-    return tuple(dict.fromkeys(filter(None, (spelled(label), ends, definition))))
+    return [[text for text in (spelled(label), ends, definition) if text] or [label]]
 
 
 def _end(types: Sequence[str]) -> str:
@@ -222,8 +224,15 @@ def unnamed(type_: str) -> bool:
     return "→" in type_
 
 
-def _told_type(name: str, definition: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, (spelled(name), f"{spelled(name)}: {definition}" if definition else ""))))
+def _told_type(name: str, definition: str, relations: Relations) -> Facets:
+    """Its name and definition; of a type that was inferred, its examples, its name and relations, and both together."""
+    if not (found := _EXAMPLES.search(definition)):
+        return [[spelled(name) or name, *([f"{spelled(name)}: {definition}"] if definition else [])]]
+    leaving = [spelled(label) for label, heads, _, _ in relations if name in heads]
+    entering = [spelled(label) for label, _, tails, _ in relations if name in tails]
+    roles = ", ".join([*leaving, *(f"something is {label}" for label in entering)])
+    own = [] if unnamed(name) else [spelled(name)]
+    return [[found[1]], [*own, *leaving, *entering], [f"what {roles}; such as {found[1]}"]]
 
 
 def _own(relation: tuple[str, Sequence[str], Sequence[str], str], relations: Relations) -> dict[str, float]:

@@ -12,7 +12,7 @@ from workbench.language.relations import kind_of, words
 from workbench.text import storable
 
 _LONGEST = 2_000  # characters of a question that are read
-_MASK = "Alpha"  # a parser stumbles over long titles and not over this
+_MASK, _OTHER = "Alpha", "Omega"  # a parser stumbles over long titles and not over these
 _KINDS = {"who": "person", "whom": "person", "whose": "person", "when": "date", "where": "place"}
 ASKING = words("what which") | _KINDS.keys()
 _SHARED = words("same share also together co common mutual both another other alongside")
@@ -26,20 +26,22 @@ _REACH = 3  # words that they may stand away
 @dataclass(frozen=True)
 class Word:
     """A word at its place; `asked` if it names what is asked for, `light` if it means something only where a relation
-    is called so. `particle` is the preposition behind it; `phrase` is the word as it stands, with its particles and
-    what tells it closer: "first seen through", "doctoral adviser"."""
+    is called so. `particle` is the preposition behind it. `part`: where in `text` it stands, a light one with its
+    particles and what tells it closer, "come from"."""
 
     at: int
     lemma: str
     light: bool
     asked: bool
     particle: str = ""
-    phrase: str = ""
+    text: str = ""
+    part: tuple[int, int] = (0, 0)
 
     @property
     def telling(self) -> bool:
         """Does it say something beyond what is called so? A light word does with what belongs to it: "come from"."""
-        return not self.light or " " in self.phrase
+        start, end = self.part
+        return start < end and (not self.light or " " in self.text[start:end])
 
 
 @dataclass(frozen=True)
@@ -62,15 +64,23 @@ class Reading:
 
 
 @lru_cache(256)
-def read(question: str, name: str) -> Reading:
-    """The reading of a question around a name; a name that does not occur stands at the question's end."""
-    masked, start = _masked(" ".join(storable(question)[:_LONGEST].split()), storable(name))
+def read(question: str, name: str, others: tuple[str, ...] = ()) -> Reading:
+    """The reading of a question around a name; a name that does not occur stands at the question's end. What stands
+    nearer to one of the `others`, names as well, is said of that one, except what is asked for."""
+    text = " ".join(storable(question)[:_LONGEST].split())
+    for other in others:
+        text, _ = _masked(text, storable(other), _OTHER)
+    masked, start = _masked(text, storable(name))
     (doc,) = parse([masked])
     anchor = next((token for token in doc if token.idx == start), None)
+    apart = [token for token in doc if others and token.text == _OTHER]
     asked, wants = _asked(doc, anchor)
     found = [
-        _word(token, asked, anchor) for token in doc if token.is_alpha and token != anchor and _telling(token, anchor)
+        _word(token, asked, anchor)
+        for token in doc
+        if token.is_alpha and token != anchor and token not in apart and _telling(token, anchor)
     ]
+    found = _of_own(found, anchor, apart)
     shared = [token for token in doc if token.lower_ in _SHARED or token.lemma_.lower() in _SHARED]
     joined = any(token.lower_ == "with" and token.i and token.nbor(-1).pos_ == "VERB" for token in doc)
     if anchor is None:
@@ -104,13 +114,25 @@ _BEYOND = (
 )  # fmt: skip
 
 
-def _masked(question: str, name: str) -> tuple[str, int]:
+def _of_own(found: list[Word], anchor, apart) -> list[Word]:
+    """The words that no other name stands nearer to, by steps in the parse, then by place."""
+    if anchor is None or not apart:
+        return found
+    steps = {token: _steps(token) for token in (anchor, *apart)}
+
+    def distance(word: Word, name) -> tuple[int, int]:
+        return steps[name].get(word.at, len(anchor.doc)), abs(word.at - name.i)
+
+    return [word for word in found if word.asked or min(steps, key=lambda name: distance(word, name)) == anchor]
+
+
+def _masked(question: str, name: str, mask: str = _MASK) -> tuple[str, int]:
     """The question with the name replaced, and where; -1 if it does not occur."""
     exactly = rf"(?<!\w){re.escape(name)}(?!\w)"
     found = name.strip() and (re.search(exactly, question) or re.search(exactly, question, re.IGNORECASE))
     if not found:
         return question, -1
-    return f"{question[: found.start()]}{_MASK}{question[found.end() :]}", found.start()
+    return f"{question[: found.start()]}{mask}{question[found.end() :]}", found.start()
 
 
 def _pivot(shared, asked: int) -> int:
@@ -137,17 +159,18 @@ def _word(token, asked: int, anchor) -> Word:
     lemma = token.lower_ if token.lower_ == "found" else token.lemma_.lower()  # what is asked is rarely who found
     light = token.pos_ == "VERB" and (lemma in _LIGHT or token.is_stop)
     particle = token.nbor().lower_ if token.i + 1 < len(token.doc) and token.nbor().pos_ == "ADP" else ""
-    return Word(token.i, lemma, light, token.i == asked, particle, _phrase(token, anchor))
+    own = _phrase(token, anchor) if light else token.doc[token.i : token.i + 1]
+    return Word(token.i, lemma, light, token.i == asked, particle, token.doc.text, (own.start_char, own.end_char))
 
 
-def _phrase(token, anchor) -> str:
+def _phrase(token, anchor):
     near = [
         child.i
         for child in token.children
         if child.dep_ in _CLOSER and abs(child.i - token.i) <= _REACH and child.lower_ not in ASKING
     ]
     part = token.doc[min([token.i, *near]) : max([token.i, *near]) + 1]
-    return token.text if anchor in part else part.text
+    return token.doc[token.i : token.i + 1] if anchor in part else part
 
 
 # What is asked for

@@ -36,18 +36,24 @@ class Input:
 
 
 class Written(BaseModel):
-    """`beyond` is in no reply: rule bodies say there what of the question their rules leave to a search."""
+    """In no reply are what rule bodies alone say: `beyond`, what of the question their rules leave to a search, and
+    `meets`, whether an answer is where the paths from all concepts of the question end."""
 
     model_config = ConfigDict(str_strip_whitespace=True)
     _beyond: str = PrivateAttr("")
+    _meets: bool = PrivateAttr(False)
 
     @property
     def beyond(self) -> str:
         return self._beyond
 
-    def saying(self, beyond: str) -> Self:
+    @property
+    def meets(self) -> bool:
+        return self._meets
+
+    def saying(self, beyond: str, meets: bool = False) -> Self:
         said = self.model_copy()
-        said._beyond = beyond
+        said._beyond, said._meets = beyond, meets
         return said
 
 
@@ -138,7 +144,7 @@ def checked(value: Input, reply: Output) -> Output:
         terminal_rules=_told(reply.terminal_rules) or [_AT_THE_END],
         allowed_types=[name for name in known if name.casefold().strip() in named] or known,
         initial_query=reply.initial_query or value.question,
-    ).saying(reply.beyond)
+    ).saying(reply.beyond, reply.meets)
 
 
 def failed(value: Input) -> Output:

@@ -80,12 +80,15 @@ def prompt(value: Input) -> list[Message]:
 
 
 def _asked(value: Input) -> str:
-    fields = {
+    return json.dumps(shown(value) | {"names of the graph": value.named}, ensure_ascii=False)
+
+
+def shown(value: Input) -> dict:
+    """What either prompt shows: the question, what the graph is about, and its types."""
+    return {
         "question": value.question, "graph": value.about,
         "types": [{"name": name, "definition": text, "entities": count} for name, text, count in value.types],
-        "names of the graph": value.named,
     }  # fmt: skip
-    return json.dumps(fields, ensure_ascii=False)
 
 
 def checked(value: Input, reply: Output) -> Output:

@@ -18,8 +18,10 @@ each of its concepts; each DOT has anchors in the graph, a region around them, a
 The stages are in `neighbourhood.py` (1 and 2), `search.py` and `aggregation.py`. Most points that the paper leaves open
 are settings (docs/dotrag.md#what-the-paper-leaves-open). Further decisions:
 
-- The prefix rule removes the shorter path, unless it is complete: it ends at an answer, and the longer one goes on from
-  there. So the kept paths do not depend on the order in which paths are found.
+- By default (`prefixes`), the prefix rule removes the shorter path, unless it is complete: it ends at an answer, and
+  the longer one goes on from there. So the kept paths do not depend on the order in which paths are found.
+- Where rule bodies say that an answer satisfies the conditions of several concepts, complete paths count that end where
+  complete paths of all these DOTs end. If no such node was found, all paths are kept, and the evidence says so.
 - If a name in the question is the name of a node, only nodes of that name are anchors, whatever their similarity.
 - If no concept has an anchor, the question itself is the topic of one DOT, and the evidence says so.
 - If a reply is unusable, the search continues with the defaults of `Settings` or of the Step, and the evidence says so
@@ -38,7 +40,7 @@ from pydantic import Field
 
 from workbench.llm.deferrals import each
 from workbench.methods.base import Method
-from workbench.methods.dotrag.aggregation import aggregate
+from workbench.methods.dotrag.aggregation import aggregate, meeting
 from workbench.methods.dotrag.events import DotEvent, JudgedPath, SelectedDot
 from workbench.methods.dotrag.neighbourhood import (
     PAPERS,
@@ -59,10 +61,12 @@ from workbench.trace import Trace
 
 
 class SearchResult(NamedTuple):
-    """The paths that the search of a DOT kept, and its failures in words."""
+    """The paths that the search of a DOT kept, its failures in words, and whether answers are only those of its ends
+    where complete paths of the other DOTs end as well."""
 
     kept: list[JudgedPath]
     notes: list[str]
+    meets: bool = False
 
 
 class DotRAG(Method):
@@ -192,10 +196,12 @@ class DotRAG(Method):
     def search(self, question: str, k: int, trace: Trace) -> Evidence:
         text = storable(question)  # the Steps take no half characters
         dots, notes = select(self._context, text, trace)
-        kept: list[JudgedPath] = []
-        for dot, result in zip(dots, self.connect(text, dots, trace)):
-            kept += result.kept
-            notes += [f"DOT {dot.number}: {note}" for note in result.notes]
+        results = self.connect(text, dots, trace)
+        notes += [f"DOT {dot.number}: {note}" for dot, result in zip(dots, results) for note in result.notes]
+        kept = [path for result in results for path in result.kept]
+        if len(results) > 1 and all(result.meets for result in results):
+            kept, apart = meeting([result.kept for result in results])
+            notes += [apart] if apart else []
         evidence = aggregate(self._context, text, self.label, dots, kept, k, trace)
         notes += [evidence.fallback] if evidence.fallback else []
         return replace(evidence, question=question, fallback="; ".join(notes) or None)
@@ -232,4 +238,4 @@ class DotRAG(Method):
             reached, most = int(region.hops.max(initial=0)), context.settings.max_region
             notes.append(f"its region ends after {reached} of {context.settings.h_max} hops (max_region={most})")
         notes += [rules.beyond] if rules.beyond else []
-        return SearchResult(list(search.kept.values()), notes + search.notes)
+        return SearchResult(list(search.kept.values()), notes + search.notes, rules.meets)

@@ -26,6 +26,15 @@ def union(paths: Iterable[JudgedPath], prefixes: str = "incomplete") -> list[Jud
     return [path for path in once if path.id not in gone]
 
 
+def meeting(found: Sequence[Sequence[JudgedPath]]) -> tuple[list[JudgedPath], str]:
+    """Of the paths of several DOTs, the complete ones that end where complete ones of every other DOT end, and all that
+    are not complete; all paths, and why, if there is no such end."""
+    ends = [{path.entities[-1] for path in paths if path.complete} for paths in found]
+    common = set.intersection(*ends)
+    kept = [path for paths in found for path in paths if not (common and path.complete) or path.entities[-1] in common]
+    return kept, "" if common else "the complete paths of the DOTs have no end in common: all of them are kept"
+
+
 def aggregate(
     context: DotContext,
     question: str,

@@ -191,7 +191,7 @@ def build_rules(
         result = context.ask(dot_rules_paper.STEP if context.as_paper else dot_rules.STEP, value, trace)
         said = result.value
         if said and context.as_paper:  # no first query is asked for
-            said = dot_rules.Output(**said.model_dump(), initial_query="").saying(said.beyond)
+            said = dot_rules.Output(**said.model_dump(), initial_query="").saying(said.beyond, said.meets)
         rules = dot_rules.checked(value, said) if said else dot_rules.failed(value)
         write(**rules.model_dump(), beyond=rules.beyond, failure=result.failure or None)
     return rules, result.failure
