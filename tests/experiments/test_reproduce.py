@@ -151,6 +151,19 @@ def test_a_plan_asks_nothing_and_sums(small):
     assert by_rules.frame["dollars"].sum() == 0
 
 
+@pytest.mark.parametrize("engine", ["rules", "openai:gpt-4o-mini"])
+def test_a_plan_counts_the_judging_of_every_repeat_whose_answers_can_vary(small, engine):
+    """Both orders of each pair, and of the planted ones, which are of the first repeat."""
+
+    def calls(repeats):
+        planned = plan("dotrag", "1", engine, judge="openai:gpt-4.1", data=small, repeats=repeats)
+        return planned.frame.set_index("what").loc["judge: pairs of answers", "calls"]
+
+    pairs, questions = len(recipes(paper("dotrag"), "1")[0].pairs), len(small.questions)
+    assert calls(1) == 2 * (pairs * questions + questions)
+    assert calls(3) == 2 * ((1 if engine == "rules" else 3) * pairs * questions + questions)
+
+
 def test_it_is_written_in_four_forms(small, place):
     found = reproduce("bdtr", "5", "rules", data=small, limit=2, out=place, progress=False)
     rows = list(csv.DictReader(io.StringIO(written(found, "csv"))))
