@@ -16,8 +16,9 @@ from workbench.experiments.analyses import judge_check, win_rate
 from workbench.experiments.analyses.win_rate import binomial_interval
 from workbench.experiments.asking import path_questions
 from workbench.experiments.evaluate import evaluate
-from workbench.experiments.pairs import DIMENSIONS, FILE, ComparedAnswers, on_disk, wins
+from workbench.experiments.pairs import DIMENSIONS, FILE, on_disk, wins
 from workbench.experiments.run import Run, repeat_folder
+from workbench.experiments.side_by_side import ComparedAnswers
 from workbench.experiments.significance import bootstrap_interval
 from workbench.experiments.tables import NOT_COMPARABLE, tables
 from workbench.index import Index, journal

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from itertools import groupby, repeat
 from operator import attrgetter
@@ -22,48 +22,13 @@ from workbench.index.journal import Journal, defect, maker, read, request_key
 from workbench.llm.engine import Engine
 from workbench.llm.repeat import repeating
 from workbench.llm.step import Result
-from workbench.records import Question, Record
+from workbench.records import Question
 from workbench.steps import judge_pair, objecting
 
 DIMENSIONS = tuple(judge_pair.Output.model_fields)
 FILE = "judgements.jsonl"  # in the folder of a run
 RETRIES = 2  # of a reply that cannot be read
-_COMMON_WORDS = {"dense"}  # names of methods that an answer may hold for another reason
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ComparedAnswers(Record):
-    """Two answers to a question, by side ("a", "b") as a judge sees them, and what it said of them: a mapping with
-    judge, a_first, winners, reasons and failure for each order that was judged; none where nobody judged."""
-
-    question_id: str
-    question: str
-    a: str
-    b: str
-    answers: Mapping[str, str]
-    judgements: tuple[Mapping[str, Any], ...] = ()
-
-    @property
-    def failures(self) -> list[str]:
-        return [one["failure"] for one in self.judgements if one["failure"]]
-
-
-def side_by_side(
-    judgements: Sequence[Mapping[str, Any]], a: str, b: str, question_id: str | None, number: int = 0
-) -> ComparedAnswers:
-    """The answers to one question, by default to the first that `b` won overall, or to the first of all, in the repeat
-    of a number. `judgements` are those of an analysis. Raises :class:`SettingError` for a question that was not
-    judged."""
-    judged_ = [one for one in judgements if one["repeat"] == number]
-    ids = dict.fromkeys(one["question_id"] for one in judged_)
-    lost = (one["question_id"] for one in judged_ if one["winners"].get("overall") == "b")
-    chosen = next(lost, next(iter(ids), None)) if question_id is None else question_id
-    mine = tuple(one for one in judged_ if one["question_id"] == chosen)
-    if not mine:
-        some = ", ".join(list(ids)[:5]) or "none"
-        where = f" in repeat {number}" if number else ""
-        raise SettingError(f"question {question_id!r} was not judged{where}; there are {len(ids):,}: {some}")
-    return ComparedAnswers(mine[0]["question_id"], mine[0]["question"], a, b, mine[0]["answers"], mine)
+COMMON_WORDS = {"dense"}  # names of methods that an answer may hold for another reason
 
 
 class Pair(NamedTuple):
@@ -142,10 +107,10 @@ def pairs_of(
 ) -> list[Pair]:
     """The pairs of the questions that both have answered, without citations and names of methods; of each repeat that
     both have. `orders`: 2 for both of each pair; 1 for one, by a coin of `seed`, repeat, question and `method_b`."""
-    names = {name for run, method in ((run_a, method_a), (run_b, method_b)) for name in _names(run, method)}
+    names = {name for run, method in ((run_a, method_a), (run_b, method_b)) for name in names_of(run, method)}
     asked, pairs = list(questions), []
-    for number, (first, second) in enumerate(_repeats((run_a, method_a), (run_b, method_b))):
-        ours, theirs = _answers(first, method_a, names, asked), _answers(second, method_b, names, asked)
+    for number, (first, second) in enumerate(repeats_of((run_a, method_a), (run_b, method_b))):
+        ours, theirs = answers_of(first, method_a, names, asked), answers_of(second, method_b, names, asked)
         pairs += [
             paired(one, method_a, method_b, ours[one.id], theirs[one.id], a_first)._replace(repeat=number)
             for one in asked
@@ -155,7 +120,7 @@ def pairs_of(
     return pairs
 
 
-def _repeats(*sides: tuple[Run, str]) -> list[tuple[Run, ...]]:
+def repeats_of(*sides: tuple[Run, str]) -> list[tuple[Run, ...]]:
     """The runs of both sides in each repeat: of a side whose answers cannot vary always the first, and of two such
     sides no other repeat."""
     fixed = [run.deterministic(method) for run, method in sides]
@@ -206,47 +171,17 @@ def _judged(
 def on_disk(run: Run, a: str, b: str) -> tuple[str, list[Judgement]]:
     """(the judge, its judgements) of the answers that two methods of a run have now, in all repeats, of the judge that
     was asked last; nothing where none was."""
-    if not (standing := _standing(run, a, b)):
+    if not (standing := standing_of(run, a, b)):
         return "", []
     asked = {(pair.repeat, pair.key) for pair in pairs_of(run, a, run, b, run.questions, 2)}
     return next(iter(standing.values())).judge, [one for place, one in standing.items() if place in asked]
 
 
-def kept_pair(run: Run, a: str, b: str, question: Question, number: int = 0) -> ComparedAnswers:
-    """The answers of two methods of a run to a question in the repeat of a number, with the judgements on disk: of `a`
-    against `b`, or else of `b` against `a`, seen from the other side. The answer of a method that failed is empty.
-    Raises :class:`SettingError` without such a repeat, or without a reader."""
-    repeats = _repeats((run, a), (run, b))
-    if not 0 <= number < len(repeats):
-        raise SettingError(f"{a} and {b} have no repeat {number}; they have {len(repeats)}, from 0")
-    for first, second, seen in ((a, b, dict), (b, a, _mirrored)):
-        standing = _standing(run, first, second)
-        pairs = pairs_of(run, first, run, second, [question], 2) if standing else []
-        mine = [(pair, standing.get((pair.repeat, pair.key))) for pair in pairs if pair.repeat == number]
-        if said := tuple(seen(told(pair, one)) for pair, one in mine if one):
-            return ComparedAnswers(question.id, question.question, a, b, said[0]["answers"], said)
-    names = _names(run, a) | _names(run, b)
-    sides = {side: _answers(of, method, names, [question]) for side, of, method in zip("ab", repeats[number], (a, b))}
-    answers = {side: found.get(question.id, "") for side, found in sides.items()}
-    return ComparedAnswers(question.id, question.question, a, b, answers)
-
-
-def _standing(run: Run, a: str, b: str) -> dict[tuple[int, str], Judgement]:
+def standing_of(run: Run, a: str, b: str) -> dict[tuple[int, str], Judgement]:
     """(repeat, key) → the last judgement of the judge that was asked last, which is that of the first repeat."""
     entries = [one for one in _stored(run) if (one.a, one.b) == (a, b)]
     last = next((one.made_by for one in reversed(entries) if not one.repeat), None)
     return {(one.repeat, one.key): one for one in entries if one.made_by == last}
-
-
-def _mirrored(said: Mapping[str, Any]) -> dict[str, Any]:
-    """A judgement with its sides exchanged."""
-    other = {"a": "b", "b": "a"}
-    return {
-        **said,
-        "a_first": not said["a_first"],
-        "answers": {other[side]: text for side, text in said["answers"].items()},
-        "winners": {dimension: other[side] for dimension, side in said["winners"].items()},
-    }
 
 
 def wins(judgements: Iterable[Judgement], dimension: str) -> dict[str, list[float]]:
@@ -293,13 +228,13 @@ def _coin(seed: int, question: str, baseline: str) -> bool:
     return bool(hashlib.sha256(json.dumps([seed, question, baseline]).encode()).digest()[0] & 1)
 
 
-def _names(run: Run, method: str) -> set[str]:
+def names_of(run: Run, method: str) -> set[str]:
     """The names by which an answer could mention a method: its name in the run, its SPEC, the method's own name."""
     label = run.config["methods"][method]["label"]
-    return {method, label, label.partition("[")[0]} - _COMMON_WORDS
+    return {method, label, label.partition("[")[0]} - COMMON_WORDS
 
 
-def _answers(run: Run, method: str, names: Collection[str], questions: Iterable[Question]) -> dict[str, str]:
+def answers_of(run: Run, method: str, names: Collection[str], questions: Iterable[Question]) -> dict[str, str]:
     """Question id → answer, without the failed questions."""
     if run.config["reader"] is None:
         raise SettingError(f"nobody read in the run {run.folder}; make it with a reader: wb.evaluate(…, wb.reader(…))")

@@ -9,8 +9,9 @@ from typing import Any
 
 from workbench.experiments.analyses.base import Analysis, known_methods
 from workbench.experiments.analyses.win_rate import on_judge, rates
-from workbench.experiments.pairs import ComparedAnswers, Pair, judged, no_rules, paired, pairs_of, side_by_side, told
+from workbench.experiments.pairs import Pair, judged, no_rules, paired, pairs_of, told
 from workbench.experiments.run import Run
+from workbench.experiments.side_by_side import ComparedAnswers, side_by_side
 from workbench.llm.engine import Engine, engine
 
 PLANTED = 20  # questions of a check

@@ -13,17 +13,16 @@ from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of, known_methods
 from workbench.experiments.pairs import (
     DIMENSIONS,
-    ComparedAnswers,
     Judgement,
     by_comparison,
     judged,
     no_rules,
     pairs_of,
-    side_by_side,
     told,
     wins,
 )
 from workbench.experiments.run import Run
+from workbench.experiments.side_by_side import ComparedAnswers, side_by_side
 from workbench.experiments.significance import FEWEST, bootstrap_interval, mean_of_repeats
 from workbench.llm.engine import Engine, engine
 from workbench.records import Question
