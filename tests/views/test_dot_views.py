@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from dot_traces import NEXT, QUESTION, dot_trace, nothing_trace
 from hypothesis import given, settings
+from judges import Judge
 from test_views import UNSHOWABLE, Checked, hostile
 from tiny import TinyEncoder
 
@@ -20,18 +21,14 @@ from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
 from workbench.experiments.analyses import win_rate
-from workbench.experiments.pairs import DIMENSIONS
 from workbench.graph.types import Types
 from workbench.index import Index
 from workbench.llm.engine import RulesEngine
-from workbench.llm.meter import Meter
 from workbench.llm.repeat import repeat
-from workbench.llm.step import Result
 from workbench.methods.base import Method
 from workbench.methods.dotrag.dots import Comparison, Dots, MethodResult, dots, whole_region
 from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
-from workbench.steps import judge_pair
 from workbench.trace import Trace
 from workbench.views.canvas import WebGL
 from workbench.views.dot_drawing import COLUMN, dot_drawing, path_drawing
@@ -547,25 +544,17 @@ def test_other_methods_beside(tracer):
 # -- two answers -------------------------------------------------------------------------------------------------------
 
 
-class Judge:
-    """Prefers the answer with "Pia", in coherence the first; keeps what it was shown."""
+def pia(shown, dimension):
+    """Prefers the answer with "Pia", in coherence the first."""
+    return 1 if dimension == "coherence" or "Pia" in shown.answer_1 else 2
 
-    name, workers = "openai:judge", 1
 
-    def __init__(self):
-        self.meter, self.seen = Meter(), []
-
-    def run(self, step, inputs, *, trace=None):
-        self.seen += inputs
-        return [Result(judge_pair.Output(**{name: self.choice(name, one) for name in DIMENSIONS})) for one in inputs]
-
-    def choice(self, dimension, shown):
-        first = dimension == "coherence" or "Pia" in shown.answer_1
-        return {"winner": 1 if first else 2, "reason": f"<i>{dimension}</i>: it names both"}
+def judge_() -> Judge:
+    return Judge(pia, "<i>{}</i>: it names both")
 
 
 def test_two_answers_beside_each_other(films, tracer):
-    judge = Judge()
+    judge = judge_()
     live = wb.trace_dots(films, QUESTIONS, reader=Reads(), beside=("lightrag",), judge=judge)
     assert live.answers is None and [value for _, value in live._rival.options] == ["", "lightrag"]
     pair = live.pair("lightrag")
@@ -614,12 +603,12 @@ def test_two_answers_of_a_saved_run(films, tracer, tmp_path):
     made = wb.evaluate(QUESTIONS, methods_, Reads(), out=tmp_path / "run", progress=False)
     saved = wb.trace_dots(made.folder)
     assert saved.pair("lightrag").judgements == () and "not judged" in saved._pair.value
-    win_rate(made, "lightrag", made, "dotrag", made.questions, Judge(), both_orders=True, keep=True)
+    win_rate(made, "lightrag", made, "dotrag", made.questions, judge_(), both_orders=True, keep=True)
     pair = wb.trace_dots(made.folder).pair("lightrag")
     assert (pair.a, pair.b) == ("dotrag", "lightrag") and pair.answers["a"] == "Oskar & Pia"
     assert [one["winners"]["overall"] for one in pair.judgements] == ["a", "a"], "judged from the other side"
     assert [(one["a_first"], one["winners"]["coherence"]) for one in pair.judgements] == [(False, "b"), (True, "a")]
-    win_rate(made, "dotrag", made, "lightrag", made.questions, Judge(), both_orders=True, keep=True)
+    win_rate(made, "dotrag", made, "lightrag", made.questions, judge_(), both_orders=True, keep=True)
     again = wb.trace_dots(made.folder).pair("lightrag")
     assert [one["a_first"] for one in again.judgements] == [True, False] and again.answers == pair.answers
     for act, message in (
@@ -641,14 +630,14 @@ def test_of_repeats_each_has_its_answers(films, tracer, tmp_path):
     """A reader by a model may answer otherwise each time."""
 
     class Varies(Reads):
-        engine = Judge()
+        engine = judge_()
 
         def read(self, question, evidence, *, contexts=None, trace=None):
             return Answer(question, f"Pia, {evidence.method}, take {repeat()}")
 
     methods_ = [wb.method(spec, films) for spec in ("dotrag", "lightrag")]
     made = wb.evaluate(QUESTIONS, methods_, Varies(), out=tmp_path / "run", repeats=2, progress=False)
-    win_rate(made, "dotrag", made, "lightrag", made.questions, Judge(), both_orders=True, keep=True)
+    win_rate(made, "dotrag", made, "lightrag", made.questions, judge_(), both_orders=True, keep=True)
     saved = wb.trace_dots(made.folder)
     assert saved.pair("lightrag").answers["b"] == "Pia, the method, take 0"
     later = saved.pair("lightrag", repeat=1)

@@ -89,10 +89,10 @@ class Tracer(Widget):
         k: int = K,
         theme: str = AUTO,
     ):
-        """`source` is an index, over which `method` (a SPEC) runs with `engine`, `reader` answers, and a model, `judge`,
-        compares answers; a run or its folder; or the trace or evidence of one question. `index` provides titles and
-        types for the latter. `questions` are offered for selection, and provide the gold; `beside` are SPECs of methods
-        for comparison."""
+        """`source` is an index, over which `method` (a SPEC) runs with `engine`, `reader` answers, and `judge` compares
+        the answers; a run or its folder; or the trace or evidence of one question. `index` provides titles and types
+        for the latter. `questions` are offered for selection, and provide the gold; `beside` are SPECs of methods for
+        comparison."""
         super().__init__(theme)
         self._session = open_session(
             source, questions, methods={method: method}, engine=engine, reader=reader, judge=judge, index=index, k=k,
