@@ -166,7 +166,7 @@ class Live(Session):
             (self.evidence(question, one, **given).method, self._answer(question, one, **given))
             for one, given in ((name, settings), (other, {}))
         ]
-        key = "pair", question.question, *(spec for spec, _ in sides)
+        key = "pair", question.question, *(label for label, _ in sides)
         return self.once(key, lambda: asked_pair(question, *sides, self.judge))
 
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
