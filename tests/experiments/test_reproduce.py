@@ -196,3 +196,16 @@ def test_the_command_line(small, place, tmp_path):
     planned = runner.invoke(app, [*words, "--engine", "openai:gpt-4o-mini", "--plan"])
     assert planned.exit_code == 0 and "What table 5 of bdtr takes" in planned.output
     assert runner.invoke(app, [*words, "--format", "word"]).exit_code == 1
+
+
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"pairs": (("dotrag", "nobody"),)}, r"ultradomain cs: pair \('dotrag', 'nobody'\) should be two of its methods"),
+    ({"pairs": (("dotrag", "dotrag"),)}, "should be two of its methods, which are dotrag"),
+    ({"readers": ()}, "answers are compared in pairs, and no reader answers"),
+    ({"generated": {"paths": 20}}, r"generated=\{'paths': 20\} should say paths and each"),
+])  # fmt: skip
+def test_a_recipe_that_could_not_be_followed_is_refused_before_anything_runs(changed, message):
+    (recipe,) = [one for one in recipes(paper("dotrag"), "1") if one.data == "ultradomain cs"]
+    recipe = replace(recipe, methods=("dotrag", "pathrag"), pairs=(("dotrag", "pathrag"),))
+    with pytest.raises(SettingError, match=message):
+        replace(recipe, **changed)

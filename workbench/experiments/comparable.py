@@ -302,7 +302,8 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
     rows = []
     for side in one.sides:
         index, engines = side.run.engines
-        mine = recipe._replace(methods=(side.label,), readers=(side.run.reader,) if side.run.reader else ())
+        read_by = (side.run.reader,) if side.run.reader else ()
+        mine = replace(recipe, methods=(side.label,), readers=read_by, pairs=())
         rows += [_times(of_build(mine, loaded, Unasked(index)), scales[0], f"{recipe.source}, {index}")]
         rows += [_times(row, scales[1], f"{recipe.source}, {engines.reader.name}")
                  for row in of_runs(mine, loaded, engines)]  # fmt: skip
