@@ -105,8 +105,8 @@ def _domain(
     )
 
 
-# Names and sizes are those of the publisher's listing at this revision, whose end was not at hand: psychology is named by
-# a copy of it alone, technology by nothing but memory. The numbers of documents are from LightRAG's paper.
+# Names and sizes are those of the publisher's listing at this revision, whose end was not at hand: a copy of it names
+# psychology, nothing but memory technology. The numbers of documents are from LightRAG's paper.
 ENTRIES = (
     _domain("agriculture", "agriculture", 70, 12, _AGRICULTURE),
     _domain("art", "art", 115),
