@@ -145,4 +145,5 @@ _PROSE: dict[str, Callable[[Any], str]] = {
     "summarise": _field("summary"),
     "verify_claim": lambda output: f"Thought: {output.thought}\nAnswer: {output.label}",
     "write_article": _field("text"),
+    "write_article_paper": _field("text"),
 }

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 
 import pytest
-from dot_traces import dot_trace
+from dot_traces import dot_trace, film_folder
+from judges import Judge
 from lab import LABELS, WHERE, Notebook, becomes
 from playwright.sync_api import Locator, expect
 from test_hostile_records import ATTACKS
 from test_views import TAGS
 
+import workbench as wb
+from workbench.experiments.analyses import win_rate
+from workbench.index import Index
+from workbench.llm.engine import RulesEngine
+from workbench.records import Question
 from workbench.trace import Trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -110,6 +117,40 @@ def trace(notebook: Notebook) -> None:
     expect(live.get_by_text("who starred in Fog?").first).to_be_visible(timeout=60_000)
     expect(live.get_by_text("bold: found by another method as well")).to_have_count(0)
     becomes(live, drawn, lambda names: names[0] == "Fog")
+
+
+def test_two_answers_and_the_reasons_of_a_judge(lab, page):
+    """Of a saved run, without its index: what was said of both orders, in each dimension."""
+    data = wb.load(film_folder(lab.root / "films"))
+    index = Index.build(data, RulesEngine(), lab.root / "index", layers=["typed"], progress=False)
+    asked = [Question("q1", "what movies did [Ilse Varn] direct?", ("Glass Harbour", "Salt Line"))]
+    methods = [wb.method(spec, index) for spec in ("dotrag", "lightrag")]
+    run = wb.evaluate(asked, methods, wb.reader("essay"), lab.root / "judged", measures=["abstained"], progress=False)
+    judge = Judge(lambda shown, dimension: 1 if dimension == "coherence" else 2, "Of {}: <b>both</b> films are named.")
+    win_rate(run, "dotrag", run, "lightrag", run.questions, judge, both_orders=True, keep=True)
+    shutil.rmtree(index.folder)
+    lab.write("judged.ipynb", "import workbench as wb\nwb.trace_dots(wb.home() / 'judged')")
+    notebook = lab.open(page, "judged.ipynb")
+    notebook.run_all()
+    tracer = notebook.panel.locator(".hopscope-tracer")
+    beside = tracer.get_by_label("answer beside")
+    expect(tracer.get_by_text("judged by openai:judge")).to_have_count(0)
+    beside.select_option("lightrag")
+    expect(tracer.get_by_text("judged by openai:judge")).to_be_visible()
+    two = tracer.locator(".two > div")
+    expect(two).to_have_count(2)
+    first, second = (two.nth(at).bounding_box() for at in range(2))
+    assert first["y"] == second["y"] and first["x"] + first["width"] <= second["x"], "side by side"
+    expect(two.first).to_contain_text("won overall 1 of 2")
+    rows = tracer.get_by_role("row").filter(has_text="Of relevance: <b>both</b> films are named.")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text(re.compile(r"relevance\s*lightrag\s*dotrag"))
+    expect(rows.last).to_contain_text(re.compile(r"relevance\s*dotrag\s*lightrag"))
+    for theme in ("light", "dark"):
+        notebook.set_theme(theme)
+        notebook.screenshot(f"03_answers_{theme}", tracer)
+    beside.select_option("– none –")
+    expect(two).to_have_count(0)
 
 
 def test_nothing_in_a_trace_is_acted_upon(lab, page):

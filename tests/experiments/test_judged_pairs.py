@@ -13,14 +13,18 @@ from test_views import HOSTILE, UNSHOWABLE, Checked
 import workbench as wb
 from workbench.errors import SettingError
 from workbench.experiments.analyses import judge_check, win_rate
+from workbench.experiments.analyses.win_rate import binomial_interval
 from workbench.experiments.asking import path_questions
 from workbench.experiments.evaluate import evaluate
-from workbench.experiments.pairs import DIMENSIONS, FILE, ComparedAnswers, on_disk
-from workbench.experiments.run import Run
+from workbench.experiments.pairs import DIMENSIONS, FILE, on_disk, wins
+from workbench.experiments.run import Run, repeat_folder
+from workbench.experiments.side_by_side import ComparedAnswers
+from workbench.experiments.significance import bootstrap_interval
 from workbench.experiments.tables import NOT_COMPARABLE, tables
 from workbench.index import Index, journal
 from workbench.llm.engine import RulesEngine
 from workbench.llm.meter import Meter
+from workbench.llm.repeat import repeat
 from workbench.llm.step import Result
 from workbench.methods import method
 from workbench.reading import reader
@@ -39,12 +43,14 @@ class Biased:
 
     def __init__(self, bias=0.0, calls=None, name="openai:biased", fails=()):
         self.bias, self.calls, self.name, self.fails, self.seen, self.meter = bias, calls, name, fails, [], Meter()
+        self.repeats = []  # in which each request was made
 
     def run(self, step, inputs, *, trace=None):
         assert step is judge_pair.STEP
         if self.calls is not None and len(self.seen) + len(inputs) > self.calls:
             raise KeyboardInterrupt("killed")
         self.seen += inputs
+        self.repeats += [repeat()] * len(inputs)
         return [self._one(value) for value in inputs]
 
     def _one(self, value):
@@ -173,6 +179,100 @@ def test_by_default_nothing_is_written(tmp_path):
     run = planted(tmp_path / "run", 12)
     win_rate(run, "a", run, "b", QUESTIONS[:12], Biased())
     assert not (run.folder / FILE).exists()
+
+
+# -- repeats ----------------------------------------------------------------------------------------------------------
+
+
+def repeated(folder, n=N, repeats=3) -> Run:
+    """`a` has the good answer to a share of the questions that falls from repeat to repeat: 0.7, 0.6, 0.5 …"""
+    run = planted(folder, n)
+    for number in range(1, repeats):
+        planted(repeat_folder(folder, number), n, BETTER - number / 10)
+    write_config(folder, repeats=repeats)
+    return Run(run.folder)
+
+
+def write_config(folder, **changed):
+    path = folder / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+
+
+def test_each_repeat_is_judged_with_its_seed_and_a_question_counts_by_its_mean(tmp_path):
+    run, judge = repeated(tmp_path / "run", 60), Biased()
+    found = win_rate(run, "a", run, "b", QUESTIONS[:60], judge, both_orders=True, keep=True)
+    row = overall(found.rows)
+    assert row["n"] == 60 and row["win_rate"] == pytest.approx(0.6)
+    assert [seed for seed in judge.repeats] == [0] * 120 + [1] * 120 + [2] * 120
+    per_question = [[1.0] * 3] * 30 + [[1.0, 1.0, 0.0]] * 6 + [[1.0, 0.0, 0.0]] * 6 + [[0.0] * 3] * 18
+    assert (row["low"], row["high"]) == bootstrap_interval(per_question)
+    assert "Means of 3 repeats, intervals over questions and repeats." in found.notes
+    judged = overall(found.judge)
+    assert (judged["n"], judged["pairs"], judged["agreement"], judged["first_wins"]) == (360, 180, 1, 0.5)
+    assert found.pair("q31").judgements[0]["winners"]["overall"] == "a"
+    later = found.pair("q31", repeat=2)
+    assert {one["winners"]["overall"] for one in later.judgements} == {"b"} and later.answers["a"].startswith("bad")
+    with pytest.raises(SettingError, match="question 'q31' was not judged in repeat 3; there are 0: none"):
+        found.pair("q31", repeat=3)
+
+
+def test_of_one_order_each_repeat_has_its_own_coin(tmp_path):
+    run = repeated(tmp_path / "run", 40)
+    judgements = win_rate(run, "a", run, "b", QUESTIONS[:40], Biased()).judgements
+    coins = [[one["a_first"] for one in judgements if one["repeat"] == number] for number in range(3)]
+    assert len(judgements) == 120 and coins[0] != coins[1] != coins[2]
+    alone = planted(tmp_path / "alone", 40)
+    assert coins[0] == [one["a_first"] for one in win_rate(alone, "a", alone, "b", QUESTIONS[:40], Biased()).judgements]
+
+
+def test_below_twenty_questions_the_interval_of_repeats_is_that_of_their_means(tmp_path):
+    run = repeated(tmp_path / "run", 10, repeats=2)
+    row = overall(win_rate(run, "a", run, "b", QUESTIONS[:10], Biased(), both_orders=True).rows)
+    assert row["win_rate"] == pytest.approx(0.65) and (row["low"], row["high"]) == binomial_interval(6.5, 10)
+
+
+@pytest.mark.parametrize("calls", [0, 8, 28, 40])
+def test_a_judging_of_repeats_goes_on_where_it_was_killed(tmp_path, monkeypatch, calls):
+    monkeypatch.setattr(journal, "GROUP", 4)
+    whole, killed = repeated(tmp_path / "whole", 8), repeated(tmp_path / "killed", 8)
+    given = {"questions": QUESTIONS[:8], "both_orders": True, "keep": True}
+    once = win_rate(whole, "a", whole, "b", judge=Biased(0.3), **given)
+    with pytest.raises(KeyboardInterrupt):
+        win_rate(killed, "a", killed, "b", judge=Biased(0.3, calls), **given)
+    again = win_rate(killed, "a", killed, "b", judge=(rest := Biased(0.3)), **given)
+    assert len(rest.seen) == 48 - calls and again.rows == once.rows
+    for number in range(3):
+        files = [(repeat_folder(run.folder, number) / FILE).read_bytes() for run in (whole, killed)]
+        assert files[0] == files[1] and b'"repeat"' not in files[0]
+    alone = planted(tmp_path / "alone", 8)
+    win_rate(alone, "a", alone, "b", judge=Biased(0.3), **given)
+    assert (alone.folder / FILE).read_bytes() == (whole.folder / FILE).read_bytes(), "the first is that without repeats"
+
+
+def test_the_tables_find_every_judged_repeat(tmp_path):
+    run = repeated(tmp_path / "run", 12)
+    win_rate(run, "a", run, "b", QUESTIONS[:12], Biased(), both_orders=True, keep=True)
+    found = on_disk(run, "a", "b")[1]
+    assert {one.repeat for one in found} == {0, 1, 2} and len(found) == 72
+    assert {len(values) for values in wins(found, "overall").values()} == {3}
+    assert {one.repeat for one in on_disk(Run(run.folder, repeats=2), "a", "b")[1]} == {0, 1}
+
+
+def test_answers_that_cannot_vary_stand_for_all_repeats(tmp_path):
+    """`b` is by rules and has no other repeat; two methods by rules are judged once."""
+    run = repeated(tmp_path / "run", 12)
+    by_rules = {"label": "b", "layers": {}, "engine": None}
+    methods = run.config["methods"]
+    write_config(run.folder, methods={**methods, "b": methods["b"] | by_rules}, reading={"engine": None})
+    found = win_rate(Run(run.folder), "a", Run(run.folder), "b", QUESTIONS[:12], judge := Biased(), both_orders=True)
+    assert len(judge.seen) == 72
+    assert {one["answers"]["b"] for one in found.judgements if one["question_id"] == "q7"} == {
+        "good words about 7 and the method" if BETTER * 12 <= 7 else "bad words about 7 and the method"
+    }
+    fixed = {name: one | {"engine": None} for name, one in methods.items()}
+    write_config(run.folder, methods=fixed)
+    win_rate(Run(run.folder), "a", Run(run.folder), "b", QUESTIONS[:12], judge := Biased(), both_orders=True)
+    assert len(judge.seen) == 24
 
 
 # -- side by side ----------------------------------------------------------------------------------------------------

@@ -151,6 +151,19 @@ def test_a_plan_asks_nothing_and_sums(small):
     assert by_rules.frame["dollars"].sum() == 0
 
 
+@pytest.mark.parametrize("engine", ["rules", "openai:gpt-4o-mini"])
+def test_a_plan_counts_the_judging_of_every_repeat_whose_answers_can_vary(small, engine):
+    """Both orders of each pair, and of the planted ones, which are of the first repeat."""
+
+    def calls(repeats):
+        planned = plan("dotrag", "1", engine, judge="openai:gpt-4.1", data=small, repeats=repeats)
+        return planned.frame.set_index("what").loc["judge: pairs of answers", "calls"]
+
+    pairs, questions = len(recipes(paper("dotrag"), "1")[0].pairs), len(small.questions)
+    assert calls(1) == 2 * (pairs * questions + questions)
+    assert calls(3) == 2 * ((1 if engine == "rules" else 3) * pairs * questions + questions)
+
+
 def test_it_is_written_in_four_forms(small, place):
     found = reproduce("bdtr", "5", "rules", data=small, limit=2, out=place, progress=False)
     rows = list(csv.DictReader(io.StringIO(written(found, "csv"))))
@@ -183,3 +196,16 @@ def test_the_command_line(small, place, tmp_path):
     planned = runner.invoke(app, [*words, "--engine", "openai:gpt-4o-mini", "--plan"])
     assert planned.exit_code == 0 and "What table 5 of bdtr takes" in planned.output
     assert runner.invoke(app, [*words, "--format", "word"]).exit_code == 1
+
+
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"pairs": (("dotrag", "nobody"),)}, r"ultradomain cs: pair \('dotrag', 'nobody'\) should be two of its methods"),
+    ({"pairs": (("dotrag", "dotrag"),)}, "should be two of its methods, which are dotrag"),
+    ({"readers": ()}, "answers are compared in pairs, and no reader answers"),
+    ({"generated": {"paths": 20}}, r"generated=\{'paths': 20\} should say paths and each"),
+])  # fmt: skip
+def test_a_recipe_that_could_not_be_followed_is_refused_before_anything_runs(changed, message):
+    (recipe,) = [one for one in recipes(paper("dotrag"), "1") if one.data == "ultradomain cs"]
+    recipe = replace(recipe, methods=("dotrag", "pathrag"), pairs=(("dotrag", "pathrag"),))
+    with pytest.raises(SettingError, match=message):
+        replace(recipe, **changed)

@@ -7,6 +7,7 @@ import json
 import time
 
 import pytest
+from judges import Judge
 from test_analyses import written
 from test_views import HOSTILE, UNSHOWABLE, Checked
 
@@ -16,10 +17,8 @@ from workbench.experiments.analyses import WinRate, win_rate
 from workbench.experiments.analyses import win_rate as win_rate_
 from workbench.experiments.blinding import blinded
 from workbench.experiments.run import Run
-from workbench.llm import Result
 from workbench.llm.call import Reply
 from workbench.llm.engine import engine
-from workbench.llm.meter import Meter
 from workbench.llm.parse import Unreadable, parse
 from workbench.records import Question
 from workbench.rules import rule_for
@@ -27,27 +26,6 @@ from workbench.steps import judge_pair
 
 QUESTIONS = tuple(Question(f"q{at}", f"question {at}?", ("x",), hops=1 + at % 2) for at in range(8))
 DIMENSIONS = ("comprehensiveness", "logicity", "relevance", "coherence", "overall")
-
-
-class Judge:
-    """Prefers by `better(shown, dimension)`: 1 or 2; None fails."""
-
-    name, workers = "openai:judge", 1
-
-    def __init__(self, better):
-        self.better, self.meter, self.seen = better, Meter(), []
-
-    def run(self, step, inputs, *, trace=None):
-        assert step is judge_pair.STEP
-        self.seen += inputs
-        return [self._one(value) for value in inputs]
-
-    def _one(self, value):
-        chosen = {name: self.better(value, name) for name in DIMENSIONS}
-        if None in chosen.values():
-            return Result(None, failure="told to fail")
-        said = {name: judge_pair.Choice(winner=winner, reason=name) for name, winner in chosen.items()}
-        return Result(judge_pair.Output(**said))
 
 
 def longer(value, dimension):

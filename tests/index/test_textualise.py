@@ -225,6 +225,18 @@ def test_an_article_is_asked_for_again_with_what_it_lacks(tmp_path):
     assert data.passage("Red Sea#1").text == "Red Sea: Mira, Comedy, comedy, Ann."
 
 
+def test_by_the_profile_paper_another_step_writes_the_articles(tmp_path):
+    """Texts of one profile are none of the other's, and are refused in the same folder."""
+    model = Scripted(write_article_paper=lambda value, before: {"text": "[Mira] and [Comedy] and <Red Sea>."})
+    made = textualise(graph(), model, tmp_path / "paper", profile="paper", progress=False)
+    asked = {step for step, _ in (key for key, _ in model.asked)}
+    assert "write_article_paper" in asked and "write_article" not in asked and made.passages
+    with pytest.raises(IndexFault):
+        textualise(graph(), Scripted(), tmp_path / "paper", progress=False)
+    with pytest.raises(SettingError, match="profile='papers' is not known; use workbench or paper"):
+        textualise(graph(), Scripted(), tmp_path / "other", profile="papers", progress=False)
+
+
 def test_what_an_article_still_lacks_is_added(tmp_path):
     model = Scripted(write_article=lambda value, before: {"text": "[Mira] and Comedy." if before else "No mark."})
     data = textualise(graph(), model, tmp_path, progress=False, attempts=3)

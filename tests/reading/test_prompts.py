@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.reading.prompts import PROMPTS
+from workbench.llm.step import Result
+from workbench.measures.answer_sets import set_em
+from workbench.reading.prompts import PROMPTS, step_of
 from workbench.rules import rule_for
 from workbench.steps.answer import Input
 from workbench.steps.classify_question import STEP as CLASSIFY
 from workbench.steps.classify_question import Input as Question
 from workbench.steps.classify_question import read
+from workbench.steps.final_answer import SEVERAL
 
 PASSAGES = (
     ("Kestrel FM", "Kestrel FM is a community radio station founded by Nora Whitlock in 1984."),
@@ -130,3 +133,20 @@ def test_the_router_s_prompt_is_the_printed_one():
     assert message["content"].startswith("Classify this question as exactly one of: bridge, comparison, inference.\n\n")
     asked = "Reply with exactly one word: bridge, comparison, or inference\n\nQuestion: {0} %s {}"
     assert message["content"].endswith(asked)
+
+
+@pytest.mark.parametrize("prompt", ["thought", "brief", "sparql", "cot", "knowledge"])
+@pytest.mark.parametrize("mode", ["reject", "open"])
+def test_short_answers_name_all_of_several_things(prompt, mode):
+    """In one way, which the measures of sets read; the printed template of the source stays as it is."""
+    asked = step_of(prompt, mode).prompt(PROMPTS[prompt].input_of(given()))
+    assert sum(message["content"].count(SEVERAL) for message in asked) == 1
+    reply = {"thought": "Thought: both.\nAnswer: Duel; Jaws", "brief": "Duel; Jaws", "knowledge": "Answer: Duel; Jaws"}
+    said = reply.get(prompt, "1. Two films.\n**FINAL ANSWER:** Duel; Jaws.")
+    result = Result(PROMPTS[prompt].step.read(said), parse="strict")
+    assert set_em(PROMPTS[prompt].extract(result, "strict").text, ["Jaws", "Duel"]) == 1
+
+
+def test_the_printed_template_asks_for_nothing_more():
+    (printed,) = messages("sparql-thesis")
+    assert SEVERAL not in printed["content"] and "Write FINAL ANSWER: <your answer>. If" in printed["content"]

@@ -128,6 +128,7 @@ def test_an_answer_shows_its_short_form(tiny, tiny_index):
 
 @pytest.mark.parametrize(("question", "answer", "short"), [
     ("Who wrote it?", "Ada  Lind", "Ada Lind"),
+    ("Which films did she make?", "Dune Fever; A Country Without Names", "Dune Fever; A Country Without Names"),
     ("Where was Ada Lind born?", "As the first of the passages says, Ada Lind was born in Oslo.", "Oslo"),
     ("Is Oslo larger than Bergen?", "Yes, Oslo is larger than Bergen by far.", "yes"),
     ("Which film did she make?", "No Country Without a Name was the film", "No Country Without a Name"),

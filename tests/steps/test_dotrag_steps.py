@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from invented_schemas import FILMS
@@ -10,7 +11,14 @@ from invented_schemas import FILMS
 from workbench.llm.call import Reply
 from workbench.llm.parse import Unreadable, parse
 from workbench.rules import rule_for
-from workbench.steps import dot_rules, fallback_query, judge_paths, select_regions
+from workbench.steps import (
+    dot_rules,
+    fallback_query,
+    judge_paths,
+    select_regions,
+    write_article,
+    write_article_paper,
+)
 from workbench.steps.select_regions import Anchor
 
 QUESTION = "Who wrote the films that Ada Lind directed?"
@@ -166,3 +174,19 @@ def test_the_rule_bodies_answer_each_other():
     assert judged.verdicts[0].next_question == "person (written by) of Salt"
     asked = fallback_query.Input(QUESTION, rules.query_constraints, (rules.initial_query,), (), 2)
     assert rule_for(fallback_query.STEP)([asked])[0].query == "person (written by) of film directed by Ada Lind"
+
+
+def test_an_article_by_figure_5_names_the_supporting_entities_beside_the_relations():
+    """Role, then topic, supporting entities, relations; what is missing is asked for as in the other one."""
+    triples = (("Salt Line", "directed_by", "Ilse Varn"), ("Salt Line", "has_genre", "Drama"))
+    value = write_article.Input("Salt Line", "movie", triples)
+    system, *_, asked = write_article_paper.STEP.prompt(value)
+    assert "encyclopedia that fans of films keep" in system["content"] and "300 to 500 words" in system["content"]
+    lines = asked["content"].splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["Topic", "Kind", "Supporting entities", "Relations"]
+    assert lines[2] == 'Supporting entities: ["Ilse Varn", "Drama"]'
+    again = replace(value, earlier="<Salt Line> is a film.", missing=("Drama",))
+    for step in (write_article.STEP, write_article_paper.STEP):
+        said = step.prompt(again)[-1]["content"]
+        assert said.endswith('written exactly so: ["Drama"]. Give the whole article again, with them.')
+    assert rule_for(write_article_paper.STEP)([value]) == rule_for(write_article.STEP)([value])

@@ -156,6 +156,9 @@ MAKE = {
     "write_article": lambda text: write_article.Input(
         text, text, ((text, text, text), ("x", "y", text)), ((text, (text,), (text,), text),), text, (text,)
     ),
+    "write_article_paper": lambda text: write_article.Input(
+        text, text, ((text, text, text), ("x", "y", text)), ((text, (text,), (text,), text),), text, (text,)
+    ),
     "write_patterns": lambda text: write_patterns.Input(text, text, (text,)),
     "curate_cluster": lambda text: curate_cluster.Input((curate_cluster.Member(text, text, text, text),), text),
     "relabel_entities": lambda text: relabel_entities.Input(

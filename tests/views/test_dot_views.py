@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from dot_traces import NEXT, QUESTION, dot_trace, nothing_trace
 from hypothesis import given, settings
+from judges import Judge
 from test_views import UNSHOWABLE, Checked, hostile
 from tiny import TinyEncoder
 
@@ -19,10 +20,14 @@ from workbench import methods
 from workbench.data import Dataset
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import DataError, SettingError
+from workbench.experiments.analyses import win_rate
 from workbench.graph.types import Types
 from workbench.index import Index
+from workbench.llm.engine import RulesEngine
+from workbench.llm.repeat import repeat
 from workbench.methods.base import Method
 from workbench.methods.dotrag.dots import Comparison, Dots, MethodResult, dots, whole_region
+from workbench.reading.render import Context, Contexts
 from workbench.records import Answer, Entity, Evidence, Passage, Path, Question, ranked
 from workbench.trace import Trace
 from workbench.views.canvas import WebGL
@@ -356,9 +361,12 @@ class Other(Method):
 
 class Reads:
     label = name = "reads"
-    reads_index, steps, engine = False, (), None
+    reads_index, steps, engine = False, (), RulesEngine()
 
-    def read(self, question, evidence, *, trace=None):
+    def contexts(self, evidence):
+        return Contexts(Context("", 0, ()))
+
+    def read(self, question, evidence, *, contexts=None, trace=None):
         return Answer(question, "Oskar & Pia" if evidence.paths else "", abstained=not evidence.paths)
 
 
@@ -531,6 +539,109 @@ def test_other_methods_beside(tracer):
     tracer._compare.click()
     tracer.ask("q2")
     assert tracer._comparison.value == ""
+
+
+# -- two answers -------------------------------------------------------------------------------------------------------
+
+
+def pia(shown, dimension):
+    """Prefers the answer with "Pia", in coherence the first."""
+    return 1 if dimension == "coherence" or "Pia" in shown.answer_1 else 2
+
+
+def judge_() -> Judge:
+    return Judge(pia, "<i>{}</i>: it names both")
+
+
+def test_two_answers_beside_each_other(films, tracer):
+    judge = judge_()
+    live = wb.trace_dots(films, QUESTIONS, reader=Reads(), beside=("lightrag",), judge=judge)
+    assert live.answers is None and [value for _, value in live._rival.options] == ["", "lightrag"]
+    pair = live.pair("lightrag")
+    assert (pair.a, pair.b, pair.answers["a"]) == ("dotrag", "lightrag", "Oskar & Pia") and pair is live.answers
+    assert [one["a_first"] for one in pair.judgements] == [True, False]
+    assert [one["winners"]["overall"] for one in pair.judgements] == ["a", "a"]
+    assert [one["winners"]["coherence"] for one in pair.judgements] == ["a", "b"], "of each order"
+    shown = live._pair.value
+    Checked(shown)
+    assert "judged by openai:judge" in shown and "&lt;i&gt;relevance&lt;/i&gt;: it names both" in shown
+    assert shown.count("<td>coherence</td>") == 2 and "won overall 2 of 2" in shown
+    assert shown in live.static_html() and live._rival.value == "lightrag"
+    live._rival.value = ""
+    assert live.answers is None and live._pair.value == ""
+    live._rival.value = "lightrag"
+    assert live.answers == pair and len(judge.seen) == 2, "it was asked before"
+    live.ask("q2")
+    assert live.answers is None and live._rival.value == "" and live._pair.value == ""
+    assert live.pair("lightrag").answers == {"a": "", "b": ""}
+    with pytest.raises(SettingError, match="repeat=1; over an index every question is asked once"):
+        live.pair("lightrag", repeat=1)
+    assert tracer.pair("lightrag").judgements == () and "not judged: analyses.win_rate" in tracer._pair.value
+    with pytest.raises(SettingError, match="rules cannot judge"):
+        wb.trace_dots(films, QUESTIONS, reader=Reads(), judge="rules")
+
+
+def test_an_answer_is_read_once(films, tracer):
+    class Counts(Reads):
+        def __init__(self):
+            self.read_ = []
+
+        def read(self, question, evidence, **given):
+            self.read_.append(evidence.method)
+            return super().read(question, evidence, **given)
+
+    live = wb.trace_dots(films, QUESTIONS, reader=(counts := Counts()), beside=("lightrag",))
+    live.pair("lightrag")
+    live.pair("lightrag")
+    assert counts.read_ == ["dotrag", "lightrag"]
+    live.set(h_max=1)
+    assert live.pair("lightrag").a == "dotrag[h_max=1]" and counts.read_[2:] == ["dotrag[h_max=1]"]
+
+
+def test_two_answers_of_a_saved_run(films, tracer, tmp_path):
+    methods_ = [wb.method(spec, films) for spec in ("dotrag", "lightrag")]
+    made = wb.evaluate(QUESTIONS, methods_, Reads(), out=tmp_path / "run", progress=False)
+    saved = wb.trace_dots(made.folder)
+    assert saved.pair("lightrag").judgements == () and "not judged" in saved._pair.value
+    win_rate(made, "lightrag", made, "dotrag", made.questions, judge_(), both_orders=True, keep=True)
+    pair = wb.trace_dots(made.folder).pair("lightrag")
+    assert (pair.a, pair.b) == ("dotrag", "lightrag") and pair.answers["a"] == "Oskar & Pia"
+    assert [one["winners"]["overall"] for one in pair.judgements] == ["a", "a"], "judged from the other side"
+    assert [(one["a_first"], one["winners"]["coherence"]) for one in pair.judgements] == [(False, "b"), (True, "a")]
+    win_rate(made, "dotrag", made, "lightrag", made.questions, judge_(), both_orders=True, keep=True)
+    again = wb.trace_dots(made.folder).pair("lightrag")
+    assert [one["a_first"] for one in again.judgements] == [True, False] and again.answers == pair.answers
+    for act, message in (
+        (lambda: saved.pair("dense"), "the run has no method 'dense'; it has dotrag, lightrag"),
+        (lambda: saved.pair("lightrag", repeat=4), "dotrag and lightrag have no repeat 4; they have 1, from 0"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            act()
+    unread = wb.evaluate(QUESTIONS, methods_, out=tmp_path / "unread", progress=False)
+    without = wb.trace_dots(unread)
+    assert without._rival.layout.display == "none"
+    with pytest.raises(SettingError, match="nobody read in the run"):
+        without.pair("lightrag")
+    with pytest.raises(SettingError, match="a trace holds no answers"):
+        wb.trace_dots(dot_trace(), QUESTIONS).pair("lightrag")
+
+
+def test_of_repeats_each_has_its_answers(films, tracer, tmp_path):
+    """A reader by a model may answer otherwise each time."""
+
+    class Varies(Reads):
+        engine = judge_()
+
+        def read(self, question, evidence, *, contexts=None, trace=None):
+            return Answer(question, f"Pia, {evidence.method}, take {repeat()}")
+
+    methods_ = [wb.method(spec, films) for spec in ("dotrag", "lightrag")]
+    made = wb.evaluate(QUESTIONS, methods_, Varies(), out=tmp_path / "run", repeats=2, progress=False)
+    win_rate(made, "dotrag", made, "lightrag", made.questions, judge_(), both_orders=True, keep=True)
+    saved = wb.trace_dots(made.folder)
+    assert saved.pair("lightrag").answers["b"] == "Pia, the method, take 0"
+    later = saved.pair("lightrag", repeat=1)
+    assert later.answers["b"] == "Pia, the method, take 1" and len(later.judgements) == 2
 
 
 def test_a_saved_run_needs_neither_index_nor_engine(tracer, films, tmp_path):

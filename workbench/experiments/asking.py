@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -93,7 +93,7 @@ def path_questions(
         for number, one in enumerate(asked, 1)
     ]
     made = {"by": "paths", "paths": [list(value.names) for value, _ in kept], "each": each, "seed": seed}
-    return _written(folder, journal, questions, engine, (of_path.STEP,), made)
+    return _written(folder, {journal: of_path.STEP}, questions, engine, made)
 
 
 def persona_questions(
@@ -142,9 +142,8 @@ def persona_questions(
         for (u, t), one in zip(inputs, answers.values())
         for number, text in enumerate(one.output["questions"], 1)
     ]
-    first.settle()
     made = {"by": "personas", "users": answer.output["users"], "each": each}
-    return _written(folder, journal, questions, engine, (personas.STEP, task_questions.STEP), made)
+    return _written(folder, {first: personas.STEP, journal: task_questions.STEP}, questions, engine, made)
 
 
 def shown_path(typed: TypedLayer, walk: Sequence[int], many: int = EACH) -> of_path.Input:
@@ -193,14 +192,17 @@ def _is_fit(words: Sequence[set[str]]) -> bool:
 
 def _written(
     folder: Path,
-    journal: StepJournal,
+    journals: Mapping[StepJournal, Step],
     questions: list[Question],
     engine: Engine,
-    steps: tuple[Step, ...],
     made: dict[str, Any],
 ) -> tuple[Question, ...]:
-    journal.settle()
-    said = made | {"made_by": f"{engine.name} ({', '.join(step.identity for step in steps)})", "n": len(questions)}
+    """Settle the journals, each of which holds the replies to a Step, and write how the questions were made, and they
+    themselves."""
+    for journal in journals:
+        journal.settle()
+    steps = ", ".join(step.identity for step in journals.values())
+    said = made | {"made_by": f"{engine.name} ({steps})", "n": len(questions)}
     write_atomically(folder / "made.json", json.dumps(said, indent=1) + "\n")
     write_atomically(folder / "questions.jsonl", lines(map(asdict, questions)))
     return tuple(questions)

@@ -25,7 +25,7 @@ from workbench.experiments.pairs import DIMENSIONS, Judgement
 from workbench.experiments.placing import places, settings_of
 from workbench.experiments.published import Paper
 from workbench.experiments.recipes import Recipe, recipes_of
-from workbench.experiments.reproduce import AMOUNTS, Engines, of_build, of_runs, times
+from workbench.experiments.reproduce import AMOUNTS, Engines, of_build, of_judging, of_runs, times
 from workbench.experiments.significance import FEWEST
 from workbench.experiments.tables import Cell, Found, Measured, Tables, found_of, interval_of
 from workbench.index.index import LAYERS, closure
@@ -302,10 +302,14 @@ def needed(paper: str, cell: Cell, *, data: Dataset | str | None = None) -> Need
     rows = []
     for side in one.sides:
         index, engines = side.run.engines
-        mine = recipe._replace(methods=(side.label,), readers=(side.run.reader,) if side.run.reader else ())
+        read_by = (side.run.reader,) if side.run.reader else ()
+        mine = replace(recipe, methods=(side.label,), readers=read_by, pairs=())
         rows += [_times(of_build(mine, loaded, Unasked(index)), scales[0], f"{recipe.source}, {index}")]
         rows += [_times(row, scales[1], f"{recipe.source}, {engines.reader.name}")
                  for row in of_runs(mine, loaded, engines)]  # fmt: skip
+    if recipe.pairs:
+        judging = of_judging(recipe, loaded, engines)
+        rows.append(_times(judging, scales[1], f"{recipe.source}, {engines.judge.name}"))
     frame = pd.DataFrame(rows).drop_duplicates(["asked", "what", "reader"], ignore_index=True)
     return Needed(cell, frame, open_, (*notes, *_unknown(frame)))
 

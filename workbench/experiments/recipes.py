@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from workbench.errors import SettingError
@@ -25,11 +25,14 @@ COVERED, PARALLEL = " of covered", " parallel"
 _COVERAGE = "coverage:substring"
 
 
-class Recipe(NamedTuple):
+@dataclass(frozen=True)
+class Recipe:
     """`data`: its name in the tables; `source`: our name of it. `methods`: SPECs; `readers`: SPECs, none for a table of
     rankings; `layers`: layer → settings; `k`: passages ranked; `encoder`: its name, None where the paper does not say
-    it or names none; `judged`: whether a judge is asked; `pairs`: SPECs of two methods whose
-    answers a judge compares. `generated`: how the questions are made, of data that bring none."""
+    it or names none; `judged`: whether a judge is asked; `pairs`: SPECs of two of the methods, whose answers a judge
+    compares. `generated`: how the questions are made (`paths`, `each`), of data that bring none.
+
+    Raises :class:`SettingError` for pairs that no run could judge, and for questions that could not be made."""
 
     data: str
     source: str
@@ -42,6 +45,16 @@ class Recipe(NamedTuple):
     judged: bool
     pairs: tuple[tuple[str, str], ...] = ()
     generated: Mapping[str, Any] | None = None
+
+    def __post_init__(self):
+        for pair in self.pairs:
+            if len(set(pair)) != 2 or not set(pair) <= set(self.methods):
+                of = ", ".join(self.methods) or "none"
+                raise SettingError(f"{self.data}: pair {pair!r} should be two of its methods, which are {of}")
+        if self.pairs and not self.readers:
+            raise SettingError(f"{self.data}: answers are compared in pairs, and no reader answers; add a reader")
+        if self.generated is not None and not {"paths", "each"} <= self.generated.keys():
+            raise SettingError(f"{self.data}: generated={dict(self.generated)!r} should say paths and each")
 
 
 def tables_of(source: Paper) -> list[str]:
@@ -66,7 +79,7 @@ def recipes_of(source: Paper, printed: Any) -> list[Recipe]:
         if ranking := _ranking(source.terms, row):
             wanted.setdefault((row.data, ranking.encoder), []).append(ranking)
     return [
-        _recipe(source.terms, *key, rankings)._replace(pairs=_pairs(source, printed, key[0], rankings))
+        replace(_recipe(source.terms, *key, rankings), pairs=_pairs(source, printed, key[0], rankings))
         for key, rankings in wanted.items()
     ]
 

@@ -20,7 +20,7 @@ from workbench.experiments.estimate import Estimate, Unasked, estimate_build, es
 from workbench.experiments.evaluate import evaluate
 from workbench.experiments.grid import grid
 from workbench.experiments.recipes import Recipe, recipes, slug, tables_of
-from workbench.experiments.run import Run
+from workbench.experiments.run import Run, varies
 from workbench.experiments.tables import Cell, Tables, tables
 from workbench.index import Index
 from workbench.index.forecast import prompt_tokens
@@ -146,7 +146,7 @@ def plan(
         runs = of_runs(recipe, loaded, asked, limit)
         rows += [of_build(recipe, loaded, asked.steps), *({**row, **times(row, repeats)} for row in runs)]
         if recipe.pairs:
-            rows.append(of_judging(recipe, loaded, asked.judge, limit))
+            rows.append(of_judging(recipe, loaded, asked, limit, repeats))
             notes.append(f"Judging: each pair in both orders, answers of {ANSWER} tokens and as long a reply assumed.")
         if not loaded.questions and recipe.generated:
             notes.append(f"{loaded.name} has no questions yet: what writing and answering them takes is not in it.")
@@ -186,10 +186,14 @@ def of_runs(recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None =
                 yield {"data": loaded.name, "what": spec, "reader": of or "", **_cost(cost)}
 
 
-def of_judging(recipe: Recipe, loaded: Dataset, judge: Engine, limit: int | None = None) -> dict[str, Any]:
-    """The row of a plan for the pairs: both orders of each, and of those that are planted."""
-    questions = len(loaded.questions[:limit])
-    calls = 2 * (len(recipe.pairs) * questions + min(PLANTED, questions))
+def of_judging(
+    recipe: Recipe, loaded: Dataset, asked: Engines, limit: int | None = None, repeats: int = 1
+) -> dict[str, Any]:
+    """The row of a plan for the pairs: both orders of each, in every repeat if answers can vary, and of those that are
+    planted."""
+    questions, judge = len(loaded.questions[:limit]), asked.judge
+    judged = repeats if varies(f"{asked.steps.name}, {asked.reader.name}") else 1
+    calls = 2 * (judged * len(recipe.pairs) * questions + min(PLANTED, questions))
     prompt = calls * (prompt_tokens(judge_pair.STEP, judge_pair.Input("", "", "")) + 2 * ANSWER)
     completion = calls * ANSWER
     return {

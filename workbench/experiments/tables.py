@@ -289,6 +289,15 @@ class Measured:
     place: Place
 
     @property
+    def repeats(self) -> int:
+        return self.run.repeats
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether repeats cannot differ."""
+        return self.run.deterministic(self.label)
+
+    @property
     def rows(self) -> list[dict]:
         """Those of the first repeat."""
         return self.repeated[0]
@@ -371,7 +380,7 @@ def _cells(source: Paper, row: Any, measurements: Sequence[Measured]) -> Iterato
             p=p,
             verdict=NOT_COMPARABLE if why else REPRODUCED if overlap else DIFFERS,
             why=why,
-            repeats=one.run.repeats,
+            repeats=one.repeats,
             deviation=_deviation(one, values, base),
             published_low=row.value - half,
             published_high=row.value + half,
@@ -389,7 +398,7 @@ def _remarks(note: str, n: int) -> Iterator[str]:
 
 def _deviation(one: Measured, values: Sequence[Value], base: Sequence[Value] | None) -> float | None:
     """That between repeats, of a single number; 0 where no model is asked."""
-    if one.run.repeats > 1 and one.run.deterministic(one.label):
+    if one.repeats > 1 and one.deterministic:
         return 0.0
     return None if base else deviation(values)
 
@@ -490,10 +499,19 @@ class Compared(Measured):
         judge, found = self.run.judgements(a.label, b.label)
         return judge, [one for one in found if one.question_id in ids]
 
+    @property
+    def repeats(self) -> int:
+        """How many were judged."""
+        return 1 + max((one.repeat for one in self.judgements[1]), default=0)
+
+    @property
+    def deterministic(self) -> bool:
+        return super().deterministic and self.other.deterministic
+
     def values(self, measure: str) -> dict[str, list[float]]:
-        """Question id → whether it won, in a list of one: repeats are not judged."""
+        """Question id → whether it won, of each repeat that was judged."""
         won = wins(self.judgements[1], DIMENSION.get(measure, measure))
-        return {question: [value if self.first else 1 - value] for question, value in won.items()}
+        return {one: [value if self.first else 1 - value for value in several] for one, several in won.items()}
 
 
 DIMENSION = {"logicality": "logicity"}  # as Table 3 of DotRAG spells it

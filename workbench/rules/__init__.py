@@ -85,6 +85,7 @@ RULES: dict[str, Rule] = {
     "verify": Rule("bdtr"),
     "verify_claim": Rule("claims"),
     "write_article": Rule("textualising"),
+    "write_article_paper": Rule("textualising"),
     "write_patterns": Rule("patterns"),
 }
 

@@ -60,9 +60,10 @@ def global_reduce(value: points.Input) -> points.Output:
 
 
 def shorten_answer(value: long.Input) -> Reply:
-    """A few words are short enough; of more, what is read in them as in a passage, whatever its ground."""
+    """A few words are short enough, and so are several things of a few words each; of more, what is read in them as in
+    a passage, whatever its ground."""
     words = value.answer.split()
-    if len(words) <= FEW:
+    if all(len(thing.split()) <= FEW for thing in value.answer.split(";")):
         return Reply(reply=" ".join(words))
     leading = words[0].strip(".,;:!").lower()
     if leading in ("yes", "no") and analyse(value.question, []).wants == "yes-no":

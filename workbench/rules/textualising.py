@@ -1,4 +1,4 @@
-"""Rule bodies of `write_article`, `describe_entity` and `describe_relations`: the templates of
+"""Rule bodies of `write_article`, `write_article_paper`, `describe_entity` and `describe_relations`: the templates of
 `language.verbalisation`."""
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ from workbench.steps import write_article as articles
 
 def write_article(value: articles.Input) -> articles.Output:
     return articles.Output(text=article(value.topic, value.triples, value.relations))
+
+
+def write_article_paper(value: articles.Input) -> articles.Output:
+    return write_article(value)
 
 
 def describe_entity(value: entity.Input) -> entity.Output:

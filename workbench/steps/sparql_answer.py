@@ -3,9 +3,9 @@ answer (the SPARQL chain of thought of "The Reasoning Bottleneck in Graph-RAG", 
 is executed; the reader `sparql-exec` does that.
 
 The three steps are those printed there. The companion code also shows an example of the syntax, and asks to follow the
-chain and to answer in a few words; here the wording and the example of these are ours. `example=False` gives the
-printed template. As in the source, there is one user message, no system message, and no warning about instructions in
-the context."""
+chain and to answer in a few words; here the wording and the example of these are ours, and so is the sentence on
+several things. `example=False` gives the printed template. As in the source, there is one user message, no system
+message, and no warning about instructions in the context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 
 from workbench.llm.step import Message, Step
 from workbench.steps.answer import Input as Asked
-from workbench.steps.final_answer import CUE, UNKNOWN, Output, read, shown
+from workbench.steps.final_answer import CUE, SEVERAL, UNKNOWN, Output, read, shown
 from workbench.steps.reading_mode import OWN_KNOWLEDGE, opened
 
 
@@ -49,7 +49,8 @@ SELECT ?answer WHERE {{
   ?y "rises in" ?answer .
 }}
 Step 2: Follow the chain through the context, step by step: for each triple pattern, find what its variables stand for.
-Step 3: Write {CUE} <your answer in a few words>. If the answer is not in the context, write {CUE} {UNKNOWN}."""
+Step 3: Write {CUE} <your answer in a few words>. {SEVERAL} \
+If the answer is not in the context, write {CUE} {UNKNOWN}."""
 
 OPEN_CLAUSES = (("using only the", "using the"), (f"write {CUE} {UNKNOWN}.", f"{OWN_KNOWLEDGE}."))
 _OPEN = {example: opened(text, *OPEN_CLAUSES) for example, text in ((True, _COMPANION), (False, _PRINTED))}
@@ -64,4 +65,4 @@ def open_prompt(value: Input) -> list[Message]:
     return [{"role": "user", "content": shown(_OPEN[value.example], value.context, value.question)}]
 
 
-STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512)
+STEP = Step("sparql_answer", Output, prompt, read=read, max_tokens=512, version=2)

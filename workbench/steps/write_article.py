@@ -60,10 +60,15 @@ def prompt(value: Input) -> list[Message]:
 
 def _asked(value: Input) -> str:
     asked = f"Topic: {value.topic}\nType: {value.type}\nRelations: {json.dumps(value.triples, ensure_ascii=False)}"
+    return f"{asked}{again(value)}"
+
+
+def again(value: Input) -> str:
+    """What is added where an earlier article lacks names; nothing at first."""
     if not value.missing:
-        return asked
+        return ""
     return (
-        f"{asked}\n\nYour article so far:\n{value.earlier or 'none'}\n\nIt lacks, in brackets and written exactly so: "
+        f"\n\nYour article so far:\n{value.earlier or 'none'}\n\nIt lacks, in brackets and written exactly so: "
         f"{json.dumps(value.missing, ensure_ascii=False)}. Give the whole article again, with them."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.experiments.pairs import ComparedAnswers
+from workbench.experiments.side_by_side import ComparedAnswers
 from workbench.views.base import CLIP, NAME, aligned, clean, esc, html, page, short, table, text
 
 STYLE = """<style>
@@ -16,6 +16,7 @@ STYLE = """<style>
 _HEADERS = ["dimension", "better", "shown first", "the judge's reason"]
 NOTHING = "(no text)"
 REASON = 400  # characters of a reason
+UNJUDGED = "not judged: analyses.win_rate(…, keep=True) has the pairs of a run judged, judge=… of a tracer those shown"
 
 
 @html.register
@@ -28,7 +29,8 @@ def _(pair: ComparedAnswers) -> str:
     rows = list(_said(pair))
     said = table(_HEADERS, rows) if rows else ""
     failed = "".join(f"<p class='bad'>the judge failed: {esc(one, REASON)}</p>" for one in pair.failures)
-    return page(STYLE, head, f"<div class='two'>{sides}</div>", said, failed)
+    by = f"<p class='q'>{esc(_judged_by(pair), NAME)}</p>"
+    return page(STYLE, head, f"<div class='two'>{sides}</div>", by, said, failed)
 
 
 @text.register
@@ -36,9 +38,15 @@ def _(pair: ComparedAnswers) -> str:
     lines = [f"{short(pair.question, CLIP)} ({short(pair.question_id, NAME)})"]
     for side, name in (("a", pair.a), ("b", pair.b)):
         lines += [f"--- {short(name, NAME)}", clean(pair.answers.get(side) or NOTHING)]
+    lines.append(clean(_judged_by(pair), NAME))
     rows = [[dimension, winner, first, short(reason, 100)] for dimension, winner, first, reason in _said(pair)]
     lines += aligned([_HEADERS, *rows]) if rows else []
     return "\n".join([*lines, *(f"the judge failed: {short(one, REASON)}" for one in pair.failures)])
+
+
+def _judged_by(pair: ComparedAnswers) -> str:
+    judge = next((one.get("judge") for one in pair.judgements), None)
+    return f"judged by {judge}" if judge else "" if pair.judgements else UNJUDGED
 
 
 def _said(pair: ComparedAnswers) -> Iterator[tuple[str, str, str, str]]:

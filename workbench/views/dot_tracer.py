@@ -10,6 +10,7 @@ tracer.set(tau=0.7, h_max=2)                     # asked again with these, and w
 tracer.most(80)                                  # the picture with up to so many nodes, by default 12
 tracer.region()                                  # the whole region around the anchors, thousands of nodes
 tracer.beside()                                  # other methods on the same question
+tracer.pair("lightrag")                          # both answers, with what a judge said: in the run, or judge= now
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import SettingError
+from workbench.experiments.side_by_side import ComparedAnswers
 from workbench.graph.neighbourhood import Subgraph
 from workbench.graph.types import types_of
 from workbench.index import Index
@@ -30,7 +32,7 @@ from workbench.reading.base import Reader
 from workbench.records import Question
 from workbench.spec import parse_spec
 from workbench.trace import Trace
-from workbench.views.base import details, page, short, text
+from workbench.views.base import NAME, details, html, page, short, text
 from workbench.views.canvas import WEBGL_STYLE, WebGL
 from workbench.views.dot_drawing import dot_drawing, path_drawing
 from workbench.views.dots import (
@@ -61,14 +63,15 @@ MOST = (12, 24, 40, 80, 200)  # nodes of a picture of paths, the best first
 LIST_STYLE = """<style>.hopscope-tracer select[size] option{white-space:normal;overflow-wrap:anywhere;
  padding-left:1.2em;text-indent:-1em}</style>"""  # a long path takes several lines
 PICTURE = 360  # pixels of its height
-ALL_PATHS = "– all paths –"
+ALL_PATHS, NO_ANSWER = "– all paths –", "– none –"
 _SLIDER = {"continuous_update": False, "layout": {"width": "260px"}, "style": {"description_width": "4em"}}
+_WIDE = {"description_width": "initial"}
 _RANGES = {"tau": (0.0, 1.0), "h_max": (1, 6), "t_max": (1, 6)}
 
 
 class Tracer(Widget):
     """The controls and what they show: `shown`, a DOT (`dot`, by its number) after an `iteration`, perhaps one `path`
-    of it, and, where settings were moved, what that `changed`."""
+    of it, and, where settings were moved, what that `changed`; perhaps two `answers` side by side."""
 
     name = "tracer"
 
@@ -81,20 +84,23 @@ class Tracer(Widget):
         beside: Sequence[str] = OTHERS,
         engine: Engine | None = None,
         reader: Reader | None = None,
+        judge: Engine | str | None = None,
         index: Index | None = None,
         k: int = K,
         theme: str = AUTO,
     ):
-        """`source` is an index, over which `method` (a SPEC) runs with `engine`, and `reader` answers; a run or its
-        folder; or the trace or evidence of one question. `index` provides titles and types for the latter. `questions`
-        are offered for selection, and provide the gold; `beside` are SPECs of methods for comparison."""
+        """`source` is an index, over which `method` (a SPEC) runs with `engine`, `reader` answers, and `judge` compares
+        the answers; a run or its folder; or the trace or evidence of one question. `index` provides titles and types
+        for the latter. `questions` are offered for selection, and provide the gold; `beside` are SPECs of methods for
+        comparison."""
         super().__init__(theme)
         self._session = open_session(
-            source, questions, methods={method: method}, engine=engine, reader=reader, index=index, k=k,
+            source, questions, methods={method: method}, engine=engine, reader=reader, judge=judge, index=index, k=k,
             kind=METHOD, suits=lambda config: parse_spec(config["label"])[0] == METHOD,
         )  # fmt: skip
         self._others, self._types, self._defaults = tuple(beside), types_of(self._session.index), self._own_settings()
         self.path: JudgedPath | None = None
+        self.answers: ComparedAnswers | None = None
         self.limit = MOST[0]
         self.drawing: Drawing | None = None
         self._make_controls()
@@ -170,6 +176,16 @@ class Tracer(Widget):
         self._comparison.value = page(comparison_part(compared, self._session.passages))
         return compared
 
+    def pair(self, other: str | None, repeat: int = 0) -> ComparedAnswers | None:
+        """Show the answer of another method (its name in the run, or a SPEC) beside this one's, and what the judge said
+        of them in each dimension and order; None takes them away. Of a run with repeats, `repeat` counts from 0."""
+        asked = self._question, self._method_name
+        self.answers = self._session.pair(*asked, other, repeat, **self._moved) if other else None
+        self._other = other or ""
+        self._show_pair()
+        self._show_controls()
+        return self.answers
+
     @property
     def answer(self) -> str:
         """The reader's answer; empty without a reader."""
@@ -182,12 +198,13 @@ class Tracer(Widget):
 
     def static_html(self) -> str:
         picture = drawing_frame(self.drawing, theme=self.theme) if self.drawing else ""
-        return picture + page(
+        searched = page(
             heading(self.shown),
             self._answer_part(),
             stepped_dots(self.shown, self._session.passages),
             end_part(self.shown, self._session.passages),
         )
+        return picture + searched + (html(self.answers) if self.answers else "")
 
     def __repr__(self) -> str:
         where = f"DOT {self.dot}, iteration {self.iteration}" + (f", path {self.path.id}" if self.path else "")
@@ -210,6 +227,7 @@ class Tracer(Widget):
         auto = {"width": "auto"}
         self._whole = widgets.Button(description="the whole region", disabled=session.index is None, layout=auto)
         self._compare = widgets.Button(description="other methods beside", layout=auto)
+        self._rival = widgets.Dropdown(options=[(NO_ANSWER, "")], description="answer beside", style=_WIDE)
         self._connect()
         self._lay_out()
 
@@ -224,9 +242,10 @@ class Tracer(Widget):
         self._on(self._paths, lambda name: self.zoom(name or None))
         self._press(self._whole, self.region)
         self._press(self._compare, self.beside)
+        self._on(self._rival, lambda name: self.pair(name or None))
 
     def _lay_out(self) -> None:
-        self._head, self._details, self._hint, self._body, self._end, self._comparison = texts(6)
+        self._head, self._details, self._hint, self._body, self._end, self._comparison, self._pair = texts(7)
         self._picture = self._picture_of(PICTURE, flex="1 1 62%", min_width="420px")
         self._on_click(self._picture, self._click)
         self._stack(
@@ -239,8 +258,9 @@ class Tracer(Widget):
             self._hint,
             self._body,
             self._end,
-            row(self._whole, self._compare),
+            row(self._whole, self._compare, self._rival),
             self._comparison,
+            self._pair,
             widgets.HTML(WEBGL_STYLE + LIST_STYLE),
         )
 
@@ -263,6 +283,13 @@ class Tracer(Widget):
             offer(self._most, self.limit)
             self._paths.options = [(ALL_PATHS, ""), *((_path_label(path), path.id) for path in self._paths_so_far)]
             self._paths.value = self.path.id if self.path else ""
+            self._rival.options = [(NO_ANSWER, ""), *((short(name, NAME), name) for name in self._rivals)]
+            self._rival.layout.display = None if self._rivals else "none"
+            offer(self._rival, self._other)
+
+    @property
+    def _rivals(self) -> list[str]:
+        return self._session.rivals(self._method_name, self._others)
 
     # -- display ------------------------------------------------------------------------------------------------------
 
@@ -278,7 +305,8 @@ class Tracer(Widget):
         read = f"what the reader was given: {len(shown.final):,} paths, {len(shown.chunks):,} passages"
         given = details(read, end_part(shown, self._session.passages))
         self._end.value = page("" if changed is None else diff_part(changed), given)
-        self._comparison.value = ""
+        self._comparison.value, self.answers, self._other = "", None, ""
+        self._show_pair()
         if shown.dots:
             self.step(shown.dots[0].number)
         else:
@@ -303,6 +331,9 @@ class Tracer(Widget):
         hint = "a click on any node shows all paths again" if self.path else "a click on a node shows a path to it"
         self._hint.value = self._note(left_out + hint)
         self._body.value = page(f"<p>{dot_heading(dot)}</p>", setting_part(dot), self._searched())
+
+    def _show_pair(self) -> None:
+        self._pair.value = html(self.answers) if self.answers else ""
 
     def _searched(self) -> str:
         """The iteration, folded: its paths stand in the list already."""

@@ -13,8 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 from workbench.data.folder import OWN
 from workbench.errors import DataError, SettingError
 from workbench.experiments import Run
+from workbench.experiments.pairs import no_rules
+from workbench.experiments.side_by_side import ComparedAnswers, asked_pair, kept_pair
 from workbench.index import Index
 from workbench.llm.engine import Engine
+from workbench.llm.engine import engine as known_engine
 from workbench.methods import Method, method
 from workbench.reading.base import Reader
 from workbench.records import Answer, Evidence, Passage, Question
@@ -82,6 +85,16 @@ class Session(Cache):
         """The results of other methods: those of the SPECs, or all others of a run."""
         raise SettingError(f"a trace holds one method; to see {', '.join(specs)} beside it, give an index or a run")
 
+    def rivals(self, name: str, specs: Sequence[str]) -> list[str]:
+        """The methods whose answers `pair` can show beside those of a method: those of the SPECs, or all others of a
+        run; none of a trace."""
+        return []
+
+    def pair(self, question: Question, name: str, other: str, repeat: int = 0, **settings: Any) -> ComparedAnswers:
+        """The answers of two methods, with what a judge said of them: of a run what is on disk, over an index what the
+        judge of the session, if there is one, says in both orders."""
+        raise SettingError(f"a trace holds no answers; to see that of {other} beside it, give an index or a run")
+
     def read(self, question: Question, evidence: Evidence) -> Retrieval:
         """The results of a method that ran outside the session, with an answer where there is a reader."""
         return Retrieval.of(evidence)
@@ -104,12 +117,15 @@ class Live(Session):
 
     def __init__(
         self, index: Index, questions: Sequence[Question], methods: Methods, engine: Engine | None = None,
-        *, reader: Reader | None = None, k: int = 10,
+        *, reader: Reader | None = None, judge: Engine | str | None = None, k: int = 10,
     ):  # fmt: skip
         if not questions:
             raise SettingError("there is no question to ask; give questions=data.questions")
         super().__init__(questions, list(methods), index)
         self.engine, self.reader, self.limits, self._specs = engine, reader, {"k": k}, methods
+        self.judge = None if judge is None else known_engine(judge)
+        if self.judge:
+            no_rules(self.judge)
         self.report: Callable[[str], Any] = lambda words: None  # told what is being computed
 
     def find_or_own(self, wanted: str | int | Question) -> Question:
@@ -138,8 +154,29 @@ class Live(Session):
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [Retrieval.of(self.evidence(question, spec)) for spec in specs]
 
+    def rivals(self, name: str, specs: Sequence[str]) -> list[str]:
+        return list(specs) if self.reader else []
+
+    def pair(self, question: Question, name: str, other: str, repeat: int = 0, **settings: Any) -> ComparedAnswers:
+        if repeat:
+            raise SettingError(f"repeat={repeat}; over an index every question is asked once: give a run with repeats")
+        if self.reader is None:
+            raise SettingError("nobody reads, so there are no answers; give reader=wb.reader(…)")
+        sides = [
+            (self.evidence(question, one, **given).method, self._answer(question, one, **given))
+            for one, given in ((name, settings), (other, {}))
+        ]
+        key = "pair", question.question, *(label for label, _ in sides)
+        return self.once(key, lambda: asked_pair(question, *sides, self.judge))
+
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
-        return self.read(question, self.evidence(question, name, **settings))
+        evidence = self.evidence(question, name, **settings)
+        answer = self._answer(question, name, **settings) if self.reader else None
+        return Retrieval.of(evidence, _answer_text(answer) if answer else "")
+
+    def _answer(self, question: Question, name: str, **settings: Any) -> Answer:
+        read = lambda: self.reader.read(question.question, self.evidence(question, name, **settings))  # noqa: E731
+        return self.once(("answer", question.question, name, *sorted(settings.items())), read)
 
     def read(self, question: Question, evidence: Evidence) -> Retrieval:
         answer = self.reader.read(question.question, evidence) if self.reader else None
@@ -172,6 +209,15 @@ class Saved(Session):
 
     def others(self, question: Question, name: str, specs: Sequence[str]) -> list[Retrieval]:
         return [_of_row(row) for other, row in self._rows(question).items() if other != name]
+
+    def rivals(self, name: str, specs: Sequence[str]) -> list[str]:
+        return [one for one in self._run.methods if one != name] if self._run.config["reader"] else []
+
+    def pair(self, question: Question, name: str, other: str, repeat: int = 0, **settings: Any) -> ComparedAnswers:
+        _refuse(settings)
+        if other not in self._run.methods:
+            raise SettingError(f"the run has no method {other!r}; it has {', '.join(self._run.methods)}")
+        return kept_pair(self._run, name, other, question, repeat)
 
     def _retrieve(self, question: Question, name: str, **settings: Any) -> Retrieval:
         _refuse(settings)
@@ -214,16 +260,17 @@ def open_session(
     methods: Methods | None = None,
     engine: Engine | None = None,
     reader: Reader | None = None,
+    judge: Engine | str | None = None,
     index: Index | None = None,
     k: int = 10,
     kind: str = "method",
     suits: Callable[[Mapping], bool] = lambda config: True,
 ) -> Session:
-    """The session of an index, whose `methods` run with `engine` and are read by `reader`; of a run or its folder,
-    where only methods that `suits` accepts are listed; or of traces or evidence. `index` provides titles for the latter
-    two."""
+    """The session of an index, whose `methods` run with `engine` and are read by `reader`, whose answers `judge`
+    compares; of a run or its folder, where only methods that `suits` accepts are listed; or of traces or evidence.
+    `index` provides titles for the latter two."""
     if isinstance(source, Index):
-        return Live(source, questions, methods or {}, engine, reader=reader, k=k)
+        return Live(source, questions, methods or {}, engine, reader=reader, judge=judge, k=k)
     if isinstance(source, str | Path):
         source = Run.open(source)
     if isinstance(source, Run):

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.experiments.analyses.base import Analysis, known_methods
-from workbench.experiments.analyses.win_rate import on_judge, rates, told
-from workbench.experiments.pairs import ComparedAnswers, Pair, judged, no_rules, paired, pairs_of, side_by_side
+from workbench.experiments.analyses.win_rate import on_judge, rates
+from workbench.experiments.pairs import Pair, judged, no_rules, paired, pairs_of, told
 from workbench.experiments.run import Run
+from workbench.experiments.side_by_side import ComparedAnswers, side_by_side
 from workbench.llm.engine import Engine, engine
 
 PLANTED = 20  # questions of a check
@@ -63,14 +64,15 @@ def judge_check(
 
 
 def planted(run: Run, method: str, n: int, seed: int) -> list[Pair]:
-    """Pairs of an answer and a planted one, both orders of each next to each other."""
-    answered = [pair for pair in pairs_of(run, method, run, method, run.questions, 1) if pair.answers["a"]]
+    """Pairs of an answer and a planted one, both orders of each next to each other; of the first repeat."""
+    pairs = pairs_of(run, method, run, method, run.questions, 1)
+    answered = [pair for pair in pairs if pair.answers["a"] and not pair.repeat]
     chance = random.Random(seed)
     chosen = sorted(chance.sample(range(len(answered)), min(n, len(answered)))) if len(answered) > 1 else []
-    pairs = []
+    made = []
     for at in chosen:
         other = answered[(at + chance.randrange(1, len(answered))) % len(answered)].answers["a"].split()
         worse = " ".join(chance.sample(other, len(other)))
         one = answered[at]
-        pairs += [paired(one.question, method, PLANT, one.answers["a"], worse, first) for first in (True, False)]
-    return pairs
+        made += [paired(one.question, method, PLANT, one.answers["a"], worse, first) for first in (True, False)]
+    return made

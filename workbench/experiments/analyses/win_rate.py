@@ -13,16 +13,17 @@ from workbench.errors import SettingError
 from workbench.experiments.analyses.base import Analysis, asked, cautions, frame_of, known_methods
 from workbench.experiments.pairs import (
     DIMENSIONS,
-    ComparedAnswers,
     Judgement,
-    Pair,
+    by_comparison,
     judged,
     no_rules,
     pairs_of,
-    side_by_side,
+    told,
     wins,
 )
 from workbench.experiments.run import Run
+from workbench.experiments.side_by_side import ComparedAnswers, side_by_side
+from workbench.experiments.significance import FEWEST, bootstrap_interval, mean_of_repeats
 from workbench.llm.engine import Engine, engine
 from workbench.records import Question
 
@@ -32,26 +33,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WinRate(Analysis):
-    """Rows: hops (None: all questions), dimension, n (comparisons), win_rate (of `a`), low, high (95 %, binomial),
-    failures (comparisons on which the judge failed), unanswered (questions on which a method failed); n includes
-    neither.
+    """Rows: hops (None: all questions), dimension, n (questions), win_rate (of `a`; a question counts by the mean of
+    its repeats), low, high (95 %, `interval`), failures (comparisons on which the judge failed), unanswered (questions
+    on which a method failed); n includes neither.
 
     `judge`: rows on the judge itself: dimension, n (comparisons), first_wins (the share won by the answer shown first,
     one half without a bias to a place), first_low, first_high, pairs (in both orders), agreement (the share of these in
     which the same answer won both times), agreement_low, agreement_high.
 
-    `judgements`: question_id, question, hops, a_first (whether the answer of `a` was shown first), answers (side →
-    text), winners (dimension → "a" or "b"), reasons (dimension → text), failure; two of a question where both orders
-    were asked."""
+    `judgements`: question_id, question, hops, repeat, judge (its name), a_first (whether the answer of `a` was shown
+    first), answers (side → text), winners (dimension → "a" or "b"), reasons (dimension → text), failure; two of a
+    question, and of each of its repeats, where both orders were asked."""
 
     a: str = ""
     b: str = ""
     judgements: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     judge: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
-    def pair(self, question_id: str | None = None) -> ComparedAnswers:
+    def pair(self, question_id: str | None = None, repeat: int = 0) -> ComparedAnswers:
         """Both answers to a question side by side, with the judge's reasons (`side_by_side`)."""
-        return side_by_side(self.judgements, self.a, self.b, question_id)
+        return side_by_side(self.judgements, self.a, self.b, question_id, repeat)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         return {"": self.frame()} | ({"The judge": frame_of(self.judge)} if self.judge else {})
@@ -77,7 +78,11 @@ def win_rate(
     itself be seen. A reply that cannot be read is asked for twice more; failures are excluded and counted. With `keep`,
     each judgement is written into the folder of `run_a` as it comes (`judgements.jsonl`), none is asked for again, and
     the tables of a paper find them; otherwise nothing is written. `judge` should be a model other than the one that
-    answered; the rules cannot judge."""
+    answered; the rules cannot judge.
+
+    With repeats, the answers of each are judged, with its seed and, of the two orders, its own coin; their judgements
+    are kept in their folders. Answers that cannot vary stand for all repeats of the others, and are judged once if
+    neither side's can."""
     judge = engine(judge)
     no_rules(judge)
     known_methods(run_a, [method_a]), known_methods(run_b, [method_b])
@@ -100,28 +105,45 @@ def win_rate(
 
 
 def on_judge(found: Sequence[Judgement]) -> Iterator[dict[str, Any]]:
-    """The rows on the judge of its judgements; the unit of the intervals is the question."""
-    both: dict[str, list[Judgement]] = {}
-    for one in found:
-        if not one.failure:
-            both.setdefault(one.question_id, []).append(one)
-    twice = [several for several in both.values() if len(several) == 2]
-    for dimension in DIMENSIONS if both else ():
-        shares = [
-            sum((one.winners[dimension] == "a") == one.a_first for one in several) / len(several)
-            for several in both.values()
-        ]
-        agreeing = sum(one.winners[dimension] == other.winners[dimension] for one, other in twice)
-        first, agreed = _share(sum(shares), len(shares)), _share(agreeing, len(twice))
+    """The rows on the judge of its judgements; the unit of the intervals is the question, with the mean over its
+    repeats."""
+    valid = {place: [one for one in several if not one.failure] for place, several in by_comparison(found).items()}
+    for dimension in DIMENSIONS if any(valid.values()) else ():
+        first: dict[str, list[float]] = {}
+        agreed: dict[str, list[float]] = {}
+        for (question, _), several in valid.items():
+            winners = [one.winners[dimension] for one in several]
+            first_won = [(winner == "a") == one.a_first for winner, one in zip(winners, several)]
+            if several:
+                first.setdefault(question, []).append(sum(first_won) / len(several))
+            if len(several) == 2:
+                agreed.setdefault(question, []).append(float(winners[0] == winners[1]))
         yield {
-            "dimension": dimension, "n": sum(map(len, both.values())),
-            **dict(zip(("first_wins", "first_low", "first_high"), first)), "pairs": len(twice),
-            **dict(zip(("agreement", "agreement_low", "agreement_high"), agreed)),
+            "dimension": dimension, "n": sum(map(len, valid.values())),
+            **dict(zip(("first_wins", "first_low", "first_high"), _share(first))),
+            "pairs": sum(map(len, agreed.values())),
+            **dict(zip(("agreement", "agreement_low", "agreement_high"), _share(agreed))),
         }  # fmt: skip
 
 
-def _share(wins: float, n: int) -> tuple[float | None, float | None, float | None]:
-    return (wins / n, *binomial_interval(wins, n)) if n else (None, None, None)
+def _share(values: Mapping[str, Sequence[float]]) -> tuple[float | None, float | None, float | None]:
+    """(share, low, high) of the values of each question's repeats."""
+    if not values:
+        return None, None, None
+    return (sum(map(mean_of_repeats, values.values())) / len(values), *interval(list(values.values())))
+
+
+def interval(values: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """The 95 % interval of a share over questions, of which each has the values of its repeats: without repeats
+    Wilson's; with them that of `bootstrap_interval`, or below its `FEWEST` questions Wilson's of their means, which is
+    too wide, since the mean of several varies less than one.
+
+    >>> [round(end, 3) for end in interval([[1.0]] * 10)], [round(end, 3) for end in interval([[1.0, 0.0]] * 300)]
+    ([0.722, 1.0], [0.46, 0.54])
+    """
+    if any(len(value) > 1 for value in values) and len(values) >= FEWEST:
+        return bootstrap_interval(values)
+    return binomial_interval(sum(map(mean_of_repeats, values)), len(values))
 
 
 def binomial_interval(wins: float, n: int) -> tuple[float, float]:
@@ -135,24 +157,17 @@ def binomial_interval(wins: float, n: int) -> tuple[float, float]:
     return (middle - half) / (1 + z * z / n), min(1.0, (middle + half) / (1 + z * z / n))
 
 
-def told(pair: Pair, one: Judgement) -> dict[str, Any]:
-    return {
-        "question_id": pair.question.id, "question": pair.question.question, "hops": pair.question.hops,
-        "a_first": pair.a_first, "answers": pair.answers, "winners": one.winners, "reasons": one.reasons,
-        "failure": one.failure,
-    }  # fmt: skip
-
-
 def rates(hops: int | None, questions: Sequence[Question], found: Sequence[Judgement]) -> Iterator[dict]:
     ids = {question.id for question in questions}
     mine = [one for one in found if one.question_id in ids]
-    judged_ = {one.question_id for one in mine}
+    unanswered = len(ids) - len({one.question_id for one in mine})
+    failures = sum(any(one.failure for one in several) for several in by_comparison(mine).values())
     for dimension in DIMENSIONS:
         won = wins(mine, dimension)
-        rate, low, high = _share(sum(won.values()), len(won))
+        rate, low, high = _share(won)
         yield {
             "hops": hops, "dimension": dimension, "n": len(won), "win_rate": rate, "low": low, "high": high,
-            "failures": len(judged_) - len(won), "unanswered": len(ids) - len(judged_),
+            "failures": failures, "unanswered": unanswered,
         }  # fmt: skip
 
 
@@ -161,6 +176,8 @@ def _notes(
 ) -> Iterator[str]:
     order = "each pair in both orders" if both_orders else f"the order by a coin of seed {seed}"
     yield f"Judged by {judge.name}, {order}."
+    if repeats := max((one.repeat for one in found), default=0):
+        yield f"Means of {repeats + 1} repeats, intervals over questions and repeats."
     if any(judge.name in run.config["engine"].split(", ") for run in (run_a, run_b)):
         yield "The judge is a model that answered: it may favour itself."
     yield from said_of_judge(found)

@@ -234,6 +234,9 @@ QUESTIONS = (
     Question("write_article",
              write_article.Input("Velling Museum", "museum", (("Velling Museum", "founded_by", "Tilda Morck"),)),
              "<Velling Museum> is a museum. It was founded by [Tilda Morck].", ("<velling museum>", "[tilda morck]")),
+    Question("write_article_paper",
+             write_article.Input("Velling Museum", "museum", (("Velling Museum", "founded_by", "Tilda Morck"),)),
+             "<Velling Museum> is a museum. It was founded by [Tilda Morck].", ("<velling museum>", "[tilda morck]")),
     # -- retrieval
     Question("fact_filter", fact_filter.Input(_WHERE, (_FOUNDED, _PEAK, _BORN), (0.9, 0.5, 0.8)),
              _json(facts=[list(_FOUNDED), list(_BORN)]), ("tilda morck",), ("morck peak",)),

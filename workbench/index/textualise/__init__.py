@@ -31,7 +31,7 @@ from workbench.index.textualise.folder import same_work, writable
 from workbench.index.textualise.induced import induced
 from workbench.index.textualise.inferred import inferred
 from workbench.index.textualise.markup import plain
-from workbench.index.textualise.writers import Row, Text, Writers
+from workbench.index.textualise.writers import ARTICLES, WORKBENCH, Row, Text, Writers
 from workbench.language.verbalisation import words
 from workbench.llm.engine import Engine
 from workbench.records import Passage
@@ -56,13 +56,15 @@ def textualise(
     shard: int = SHARD,
     template_above: int = HUB,
     attempts: int = ATTEMPTS,
+    profile: str = WORKBENCH,
     progress: bool = True,
 ) -> Dataset:
     """The data set with passages (one article each), the triples that each states, profiles of all entities and
     relations, and a schema.
 
     An article states at most `shard` triples. Entities with more than `template_above` of them are written about by the
-    template; of others the engine is asked up to `attempts` times for a text. In `folder`, `marked.jsonl` keeps the
+    template; of others the engine is asked up to `attempts` times for a text, with `profile="paper"` as DotRAG's figure
+    5 asks for it. In `folder`, `marked.jsonl` keeps the
     articles with their marks (`{"id", "central", "text_marked", "writer", "repaired", "hallucinated"}`; the last line
     of an id counts). Texts are on disk as soon as they are written, so a stopped run resumes; failures are retried.
 
@@ -71,14 +73,16 @@ def textualise(
     """
     settings = {"shard": shard, "template_above": template_above, "attempts": attempts}
     _check(data, settings)
+    if profile not in ARTICLES:
+        raise SettingError(f"profile={profile!r} is not known; use {' or '.join(ARTICLES)}")
     (facts, schema), folder = facts_of(data), Path(folder)
     shards = facts.shards(shard)
-    writers = Writers(facts, schema, engine, template_above, attempts)
+    writers = Writers(facts, schema, engine, template_above, attempts, profile)
     made_of = {
         "triples": text_hash(json.dumps(facts.triples)),
         "schema": text_hash(json.dumps(asdict(schema))),
         "engine": engine.name,
-        "steps": [step.identity for step in STEPS],
+        "steps": [step.identity for step in (ARTICLES[profile], *STEPS[1:])],
         **settings,
     }
 

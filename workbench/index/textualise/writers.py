@@ -13,7 +13,7 @@ from workbench.index.textualise.markup import mentions, plain, shielded, topics,
 from workbench.language import verbalisation as template
 from workbench.llm.engine import Engine, RulesEngine
 from workbench.llm.step import Result, Step
-from workbench.steps import describe_entity, describe_relations, write_article
+from workbench.steps import describe_entity, describe_relations, write_article, write_article_paper
 
 TEMPLATE = "template"
 Row = dict[str, Any]
@@ -33,11 +33,18 @@ class Text(NamedTuple):
         return self.fields
 
 
+WORKBENCH = "workbench"
+ARTICLES = {WORKBENCH: write_article.STEP, "paper": write_article_paper.STEP}  # profile → who writes an article
+
+
 class Writers:
     """`articles`, `entities` and `relations` take a group of shards and yield a row with its id for each. A row with a
     `failure` holds what the template wrote instead."""
 
-    def __init__(self, facts: Facts, schema: Schema, engine: Engine, template_above: int, attempts: int):
+    def __init__(
+        self, facts: Facts, schema: Schema, engine: Engine, template_above: int, attempts: int, profile: str = WORKBENCH
+    ):
+        self._step = ARTICLES[profile]
         self.facts, self.schema, self.engine = facts, schema, engine
         self.template_above, self.attempts = template_above, attempts
         self._rules = RulesEngine()
@@ -55,7 +62,7 @@ class Writers:
         pending = list(group)
         for attempt in range(self.attempts):
             asked = [self._article(shard, texts[shard.id], attempt) for shard in pending]
-            for shard, result in zip(pending, self._ask(write_article.STEP, pending, asked)):
+            for shard, result in zip(pending, self._ask(self._step, pending, asked)):
                 failures[shard.id] = result.failure
                 if result.value:
                     # Of two the one that lacks less: a model that mends one name may lose another.
