@@ -168,13 +168,16 @@ class SentenceEncoder(Record):
     def _encode_parts(self, text: str, parts: Sequence[tuple[int, int]]) -> np.ndarray:
         import torch
 
-        read = self._transformer.tokenizer(
+        tokens = self._transformer.tokenizer(
             text, truncation=True, max_length=self.max_tokens, return_offsets_mapping=True
         )
         with torch.inference_mode():
-            states = self._transformer(self._features([read["input_ids"]]))["token_embeddings"][0].float().cpu().numpy()
-        begin, end = np.array(read["offset_mapping"]).T
-        rows = [states[(begin < last) & (first < end) & (begin < end) & (first < last)].sum(axis=0) for first, last in parts]
+            states = (
+                self._transformer(self._features([tokens["input_ids"]]))["token_embeddings"][0].float().cpu().numpy()
+            )
+        begin, end = np.array(tokens["offset_mapping"]).T
+        read = begin < end
+        rows = [states[read & (begin < last) & (first < end) & (first < last)].sum(axis=0) for first, last in parts]
         vectors = np.array(rows, dtype=np.float32).reshape(len(parts), states.shape[1])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.where(lengths > 0, lengths, 1)
