@@ -219,7 +219,7 @@ class World:
             candidates = (number for number, _ in self.tails(tail, _BACK[relation]))
         else:
             candidates = (head for one in self._strands[relation] for head in one.heads_of(tail.number))
-        for number in dict.fromkeys(candidates):
+        for number in candidates:
             head = Entity(RELATIONS[relation].head, number)
             if any(fact.relation == relation and fact.tail == tail for fact in self.facts(head)):
                 yield head
@@ -278,7 +278,8 @@ class World:
         if relation == "married to":
             draws = self.draws("married to", number // 2)
             return max(self.birth(number), self.birth(tail)) + draws.between(20, 26), None
-        draws = self.draws(f"period {relation} {tail}", number)
+        # One key for each tail, so it is not kept with those of `draws`.
+        draws = Draws(key(self.dials.seed, f"period {relation} {tail}"), number)
         if relation == "studied at":
             since = self.birth(number) + draws.between(16, 19)
             return since, since + draws.between(2, 4)
