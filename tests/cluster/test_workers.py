@@ -80,6 +80,22 @@ def test_pieces_that_no_worker_begins_are_an_error(two, monkeypatch):
         list(spread(range(3), works.squared))
 
 
+@pytest.mark.timeout(120)
+def test_pieces_that_got_lost_are_begun_again(two, monkeypatch):
+    submit, lost = two.client.submit, []
+
+    def losing(*given, **named):
+        lost.append(named["key"])
+        return submit(*given, **named, **({"resources": {"what no worker has": 1}} if len(lost) <= 2 else {}))
+
+    monkeypatch.setattr(two.client, "submit", losing)
+    monkeypatch.setattr(two, "patience", 0.4)
+    monkeypatch.setattr(workers, "STEP", 0.1)
+    with over(two):
+        assert list(spread(range(6), works.squared)) == [0, 1, 4, 9, 16, 25]
+    assert len(lost) > 6
+
+
 def test_a_piece_that_kills_workers_is_an_error(two, monkeypatch):
     monkeypatch.setattr(two._own.scheduler, "allowed_failures", 0)
     with over(two), pytest.raises(ClusterFault, match=r"^piece \d .* when they died"):

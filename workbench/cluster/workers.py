@@ -33,6 +33,7 @@ THREADS = 64  # of a process of `local[n]`: the most pieces that it does side by
 AT_HAND = 2  # pieces per place that workers have at hand, so that none waits for the next one
 AHEAD = 8  # pieces per place, those done included, that may wait for an earlier one
 CONNECTING, CLOSING, PATIENCE = 10.0, 10.0, 60.0  # seconds: for a scheduler, for processes to end, without any worker
+RENEWALS = 3  # times that pieces which no worker does are begun again
 STEP = 1.0  # seconds after which a wait looks whether the cluster is still there
 ENDED = ("finished", "error", "cancelled")  # of a future; one that is lost, with its worker, is done again
 
@@ -122,9 +123,11 @@ class Cluster(Record):
 
     @property
     def is_idle(self) -> bool:
-        """Whether there are workers, and none has a piece, of anybody's."""
-        under_way = self.client.processing()
-        return bool(under_way) and not any(under_way.values())
+        """Whether there are workers, and none says that it is doing a piece, whatever the scheduler believes."""
+        from workbench.cluster.piece import under_way
+
+        doing = self.client.run(under_way, on_error="ignore")
+        return bool(doing) and not any(doing.values())
 
     def _workers(self) -> dict[str, int]:
         """Address → threads, as of a second ago."""
@@ -155,6 +158,7 @@ class _Spreading:
         self.known: dict[int, dict[str, list]] = {}  # what those were answered
         self.name, self._attempts = f"hopscope-{uuid4().hex[:12]}", count()
         self._woken, self._quiet_since, self._found_idle = threading.Event(), time.monotonic(), False
+        self._renewed = 0
 
     def results(self, pieces: Iterable) -> Iterator:
         left, following = enumerate(pieces), 0
@@ -213,20 +217,35 @@ class _Spreading:
                 self._take(number, outcome)
 
     def _watch(self, moved: bool) -> None:
-        """Raise :class:`ClusterFault` if nothing has ended for too long while no worker is busy. It looks twice, since
-        a result may be on its way."""
-        now, patience = time.monotonic(), self.cluster.patience
-        if moved or now - self._quiet_since <= patience:
-            self._quiet_since, self._found_idle = now if moved else self._quiet_since, False
+        """Begin pieces again that got lost between the scheduler and a worker: nothing has ended for a while, and no
+        worker is doing anything. It looks twice, since a result may be on its way. Raises :class:`ClusterFault` if
+        nothing ends after that either."""
+        now, patience = time.monotonic(), self.cluster.patience / (RENEWALS + 1)
+        if moved:
+            self._quiet_since, self._found_idle, self._renewed = now, False, 0
+        elif now - self._quiet_since <= patience:
+            return
         elif not self.cluster.is_idle:
             self._quiet_since, self._found_idle = now, False
-        elif self._found_idle:
+        elif not self._found_idle:
+            self._found_idle = True
+        elif self._renewed < RENEWALS:
+            self._quiet_since, self._found_idle, self._renewed = now, False, self._renewed + 1
+            self._renew()
+        else:
             raise ClusterFault(
                 f"the workers of {self.cluster.address} have begun none of {len(self.running):,} pieces for "
-                f"{patience:g} s, and are idle; start other workers, and run the same again: what is done is kept"
+                f"{self.cluster.patience:g} s, and are idle; start other workers, and run the same again: what is done "
+                "is kept"
             )
-        else:
-            self._found_idle = True
+
+    def _renew(self) -> None:
+        for future, number in self.running.items():
+            future.cancel()
+            self.allowance.back(number)
+            self.again[number] = self.pieces.pop(number)
+        self.running.clear()
+        self._submit(iter(()))
 
     def _outcome(self, future: Future) -> Outcome | None:
         """What a piece gave; None if the worker that held it is gone and it is done again."""
