@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from functools import partial
 
 import psutil
 import pytest
@@ -56,6 +59,43 @@ def test_a_killed_worker_costs_its_own_piece_alone(two, tmp_path):
     _until(lambda: two.processes == 2)  # Dask starts another in its place
 
 
+def test_results_that_a_killed_worker_held_are_made_again(two):
+    with over(two):
+        results = spread(range(8), works.of_process)
+        found = [next(results)[0]]
+        _until(lambda: not any(two.client.processing().values()))  # the next ones have ended as well, and are not taken
+        before = set(two.pids)
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+        _until(lambda: two.processes == 2 and before.isdisjoint(two.pids))
+        assert found + [number for number, _ in results] == list(range(8))
+
+
+@pytest.mark.timeout(120)
+def test_pieces_that_no_worker_begins_are_an_error(two, monkeypatch):
+    monkeypatch.setattr(two.client, "submit", partial(two.client.submit, resources={"what no worker has": 1}))
+    monkeypatch.setattr(two, "patience", 0.0)
+    monkeypatch.setattr(workers, "STEP", 0.1)
+    with over(two), pytest.raises(ClusterFault, match="have begun none of 3 pieces for 0 s, and are idle"):
+        list(spread(range(3), works.squared))
+
+
+@pytest.mark.timeout(120)
+def test_pieces_that_got_lost_are_begun_again(two, monkeypatch):
+    submit, lost = two.client.submit, []
+
+    def losing(*given, **named):
+        lost.append(named["key"])
+        return submit(*given, **named, **({"resources": {"what no worker has": 1}} if len(lost) <= 2 else {}))
+
+    monkeypatch.setattr(two.client, "submit", losing)
+    monkeypatch.setattr(two, "patience", 0.4)
+    monkeypatch.setattr(workers, "STEP", 0.1)
+    with over(two):
+        assert list(spread(range(6), works.squared)) == [0, 1, 4, 9, 16, 25]
+    assert len(lost) > 6
+
+
 def test_a_piece_that_kills_workers_is_an_error(two, monkeypatch):
     monkeypatch.setattr(two._own.scheduler, "allowed_failures", 0)
     with over(two), pytest.raises(ClusterFault, match=r"^piece \d .* when they died"):
@@ -95,6 +135,19 @@ def test_a_scheduler_is_reached_by_its_address_and_stays():
         for _ in range(2):
             with over(there.scheduler_address):
                 assert list(spread(range(3), works.squared)) == [0, 1, 4]
+
+
+def test_a_process_without_another_client_reaches_a_scheduler():
+    distributed = pytest.importorskip("distributed")
+    code = "from workbench.spread import over, spread\nwith over({!r}): print(list(spread(['a', 'bc'], len)))"
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
+    ) as there:
+        done = subprocess.run(
+            [sys.executable, "-c", code.format(there.scheduler_address)], text=True, capture_output=True, timeout=120,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[1, 2]\n"), done.stderr
 
 
 def test_nobody_answers(monkeypatch):

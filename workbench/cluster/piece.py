@@ -100,8 +100,21 @@ def run(
 ) -> Outcome:
     """Do one piece, when fewer than `side` others are under way in this process. `shares` are the limits of its part of
     each budget; `known` is what an earlier attempt was answered (engine → rows of its recording)."""
-    with _place(side):
-        return _done(packed, piece, shares, known)
+    mark = object()
+    _begun.add(mark)
+    try:
+        with _place(side):
+            return _done(packed, piece, shares, known)
+    finally:
+        _begun.discard(mark)
+
+
+_begun: set[object] = set()
+
+
+def under_way() -> int:
+    """How many pieces this process is doing, those that wait for a place included."""
+    return len(_begun)
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -32,7 +33,9 @@ THREADS = 64  # of a process of `local[n]`: the most pieces that it does side by
 AT_HAND = 2  # pieces per place that workers have at hand, so that none waits for the next one
 AHEAD = 8  # pieces per place, those done included, that may wait for an earlier one
 CONNECTING, CLOSING, PATIENCE = 10.0, 10.0, 60.0  # seconds: for a scheduler, for processes to end, without any worker
+RENEWALS = 3  # times that pieces which no worker does are begun again
 STEP = 1.0  # seconds after which a wait looks whether the cluster is still there
+ENDED = ("finished", "error", "cancelled")  # of a future; one that is lost, with its worker, is done again
 
 
 class Cluster(Record):
@@ -118,6 +121,14 @@ class Cluster(Record):
                 "and run the same again: what is done is kept"
             )
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there are workers, and none says that it is doing a piece, whatever the scheduler believes."""
+        from workbench.cluster.piece import under_way
+
+        doing = self.client.run(under_way, on_error="ignore")
+        return bool(doing) and not any(doing.values())
+
     def _workers(self) -> dict[str, int]:
         """Address → threads, as of a second ago."""
         now = time.monotonic()
@@ -146,6 +157,8 @@ class _Spreading:
         self.again: dict[int, Any] = {}  # to be begun: the next one, and those whose part of a budget was too small
         self.known: dict[int, dict[str, list]] = {}  # what those were answered
         self.name, self._attempts = f"hopscope-{uuid4().hex[:12]}", count()
+        self._woken, self._quiet_since, self._found_idle = threading.Event(), time.monotonic(), False
+        self._renewed = 0
 
     def results(self, pieces: Iterable) -> Iterator:
         left, following = enumerate(pieces), 0
@@ -179,6 +192,7 @@ class _Spreading:
             self.pieces[number] = self.again.pop(number)
             future = self._begin(number, shares)
             self.running[future] = number
+            future.add_done_callback(lambda _: self._woken.set())
 
     def _begin(self, number: int, shares: tuple) -> Future:
         from workbench.cluster.piece import run
@@ -189,25 +203,53 @@ class _Spreading:
         )  # fmt: skip
 
     def _wait(self) -> None:
-        """Take what ends within a second."""
-        from distributed import wait
-
-        try:
-            ended = wait(list(self.running), timeout=STEP, return_when="FIRST_COMPLETED").done
-        except TimeoutError:
-            ended = set()
-            self.cluster.check()
-        except Exception as error:  # some are cancelled, which a lost scheduler does
-            self.cluster.check()
-            raise ClusterFault(f"the cluster gave up pieces of the work: {error}; run the same again") from error
+        """Take what has ended, or ends within a second. A future that was lost after it had ended wakes nobody when it
+        is done again, so that the state of each is looked at."""
+        self._woken.wait(STEP)
+        self._woken.clear()
+        self.cluster.check()
+        ended = [future for future in self.running if future.status in ENDED]
+        self._watch(bool(ended))
         for future in ended:
             if (outcome := self._outcome(future)) is not None:
                 number = self.running.pop(future)
                 future.release()
                 self._take(number, outcome)
 
+    def _watch(self, moved: bool) -> None:
+        """Begin pieces again that got lost between the scheduler and a worker: nothing has ended for a while, and no
+        worker is doing anything. It looks twice, since a result may be on its way. Raises :class:`ClusterFault` if
+        nothing ends after that either."""
+        now, patience = time.monotonic(), self.cluster.patience / (RENEWALS + 1)
+        if moved:
+            self._quiet_since, self._found_idle, self._renewed = now, False, 0
+        elif now - self._quiet_since <= patience:
+            return
+        elif not self.cluster.is_idle:
+            self._quiet_since, self._found_idle = now, False
+        elif not self._found_idle:
+            self._found_idle = True
+        elif self._renewed < RENEWALS:
+            self._quiet_since, self._found_idle, self._renewed = now, False, self._renewed + 1
+            self._renew()
+        else:
+            raise ClusterFault(
+                f"the workers of {self.cluster.address} have begun none of {len(self.running):,} pieces for "
+                f"{self.cluster.patience:g} s, and are idle; start other workers, and run the same again: what is done "
+                "is kept"
+            )
+
+    def _renew(self) -> None:
+        for future, number in self.running.items():
+            future.cancel()
+            self.allowance.back(number)
+            self.again[number] = self.pieces.pop(number)
+        self.running.clear()
+        self._submit(iter(()))
+
     def _outcome(self, future: Future) -> Outcome | None:
         """What a piece gave; None if the worker that held it is gone and it is done again."""
+        from distributed.client import FutureCancelledError
         from distributed.scheduler import KilledWorker
 
         try:
@@ -220,6 +262,9 @@ class _Spreading:
                 f"piece {self.running[future] + 1:,} of the work was under way on several workers when they died, one "
                 f"after the other ({error}); it may need more memory than they have. What is done is kept"
             ) from None
+        except FutureCancelledError as error:  # which a lost scheduler does
+            self.cluster.check()
+            raise ClusterFault(f"the cluster gave up pieces of the work: {error}; run the same again") from error
         except Exception as error:  # before the piece began: what it needs cannot be loaded there
             raise ClusterFault(
                 f"a worker cannot do the work ({type(error).__name__}: {error}); it needs the same packages as this one"
