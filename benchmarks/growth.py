@@ -3,7 +3,7 @@
     python benchmarks/growth.py 1000 10000 100000 [--encoder hash64|minilm] [--methods dense,bm25,…] [--into FOLDER]
     python benchmarks/growth.py table FOLDER
 
-For each size: the world is written, its index is built from its ready-made extractions, opened, asked, and grown by 100
+For each size: the world is written, its index is built from its gold graph, opened, asked, and grown by 100
 passages, each in a process of its own, whose peak memory is printed. Seconds are beside the encoder and beside Steps
 (the rules'). Results are appended to `FOLDER/growth.jsonl`, and what stands there is not measured again; `table` prints
 it with the exponent of growth, fitted over the sizes from 10,000 passages on.
@@ -28,6 +28,8 @@ from timed import TimedEngine
 
 import workbench as wb
 from workbench import register
+from workbench.data.curated import extracted
+from workbench.data.folder import read_questions
 from workbench.index import index as building
 from workbench.index.synonyms import close_pairs
 from workbench.records import Passage
@@ -101,7 +103,7 @@ def build(folder: Path, encoder: str, **_) -> dict:
 
     building._make = timed
     started = time.perf_counter()
-    data = wb.load(folder / "world")
+    data = extracted(wb.load(folder / "world"), "curated")
     seconds["read the data"] = time.perf_counter() - started
     index = wb.Index.build(data, None, folder / "index", encoder=watch, progress=False)
     total = time.perf_counter() - started - watch.seconds
@@ -130,7 +132,7 @@ def opened(folder: Path, **_) -> dict:
 def ask(folder: Path, method: str, **_) -> dict:
     """The median of ten questions after the first, and the seconds until the method is ready."""
     index, engine = wb.Index.open(folder / "index"), TimedEngine(wb.engine("rules"))
-    questions = [one.question for one in wb.load(folder / "world").questions[: QUESTIONS + 1]]
+    questions = [one.question for one in read_questions(folder / "world" / "questions.jsonl")[: QUESTIONS + 1]]
     started = time.perf_counter()
     made = wb.method(method, index, engine)
     made.retrieve(questions[0], k=5, trace="off")

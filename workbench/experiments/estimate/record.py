@@ -26,6 +26,10 @@ class Cost(Record):
     seconds: Range | None = NOTHING
     batched: Range | None = NOTHING
 
+    def __post_init__(self) -> None:
+        if self.money is None:  # a batch is a share of a price, and unknown with it
+            object.__setattr__(self, "batched", None)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Estimate(Record):
