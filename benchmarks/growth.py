@@ -119,7 +119,7 @@ def build(folder: Path, encoder: str, **_) -> dict:
     counts = {"facts": len(index.facts.facts), "phrases": len(index.facts.phrases), "synonyms": metadata["entries"]}
     return {
         "seconds": total,
-        "encoder": watch.seconds,
+        "encoding": watch.seconds,
         "stages": seconds,
         "bytes": sum(layers.values()),
         "layers": layers,
@@ -233,7 +233,7 @@ def lines(found: list[dict]) -> dict[str, dict[int, float]]:
         figures = {f"{name}, s": one["seconds"], f"{name}, peak GB": one["peak"] / 1e9}
         figures |= {f"  {part}, s": seconds for part, seconds in one.get("stages", {}).items()}
         figures |= {f"{name}, disk GB": one["bytes"] / 1e9} if "bytes" in one else {}
-        figures |= {"  encoder, s": one["encoder"]} if one["stage"] == "build" else {}
+        figures |= {"  encoder, s": one["encoding"]} if one["stage"] == "build" else {}
         figures |= {f"{name}, ready, s": one["ready"]} if "ready" in one else {}
         for label, value in figures.items():
             rows.setdefault(label, {})[one["passages"]] = value
