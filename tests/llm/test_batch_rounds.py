@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from batches import answered, requests_of
 from chat_server import ChatServer, by_schema, completion
+from towns import write_town
 from typer.testing import CliRunner, Result
 
 from workbench.cli import app
@@ -27,16 +28,7 @@ def answer(asked: dict):
 
 @pytest.fixture
 def town(tmp_path) -> Path:
-    folder = tmp_path / "town"
-    folder.mkdir()
-    rows = [{"id": f"p{i}", "title": f"Bridge {i}", "text": f"Built by Karl Weiss in 190{i}."} for i in range(4)]
-    asked = [
-        {"id": f"q{i}", "question": f"Who built Bridge {i}?", "answers": ["Karl Weiss"], "support": [f"p{i}"]}
-        for i in range(3)
-    ]
-    for name, lines in (("corpus", rows), ("questions", asked)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return folder
+    return write_town(tmp_path / "town", 4)
 
 
 def workbench(*words: object, code: int = 0) -> Result:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from chat_server import by_schema, completion, error, question
+from towns import write_town
 from typer.testing import CliRunner
 
 from workbench.cli import app
@@ -32,16 +33,7 @@ assert not {"openai", "xllamacpp"} & set(sys.modules)
 @pytest.fixture
 def town(tmp_path) -> Path:
     """Three passages and three questions, in the working folder of the commands."""
-    folder = tmp_path / "town"
-    folder.mkdir()
-    rows = [{"id": f"p{i}", "title": f"Bridge {i}", "text": f"Built by Karl Weiss in 190{i}."} for i in range(3)]
-    asked = [
-        {"id": f"q{i}", "question": f"Who built Bridge {i}?", "answers": ["Karl Weiss"], "support": [f"p{i}"]}
-        for i in range(3)
-    ]
-    for name, lines in (("corpus", rows), ("questions", asked)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return folder
+    return write_town(tmp_path / "town", 3)
 
 
 def record(*words: object) -> str:

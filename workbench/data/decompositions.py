@@ -26,18 +26,11 @@ from workbench.data.folder import question_files
 from workbench.data.lines import rows, string, strings
 from workbench.errors import DataError
 from workbench.records import Record
+from workbench.text import MONTHS as _MONTHS
+from workbench.text import NUMBER_WORDS
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
+MONTHS = tuple(month.capitalize() for month in _MONTHS)
 _DATE = re.compile(rf"(?:(?:(\d{{1,2}}) )?({'|'.join(MONTHS)}) )?(\d{{3,4}})")
-_UNITS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_WORDS = {word: n for n, word in enumerate(_UNITS)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _STEP = re.compile(r"#(\d+)")
 
 
@@ -182,9 +175,9 @@ def _number(text: str) -> float:
     if found := re.match(r"\d[\d,]*(?:\.\d+)?", text):
         return float(found[0].replace(",", ""))
     words = text.casefold().split()[0].split("-")
-    if any(word not in _WORDS for word in words):
+    if any(word not in NUMBER_WORDS for word in words):
         raise ValueError(f"{text!r} is no number")
-    return float(sum(_WORDS[word] for word in words))
+    return float(sum(NUMBER_WORDS[word] for word in words))
 
 
 def fault(question: Mapping[str, Any], facts: GoldFacts) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
+from workbench.text import MONTHS
+
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _YEAR = r"(?:1[0-9]{3}|20[0-9]{2})"
 _DATE = re.compile(

@@ -191,9 +191,9 @@ def row_of(request: Request, outcome: Reply | CallFailed, good: bool) -> Row:
 
 def outcome_of(reply: str) -> Reply | CallFailed:
     """The outcome in the column `reply` of a row."""
-    stored = json.loads(reply)
-    failed = stored.get("failed")
-    return CallFailed(failed, recorded=True) if failed is not None else Reply(**stored, recorded=True)
+    said = json.loads(reply)
+    failed = said.get("failed")
+    return CallFailed(failed, recorded=True) if failed is not None else Reply(**said, recorded=True)
 
 
 def _nearest(store: Recording, request: Request) -> str:

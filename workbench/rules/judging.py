@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from workbench.errors import SettingError
-from workbench.language.quantities import MONTHS
 from workbench.steps import judge_answer as answered
 from workbench.steps import judge_pair as pair
 from workbench.steps.judge import Input, Output
+from workbench.text import MONTHS, NUMBER_WORDS
 
 
 def judge(value: Input) -> Output:
@@ -42,12 +42,6 @@ def judge_pair(value: pair.Input) -> pair.Output:
 
 
 _MONTH = {form: number for number, name in enumerate(MONTHS, 1) for form in (name, name[:3])}
-_ONES = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_WORTH = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _DATES = (  # of a text in lower case without commas and ordinal endings
     re.compile(r"(?P<d>\d{1,2}) (?:of )?(?P<m>[a-z]+)\.? (?P<y>\d{4})"),
@@ -79,8 +73,8 @@ def _number_in_words(plain: str) -> tuple[str, float, str] | None:
     words = plain.replace("-", " ").split()
     total = part = at = 0
     for at, word in enumerate([*words, ""]):
-        if word in _WORTH:
-            part += _WORTH[word]
+        if word in NUMBER_WORDS:
+            part += NUMBER_WORDS[word]
         elif word == "hundred":
             part = max(part, 1) * 100
         elif word in _SCALES:
