@@ -6,9 +6,11 @@ import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given as any_of
+from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.data.curated import BY_HAND, curated, extracted
+from workbench.data.curated import BY_HAND, curated, extracted, has
 from workbench.errors import SettingError
 from workbench.index.schema_given import given
 from workbench.text import sentences
@@ -26,6 +28,14 @@ def stands(forms, text: str) -> bool:
 def forms(name: str) -> tuple[str, ...]:
     entity = ENTITIES.get(name)
     return (name,) if entity is None else (name, *entity.aliases, *entity.mentions)
+
+
+letters = st.text(st.sampled_from("abA_ .-é\u0130\u017f1"), max_size=12)
+
+
+@any_of(letters, letters.map(lambda text: text[:3]))
+def test_a_form_is_found_as_words_of_their_own(text, form):
+    assert has(text, form) == stands([form], text)
 
 
 def test_both_ends_of_every_fact_occur_in_its_passage():
