@@ -25,6 +25,7 @@ from workbench.text import sentences
 # Who made it, in manifests, runs and tables.
 CURATED = BY_HAND, GENERATED = tuple(f"curated, {made_by}" for made_by in MADE_BY)
 ALSO = "also called"
+_LIKE_ASCII = re.compile("[\u0130\u0131\u017f\u212a]")  # what counts as an ASCII letter in other case
 
 
 def extracted(data: Dataset, name: str | None) -> Dataset:
@@ -104,31 +105,44 @@ def _relations(graph: GoldGraph, facts: Sequence[GoldTriple], kept: dict[str, Pa
 def _quoted(passage: Passage, head: GoldEntity, tail: GoldEntity) -> str:
     """The first sentence that names both; or, because an article calls its subject "it" or "she", the one that names
     the other; or the sentences that each name one of two."""
-    others = [entity for entity in (head, tail) if entity.passage != passage.id]
-    said = _sentences(passage.text)
+    others, said = [entity for entity in (head, tail) if entity.passage != passage.id], _said(passage.text)
     for wanted in ((head, tail), others):
-        for sentence in said:
-            if wanted and all(_named(entity, sentence) for entity in wanted):
-                return sentence
-    first = {next((at for at, sentence in enumerate(said) if _named(entity, sentence)), 0) for entity in others}
-    return " ".join(said[at] for at in sorted(first or {0}))
+        if wanted and (together := set.intersection(*map(said.naming, wanted))):
+            return said.sentences[min(together)]
+    first = {min(said.naming(entity), default=0) for entity in others}
+    return " ".join(said.sentences[at] for at in sorted(first or {0}))
 
 
-@lru_cache(maxsize=1000)  # the facts of a passage mostly stand together
-def _sentences(text: str) -> list[str]:
-    return sentences(text)
+class Said:
+    """The sentences of a text, and which of them name an entity."""
+
+    def __init__(self, text: str):
+        self.sentences = sentences(text)
+        self._lower = [sentence.lower() for sentence in self.sentences]
+        self._plain = not _LIKE_ASCII.search(text)
+        self._naming: dict[str, set[int]] = {}
+
+    def naming(self, entity: GoldEntity) -> set[int]:
+        """The sentences that name an entity, by one of its names or a phrase that points to it, as words of their own
+        and in whatever letters."""
+        if entity.name not in self._naming:
+            forms = (entity.name, *entity.aliases, *entity.mentions)
+            self._naming[entity.name] = set().union(*map(self._having, forms))
+        return self._naming[entity.name]
+
+    def _having(self, form: str) -> set[int]:
+        if not (self._plain and form.isascii()):
+            pattern = re.compile(rf"(?<!\w){re.escape(form)}(?!\w)", re.IGNORECASE)
+            return {at for at, sentence in enumerate(self.sentences) if pattern.search(sentence)}
+        form = form.lower()  # finds what the pattern finds, in a fraction of the time
+        return {at for at, sentence in enumerate(self._lower) if form in sentence and _as_words(form, sentence)}
 
 
-def _named(entity: GoldEntity, text: str) -> bool:
-    """Whether a text names an entity, by one of its names or a phrase that points to it."""
-    return any(has(text, form) for form in (entity.name, *entity.aliases, *entity.mentions))
+_said = lru_cache(maxsize=1000)(Said)  # the facts of a passage mostly stand together
 
 
-def has(text: str, form: str) -> bool:
-    """Whether a form stands in a text as words of their own, in whatever letters."""
-    if not (text.isascii() and form.isascii()):
-        return _pattern(form).search(text) is not None
-    text, form = text.lower(), form.lower()  # the same as the pattern finds, in a fraction of the time
+def _as_words(form: str, text: str) -> bool:
+    """Whether a form stands somewhere in a text without a letter or digit before or behind it."""
     begin = text.find(form)
     while begin >= 0:
         end = begin + len(form)
@@ -140,8 +154,3 @@ def has(text: str, form: str) -> bool:
 
 def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
-
-
-@lru_cache(maxsize=10_000)
-def _pattern(form: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(form)}(?!\w)", re.IGNORECASE)
