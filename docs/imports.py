@@ -19,7 +19,7 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
-    ("errors", "places", "source", "spread", "text", "threads"),
+    ("errors", "integrity", "places", "source", "spread", "text", "threads"),
     ("records", "registry", "settings", "shards", "spec", "tokens"),
     ("trace",),
     ("data", "layouts", "llm", "measures", "ranking"),
@@ -32,6 +32,7 @@ ORDER = (
     ("reading",),
     ("cluster",),
     ("anonymity", "catalogue", "experiments", "testing"),
+    ("check",),
     ("doctor", "notebooks", "options"),
     ("views",),
     ("cli", "lessons"),
