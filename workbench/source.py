@@ -51,6 +51,7 @@ _APART = tuple(
         "source",
         "registry",
         "settings",
+        "weights",
     )
 )
 _SHOWN = {"__repr__", "__doc__", "__module__", "__dict__", "__weakref__", "__annotations__", "__slots__"}

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import threads as policy
+from workbench import weights
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.chat import ChatEngine, at_least_one, recorded
@@ -58,6 +59,8 @@ def local_engine(
     if importlib.util.find_spec("xllamacpp") is None:
         raise EngineRefused(f"a local model needs the package xllamacpp: {INSTALL}")
     file = model_file(model)
+    if model in PACKAGED:
+        weights.check(model, file.parent)
     if context is None:
         context = min(CONTEXT, of_gguf(file) or CONTEXT)
     name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"
