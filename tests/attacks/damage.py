@@ -7,46 +7,34 @@ ours that names a path and says what to do; and after the command of that error 
 
 from __future__ import annotations
 
+import errno
 import json
 import random
+import resource
 import shutil
 import sqlite3
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import on_disk
 from tally import Tally
 
 import workbench as wb
 from workbench.check import check
-from workbench.data import Dataset
 from workbench.errors import WorkbenchError
-from workbench.experiments import Grid, Run, evaluate, grid
+from workbench.experiments import Grid, Run
 from workbench.index import Index
-from workbench.index.index import LAYERS
-from workbench.llm.call import Reply, Request
-from workbench.llm.engine import RulesEngine
 from workbench.llm.record import Recording, recording
-from workbench.methods import METHODS
-from workbench.records import Question
-from workbench.testing.contract import OVER_HASHES
-from workbench.testing.data import TINY, HashEncoder
 from workbench.views.bundle import bundle
 
 WHOLE = 600
-QUESTIONS = (
-    Question("q1", "Which lake does the river at Orsby flow into?", ("Lake Mira",), "bridge", 2, ("p1", "p2")),
-    Question("q2", "Where was the founder of Orsby born?", ("Orsby",), "bridge", 2, ("p1", "p4")),
-)
-SETTINGS = {"summaries": {"reduction": "pca"}, "communities": {"min_members": 2}}
-RULES = RulesEngine()
 _NOT_READ = ("usage.jsonl", "usage.json", "table.csv", ".lock", "bundle.json", ".part", ".tmp")
-_GIVEN = ("ranking",)  # a method over a file of rankings
 
 
 @dataclass(frozen=True)
@@ -62,41 +50,16 @@ class Target:
 # -- what is damaged --------------------------------------------------------------------------------------------------
 
 
-def _data() -> Dataset:
-    return Dataset("tiny", TINY, QUESTIONS)
-
-
-def _build(folder: Path) -> Index:
-    return Index.build(
-        _data(), RULES, folder, encoder=HashEncoder(), layers=list(LAYERS), settings=SETTINGS, progress=False
-    )
-
-
-def methods(index: Index) -> Iterator[tuple[str, Any]]:
-    """Every registered method over an index."""
-    for name in METHODS:
-        if name not in _GIVEN:
-            yield name, wb.method(OVER_HASHES.get(name, name), index, RULES)
-
-
 def _read_index(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
     yield "open and describe", lambda: f"{Index.open(folder).counts()} {Index.open(folder).manifest}"
     yield "data", lambda: str(Index.open(folder).data.passages)
     yield "hashes", lambda: str([Index.open(folder).layer(kind).hash for kind in Index.open(folder).manifest["layers"]])
-    yield "retrieve", lambda: _retrieved(folder)
-    yield "build", lambda: str([_build(folder).counts(), Index.open(folder).manifest])
-
-
-def _retrieved(folder: Path) -> str:
-    index = Index.open(folder)
-    found = ((name, method.retrieve(QUESTIONS[0].question, k=4)) for name, method in methods(index))
-    return json.dumps([(name, evidence.ranking, evidence.fallback) for name, evidence in found])
+    yield "retrieve", lambda: json.dumps(on_disk.rankings(folder))
+    yield "build", lambda: str([on_disk.build(folder).counts(), Index.open(folder).manifest])
 
 
 def _evaluate(folder: Path) -> Run:
-    index = _index()
-    chosen = [wb.method(name, index, RULES) for name in ("dense", "hipporag2")]
-    return evaluate(QUESTIONS, chosen, wb.reader("direct", RULES), folder, progress=False)
+    return on_disk.run(folder, _index())
 
 
 def _read_run(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
@@ -126,8 +89,7 @@ def _read_run(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
 
 
 def _grid(folder: Path) -> Grid:
-    chosen = [wb.method(name, _index(), RULES) for name in ("dense", "hipporag2")]
-    return grid(QUESTIONS, chosen, ["direct", "direct[k=2]"], folder, progress=False)
+    return on_disk.grown(folder, _index(), "direct", "direct[k=2]")
 
 
 def _read_grid(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
@@ -137,44 +99,22 @@ def _read_grid(folder: Path) -> Iterator[tuple[str, Callable[[], str]]]:
 
 
 def _another_reader(folder: Path) -> str:
-    chosen = [wb.method(name, _index(), RULES) for name in ("dense", "hipporag2")]
-    grown = grid(QUESTIONS, chosen, ["direct", "direct[k=2]", "direct[k=1]"], folder, progress=False)
+    grown = on_disk.grown(folder, _index(), "direct", "direct[k=2]", "direct[k=1]")
     return f"{grown.table().to_csv()}{[run.rows for run in grown.runs.values()]}"
-
-
-def _requests() -> list[Request]:
-    return [
-        Request(step, "openai:one", ({"role": "user", "content": f"{step} {number}"},), None, 0.0, 64)
-        for step in ("triples", "answer", "judge")
-        for number in range(12)
-    ]
-
-
-def _answer(request: Request) -> Reply:
-    said = request.messages[0]["content"]
-    return Reply(f"answer to {said}", prompt_tokens=len(said), completion_tokens=7)
-
-
-def _record(path: Path) -> None:
-    with closing(Recording(path)) as store:
-        ask = recording(_answer, store)
-        for request in _requests():
-            ask(request)
-        store.keep_window("openai:one", 8192)
 
 
 def _read_recording(path: Path) -> Iterator[tuple[str, Callable[[], str]]]:
     def replayed() -> str:
         with closing(Recording(path, create=False)) as store:
-            found = [store.get(request, bad=True) for request in _requests()]
+            found = [store.get(request, bad=True) for request in on_disk.requests()]
             if any(reply is None for reply in found):  # a replay stops at it, and shows the nearest
                 raise RecordedNo(f"{path} has no answer; ask again")
             return str([replace(reply, recorded=False) for reply in found])
 
     def asked() -> str:
         with closing(Recording(path)) as store:
-            ask = recording(_answer, store)
-            return str([replace(ask(request), recorded=False) for request in _requests()])
+            ask = recording(on_disk.answered, store)
+            return str([replace(ask(request), recorded=False) for request in on_disk.requests()])
 
     yield "replay", replayed
     yield "record", asked
@@ -205,7 +145,7 @@ def _home() -> Path:
 
 @cache
 def _index() -> Index:
-    return _build(_home() / "index")
+    return on_disk.build(_home() / "index")
 
 
 @cache
@@ -217,12 +157,12 @@ def _run() -> Run:
 def targets() -> tuple[Target, ...]:
     """One of each kind, whole."""
     home = _home()
-    _index(), _run(), _grid(home / "grid"), _record(home / "recording.sqlite"), _bundle(home / "bundle")
+    _index(), _run(), _grid(home / "grid"), on_disk.record(home / "recording.sqlite"), _bundle(home / "bundle")
     return (
-        Target("index", home / "index", _read_index, _build),
+        Target("index", home / "index", _read_index, on_disk.build),
         Target("run", home / "run", _read_run, _evaluate),
         Target("grid", home / "grid", _read_grid, _grid),
-        Target("recording", home / "recording.sqlite", _read_recording, _record),
+        Target("recording", home / "recording.sqlite", _read_recording, on_disk.record),
         Target("bundle", home / "bundle", _read_bundle, _bundle),
     )
 
@@ -323,7 +263,8 @@ DAMAGES: tuple[Callable[[Path, random.Random], None], ...] = (
 
 
 def attack(count: int, seed: int, folder: Path) -> Tally:
-    """`count` damaged files, over the kinds in turn, their files and the ways to damage them by chance."""
+    """`count` damaged files, over the kinds in turn, their files and the ways to damage them by chance; and a full disk
+    for every twentieth."""
     tally, chance = Tally("damage"), random.Random(seed)
     files = {target: chance.sample(files_of(target), len(files_of(target))) for target in targets()}
     with warnings.catch_warnings():
@@ -333,7 +274,7 @@ def attack(count: int, seed: int, folder: Path) -> Tally:
             turn = number // len(targets())
             name = files[target][turn % len(files[target])]
             _try(tally, target, name, chance.choice(DAMAGES), random.Random(f"{seed} {number}"), folder)
-    return tally
+        return tally + full_disk(count // 20, seed, folder)
 
 
 def _try(tally: Tally, target: Target, name: str, damage: Callable, chance: random.Random, folder: Path) -> None:
@@ -364,6 +305,63 @@ def _outcome(target: Target, reader: str, copy: Path) -> tuple[str, str] | None:
     except Exception as error:
         return "crashed", f"{type(error).__name__}: {error}"
     return None if found == _whole(target)[reader] else ("lost", "another result, without a word")
+
+
+# -- a full disk ------------------------------------------------------------------------------------------------------
+
+
+def full_disk(count: int, seed: int, folder: Path) -> Tally:
+    """Each of the things on disk made where a file cannot grow beyond some size, and then with room: what comes is what
+    comes of an undisturbed one."""
+    tally, chance = Tally("damage"), random.Random(seed)
+    for number in range(count):
+        target = targets()[number % len(targets())]
+        largest = max(path.stat().st_size for path in [target.place, *target.place.rglob("*")] if path.is_file())
+        with tempfile.TemporaryDirectory(dir=folder) as inside:
+            _fill(tally, target, Path(inside) / target.place.name, int(largest * chance.random() ** 2))
+    return tally
+
+
+def _fill(tally: Tally, target: Target, place: Path, room: int) -> None:
+    what = f"{target.name} on a disk with {room:,} bytes of room"
+    try:
+        with _room(room):
+            target.make(place)
+    except WorkbenchError:
+        pass
+    except OSError as error:  # which the command line prints, with the word that what was finished is kept
+        if error.errno not in (errno.EFBIG, errno.ENOSPC) and "large" not in str(error):
+            tally.failed("crashed", f"{what}: {error!r}")
+            return
+    except Exception as error:
+        tally.failed("crashed", f"{what}: {type(error).__name__}: {error}")
+        return
+    target.make(place)
+    if _bytes(place) != _bytes(target.place):
+        tally.failed("lost", f"{what}: another result once there was room")
+    else:
+        tally.withstood()
+
+
+@contextmanager
+def _room(size: int) -> Iterator[None]:
+    """Within the block no file of this process grows beyond `size` bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def _bytes(place: Path) -> dict[str, bytes]:
+    """What is in files that equal makings have equal; of a recording, its rows."""
+    if place.is_file():
+        with closing(sqlite3.connect(place)) as connection:
+            return {"": repr(connection.execute("SELECT * FROM replies ORDER BY key").fetchall()).encode()}
+    differ = ("usage.jsonl", "timings.jsonl", ".lock", ".seconds")
+    found = (path for path in place.rglob("*") if path.is_file() and not path.name.endswith(differ))
+    return {str(path.relative_to(place)): path.read_bytes() for path in found}
 
 
 # -- mended -----------------------------------------------------------------------------------------------------------
