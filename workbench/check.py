@@ -12,8 +12,9 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from workbench.errors import EngineError, SettingError, WorkbenchError
@@ -88,7 +89,7 @@ def kind_of(path: Path) -> str:
 
 def _index(path: Path) -> tuple[int, list[Damage]]:
     store, again = Store(path), "the command that built the index makes it again"
-    damage, count = [], 1
+    damage, files = list[Damage](), 1
     try:
         layers = store.read_manifest()["layers"]
     except WorkbenchError as error:
@@ -96,20 +97,23 @@ def _index(path: Path) -> tuple[int, list[Damage]]:
         damage.append(Damage(str(store.manifest_path), f"is damaged ({error})", again))
     for kind, named in layers.items():
         folder = store.path(kind, named["key"])
-        noted, found = _noted(folder)
-        count += 1 + len(noted)
+        noted, found = _noted(folder, named)
+        files += 1 + len(noted)
         damage += [Damage(str(folder / name), what, again) for name, what in found.items()]
     if not damage:
         _try(lambda: Index.open(path), path, again, damage)
-    return count, damage
+    return files, damage
 
 
-def _noted(folder: Path) -> tuple[dict, dict[str, str]]:
+def _noted(folder: Path, named: Mapping) -> tuple[dict, dict[str, str]]:
     """The files that a layer noted, and what is wrong with them and with its description."""
     try:
-        noted = unseal(json.loads((folder / DESCRIPTION).read_text("utf-8"))).get(FILES, {})
+        said = unseal(json.loads((folder / DESCRIPTION).read_text("utf-8")))
     except (OSError, ValueError) as error:
         return {}, {DESCRIPTION: f"is damaged ({error})"}
+    noted = said.pop(FILES, {})
+    if {"key": named["key"], **said} != named:
+        return noted, {DESCRIPTION: "is not what the manifest names"}
     return noted, flaws(folder, noted)
 
 
@@ -121,39 +125,39 @@ def _try(look: Callable[[], object], path: Path, remedy: str, damage: list[Damag
 
 
 def _mend_index(path: Path, damage: Iterable[Damage]) -> None:
-    """Damaged files leave their layer, which is then a stopped build that goes on with those that are whole."""
+    """A layer whose files are damaged becomes a stopped build, which goes on with those that are whole; of one that
+    does not say what they should be, none stays."""
     store = Store(path)
+    files = [Path(one.file) for one in damage]
     with store.lock():
-        for one in damage:
-            file = Path(one.file)
-            if file == path:
-                continue
-            layer = file.parent if file != store.manifest_path else None
-            _put_aside(path, file)
-            if layer is not None and layer.is_dir():
-                (layer / DESCRIPTION).unlink(missing_ok=True)
-        for layer in {Path(one.file).parent for one in damage} - {path, path.parent}:
-            if layer.is_dir():
-                shutil.rmtree(part := layer.with_name(f"{layer.name}.part"), ignore_errors=True)
-                os.replace(layer, part)
+        for file in files:
+            if file.name == DESCRIPTION:
+                _put_aside(path, file.parent)
+            elif file != path:
+                _put_aside(path, file)
+        for layer in {file.parent for file in files if file.parent.parent == path and file.parent.is_dir()}:
+            (layer / DESCRIPTION).unlink()
+            part = layer.with_name(f"{layer.name}.part")
+            shutil.rmtree(part, ignore_errors=True)
+            os.replace(layer, part)
 
 
 def _run(path: Path) -> tuple[int, list[Damage]]:
     again = "the same evaluation computes it again"
-    count, damage = 0, list[Damage]()
+    files, damage = 0, list[Damage]()
     for folder in [path, *sorted((path / REPEATS).glob("*/"))]:
         try:
             noted = sums.Sums.of(folder)
         except WorkbenchError as error:
             damage.append(Damage(str(folder / sums.FILE), str(error), again))
             continue
-        count += len(noted.files) + 2
+        files += len(noted.files) + 2
         damage += [Damage(str(folder / name), what, again) for name, what in flaws(folder, noted.files).items()]
         for name in (sums.ROWS, sums.TIMINGS):
             _try(lambda name=name, folder=folder: list(sums.read_lines(folder, name)), folder / name, again, damage)
     if not damage:
         _try(lambda: Run(path).rows, path, again, damage)
-    return count, damage
+    return files, damage
 
 
 def _mend_run(path: Path, damage: Iterable[Damage]) -> None:
@@ -215,12 +219,12 @@ def _names(line: bytes, gone: set[str]) -> bool:
 
 
 def _grid(path: Path) -> tuple[int, list[Damage]]:
-    damage, count = list[Damage](), 1
+    damage, files = list[Damage](), 1
     _try(lambda: Grid(path), path / "grid.json", "the same command writes it again: its runs stay", damage)
     for folder in sorted({one.parent for name in ("run.json", sums.FILE) for one in path.glob(f"*/{name}")}):
-        files, found = _run(folder)
-        count, damage = count + files, [*damage, *found]
-    return count, damage
+        more, found = _run(folder)
+        files, damage = files + more, [*damage, *found]
+    return files, damage
 
 
 def _mend_grid(path: Path, damage: Iterable[Damage]) -> None:
@@ -288,16 +292,13 @@ def _mend_bundle(path: Path, damage: Iterable[Damage]) -> None:
 
 
 def _put_aside(folder: Path, file: Path) -> None:
-    """Move a file, or what stands in its place, into the folder of damaged ones."""
+    """Move a file, or what stands in its place, into the folder of damaged ones, where its name gets a number."""
     if not file.exists():
         return
-    target = folder / ASIDE / file.relative_to(folder)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while target.exists():
-        number += 1
-        target = target.with_name(f"{file.name}.{number}")
-    os.replace(file, target)
+    place = (folder / ASIDE / file.relative_to(folder)).parent
+    place.mkdir(parents=True, exist_ok=True)
+    number = next(number for number in count(1) if not (place / f"{file.name}.{number}").exists())
+    os.replace(file, place / f"{file.name}.{number}")
 
 
 _CHECKS: dict[str, Callable[[Path], tuple[int, list[Damage]]]] = {
