@@ -21,6 +21,7 @@ from workbench.errors import EngineError, SettingError, WorkbenchError
 from workbench.experiments import sums
 from workbench.experiments.book import locked
 from workbench.experiments.grid import Grid
+from workbench.experiments.retrieved import read as read_evidence
 from workbench.experiments.run import REPEATS, Run
 from workbench.index.index import Index
 from workbench.index.layer import DESCRIPTION, FILES
@@ -30,7 +31,7 @@ from workbench.llm.record import KEEP, Recording, sound
 from workbench.records import Record
 
 ASIDE = "damaged"  # the folder that damaged files are put into
-_SQLITE = b"SQLite format 3\0"
+EVIDENCE = "retrieved"  # the folder of a grid with its evidence
 
 
 @dataclass(frozen=True, repr=False)
@@ -219,7 +220,11 @@ def _names(line: bytes, gone: set[str]) -> bool:
 
 
 def _grid(path: Path) -> tuple[int, list[Damage]]:
-    damage, files = list[Damage](), 1
+    evidence = sorted({one.with_suffix("") for one in (path / EVIDENCE).glob("*.json*")})
+    damage, files = list[Damage](), 1 + 3 * len(evidence)
+    for one in evidence:
+        again = "the same command retrieves it again"
+        _try(lambda one=one: read_evidence(one), one.with_suffix(".json"), again, damage)
     _try(lambda: Grid(path), path / "grid.json", "the same command writes it again: its runs stay", damage)
     for folder in sorted({one.parent for name in ("run.json", sums.FILE) for one in path.glob(f"*/{name}")}):
         more, found = _run(folder)
@@ -230,9 +235,13 @@ def _grid(path: Path) -> tuple[int, list[Damage]]:
 def _mend_grid(path: Path, damage: Iterable[Damage]) -> None:
     damage = list(damage)
     for one in damage:
-        if Path(one.file) == path / "grid.json":
-            _put_aside(path, path / "grid.json")
-    for folder in {_folder_of(Path(one.file)) for one in damage} - {path}:
+        file = Path(one.file)
+        if file.parent == path / EVIDENCE:
+            for end in (".json", ".jsonl", ".seconds"):
+                _put_aside(path, file.with_suffix(end))
+        elif file == path / "grid.json":
+            _put_aside(path, file)
+    for folder in {_folder_of(Path(one.file)) for one in damage} - {path, path / EVIDENCE}:
         _mend_run(folder, [one for one in damage if _folder_of(Path(one.file)) == folder])
 
 
