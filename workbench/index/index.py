@@ -56,7 +56,7 @@ from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
 from workbench.places import home
 from workbench.records import Passage, Record
-from workbench.settings import settle
+from workbench.settings import check_names, settle
 from workbench.spread import Workers, over
 
 if TYPE_CHECKING:
@@ -154,8 +154,8 @@ class Index(Record):
         `settings` gives a layer other settings than its defaults, such as `{"facts": {"normalise": "ascii"}}`. The
         engine is needed only for what the data do not bring: extractions, profiles. Profiles that the data bring become
         a layer wherever there are facts or a schema graph. Data that are a graph of triples without passages get some
-        first (`textualise`), and are by default built up to the layer `typed`. A build that was stopped goes on where
-        it was.
+        first (`textualise`, with the settings of `articles`, such as `{"articles": {"profile": "paper"}}`), and are by
+        default built up to the layer `typed`. A build that was stopped goes on where it was.
 
         Layers in the folder that are neither requested nor changed below stay as they are, whoever made them. The
         engine replaces what another engine made of the layers requested; the rules replace a model's extractions alone.
@@ -168,18 +168,23 @@ class Index(Record):
             data = extracted(data, extraction)
             encoder = known_encoder(encoder) if isinstance(encoder, str) else encoder
             folder = Path(folder or place_of(data))
+            settings = dict(settings or {})
+            articles = settings.pop(ARTICLES, {})
             if data.triples and not data.passages:
-                from workbench.index.textualise import textualise  # asks Steps, which most builds do not
+                from workbench.index import textualise as writing  # asks Steps, which most builds do not
 
                 layers = layers or TRIPLES_LAYERS
+                check_names("the writing of articles", writing.SETTINGS, articles)
                 writer = spread_out(engine or RulesEngine())
                 with metered(folder, ARTICLES, writer, idle=False):
-                    data = textualise(data, writer, folder / "textualised", progress=progress)
+                    data = writing.textualise(data, writer, folder / "textualised", **articles, progress=progress)
+            elif articles:
+                raise SettingError(f"{data.name!r} is no graph of triples without passages, so no articles are written")
             asked = closure(set(layers or DEFAULT_LAYERS))
             if keep:
                 standing = Store(folder).read_manifest()["layers"]
                 asked = [kind for kind in asked if kind not in standing]
-            return cls._build(data, engine, folder, encoder, asked, settings or {}, progress)
+            return cls._build(data, engine, folder, encoder, asked, settings, progress)
 
     @classmethod
     def _build(
