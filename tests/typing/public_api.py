@@ -81,8 +81,8 @@ def asked(step: Step, inputs: list[Any]) -> list[Result]:
     return engine.run(step, inputs)
 
 
-wb.no_such_name  # type: ignore[attr-defined]
+print(wb.no_such_name)  # type: ignore[attr-defined]
 wb.method(3, index)  # type: ignore[arg-type]
-wb.load("meridian").pasages  # type: ignore[attr-defined]
+print(data.pasages)  # type: ignore[attr-defined]
 evidence.passages = ()  # type: ignore[misc]
 Own.Settings(deep=3)  # type: ignore[call-arg]
