@@ -42,13 +42,13 @@ if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tes
     from workbench.experiments import Grid as Grid
     from workbench.experiments import Run as Run
     from workbench.experiments import Verdict as Verdict
-    from workbench.experiments import diagnose as diagnose
-    from workbench.experiments import evaluate as evaluate
-    from workbench.experiments import grid as grid
     from workbench.experiments.agreement import compare_extractions as compare_extractions
     from workbench.experiments.checkup import checkup as checkup
+    from workbench.experiments.diagnose import diagnose as diagnose
     from workbench.experiments.estimate import estimate_build as estimate_build
     from workbench.experiments.estimate import estimate_run as estimate_run
+    from workbench.experiments.evaluate import evaluate as evaluate
+    from workbench.experiments.grid import grid as grid
     from workbench.experiments.reproduce import reproduce as reproduce
     from workbench.experiments.runs import between as between
     from workbench.experiments.runs import runs as runs
@@ -60,7 +60,7 @@ if TYPE_CHECKING:  # for type checkers and editors, what `_DEFINED_IN` says; tes
     from workbench.graph.neighbourhood import neighbourhood as neighbourhood
     from workbench.graph.node_details import node_details as node_details
     from workbench.index import Index as Index
-    from workbench.llm import engine as engine
+    from workbench.llm.engine import engine as engine
     from workbench.methods import method as method
     from workbench.methods.ranking import rankings as rankings
     from workbench.places import home as home
@@ -118,15 +118,17 @@ _WIDGETS = ("ablate", "explore", "messages", "replay", "steer", "trace_dots", "t
 __all__ = sorted([*_MODULE_OF, *_WIDGETS, "bundle", "methods"])
 
 
-def __getattr__(name: str) -> Any:
-    if name in _MODULE_OF:
-        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
-        value = import_module(f"{__name__}.{name}")
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # which would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULE_OF:
+            value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+        elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+            value = import_module(f"{__name__}.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
