@@ -76,6 +76,7 @@ def tree(data, encoder, folder, **settings):
 
 def test_a_tree_of_raptor_without_umap(tiny, tiny_encoder, tmp_path, without):
     without("raptor")
+    wb.Index.build(tiny, None, tmp_path / "tree", encoder=tiny_encoder, layers=["passages"], progress=False)
     with pytest.raises(IndexFault, match=r'RAPTOR.* needs umap-learn.*pip install "hopscope\[raptor\]"; or .*pca'):
         tree(tiny, tiny_encoder, tmp_path / "tree")
     index = wb.Index.open(tmp_path / "tree", tiny_encoder)
