@@ -1088,8 +1088,8 @@ def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline:
 
 
 def _at_hand(folder: Path, model: opt.Model) -> Path:
-    """The folder of an index. The name of a bundled data set stands for its index, which the rules build if there is
-    none; a model would cost, so its index is asked for."""
+    """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages are
+    indexed, and the method adds the layers that it needs, by rules: a model's work costs, and is to be asked for."""
     import workbench as wb
     from workbench.data import BUNDLED
     from workbench.index.index import place_of
@@ -1103,7 +1103,7 @@ def _at_hand(folder: Path, model: opt.Model) -> Path:
         if model.engine != "rules":
             raise SettingError(f"{place} is no index yet; build it: workbench index {folder} --engine {model.engine}")
         err.print(f"First the index {escape(str(place))}, by rules, not by a language model …", soft_wrap=True)
-        wb.Index.build(data, wb.engine("rules"), place)
+        wb.Index.build(data, wb.engine("rules"), place, layers=["passages"])
     return place
 
 
