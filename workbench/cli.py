@@ -1088,8 +1088,8 @@ def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline:
 
 
 def _at_hand(folder: Path, model: opt.Model) -> Path:
-    """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages are
-    indexed, and the method adds the layers that it needs, by rules: a model's work costs, and is to be asked for."""
+    """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages
+    are indexed, and the method adds the layers that it needs. By rules: a model costs, and is to be asked for."""
     import workbench as wb
     from workbench.data import BUNDLED
     from workbench.index.index import place_of
