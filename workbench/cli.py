@@ -368,18 +368,19 @@ def store(
 
 @verb
 def retrieve(
-    folder: opt.Folder,
+    folder: opt.FolderOrName,
     question: str,
     method: opt.Method = "hipporag2",
     model: opt.Model = _MODEL,
     k: opt.K = 10,
     budget: opt.Budget = None,
-    trace: Annotated[bool, typer.Option(help="print the trace")] = False,
+    trace: opt.Traced = False,
     encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
+    folder = _at_hand(folder, model)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
     evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
@@ -388,7 +389,7 @@ def retrieve(
 
 @verb
 def ask(
-    folder: opt.Folder,
+    folder: opt.FolderOrName,
     question: str,
     method: opt.Method = "hipporag2",
     reader: opt.Reader = "direct",
@@ -396,6 +397,7 @@ def ask(
     model: opt.Model = _MODEL,
     k: opt.K = 10,
     budget: opt.Budget = None,
+    trace: opt.Traced = False,
     encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
@@ -403,6 +405,7 @@ def ask(
     from workbench.llm.engine import no_model
     from workbench.views.records import REPLY, unread_reply
 
+    folder = _at_hand(folder, model)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     index = _index(folder, model, encoder)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
@@ -423,8 +426,8 @@ def ask(
     if answer.thought and not unread:
         shown.append(escape(clean(answer.thought, 400)))
     fields = _fields(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
-    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, False)}
-    return Said(whole, [*shown, evidence])
+    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, trace)}
+    return Said(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence])
 
 
 @verb
@@ -852,7 +855,9 @@ def run(
     only: Annotated[str | None, typer.Option(help="only notebooks whose name begins so, such as 01")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
     data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
-    folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
+    folder: Annotated[
+        Path | None, typer.Option("--notebooks", help="their folder; by default those that come with the workbench")
+    ] = None,
     executed: Annotated[
         Path | None,
         typer.Option("--out", "-o", help=f"folder for the executed notebooks; {_EXECUTED}, or {_CHECKED} to check"),
@@ -872,7 +877,7 @@ def run(
     With --check nothing there changes: the notebooks make an index and runs of their own.
     """
     from workbench import notebooks
-    from workbench.places import home
+    from workbench.places import home, is_checkout
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     if notebooks.by_rules(parameters):
@@ -886,9 +891,22 @@ def run(
     rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
     pages = [f"  {escape(str(one.page))}   the executed notebook as a page" for one in done]
     figures = "  figures/   figures, tables and verdicts"
-    copies = "  make lab   working copies of the notebooks, in JupyterLab"
+    lab = "make lab" if is_checkout() else "workbench lab"
+    copies = f"  {lab}   working copies of the notebooks, in JupyterLab"
     whole = {"notebooks": rows, "figures": home() / parameters.get("figures", "figures")}
     return Said(whole, ["Look at:", *pages, figures, copies])
+
+
+@verb
+def notebooks(
+    to: Annotated[Path, typer.Argument(help="the folder of the copies; lab/ by default", metavar="DIR")] = Path("lab"),
+) -> Said:
+    """Copy the notebooks that come with the workbench into a folder. A copy with edits of yours is kept."""
+    from workbench.notebooks import working_copies
+
+    copies = working_copies(to=to)
+    rows = [{"notebook": copy, "state": state} for copy, state in copies.items()]
+    return Said(rows, [_table(rows)], _kept(copies))
 
 
 @verb(json=False, context_settings={"ignore_unknown_options": True})
@@ -897,14 +915,20 @@ def lab(
         list[str] | None, typer.Argument(help="given to JupyterLab: --no-browser --port 8899", metavar="…")
     ] = None,
 ) -> None:
-    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves notebooks/ alone."""
-    from workbench import notebooks
+    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves the originals
+    alone."""
+    from workbench.notebooks import open_lab, working_copies
 
-    copies = notebooks.working_copies()
-    why = "has changes of yours and is kept, although its original in notebooks/ is newer; rename it, and the next"
-    for copy in (copy for copy, state in copies.items() if state == "kept"):
-        err.print(f"{escape(str(copy))} {why} start brings the new one", soft_wrap=True)
-    notebooks.open_lab(next(iter(copies)), arguments or ())
+    copies = working_copies()
+    for line in _kept(copies):
+        err.print(line, soft_wrap=True)
+    open_lab(next(iter(copies)), arguments or ())
+
+
+def _kept(copies: dict[Path, str]) -> list[str]:
+    """What is said of copies that were not renewed."""
+    why = "has changes of yours and is kept, although its original is newer; rename it to have the new one beside it"
+    return [f"{escape(str(copy))} {why}" for copy, state in copies.items() if state == "kept"]
 
 
 @verb
@@ -1061,6 +1085,26 @@ def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline:
     if spec is not None:
         return _encoder(model, spec, offline)
     return _encoder(model, **_named(folder)) if _asks_for_vectors(folder, None) else None
+
+
+def _at_hand(folder: Path, model: opt.Model) -> Path:
+    """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages
+    are indexed, and the method adds the layers that it needs. By rules: a model costs, and is to be asked for."""
+    import workbench as wb
+    from workbench.data import BUNDLED
+    from workbench.index.index import place_of
+    from workbench.index.store import Store
+
+    if folder.exists() or str(folder) not in BUNDLED:
+        return folder
+    data = wb.load(str(folder))
+    place = place_of(data)
+    if not Store(place).read_manifest()["layers"]:
+        if model.engine != "rules":
+            raise SettingError(f"{place} is no index yet; build it: workbench index {folder} --engine {model.engine}")
+        err.print(f"First the index {escape(str(place))}, by rules, not by a language model …", soft_wrap=True)
+        wb.Index.build(data, wb.engine("rules"), place, layers=["passages"])
+    return place
 
 
 def _index(folder: Path, model: opt.Model, encoder: str | None = None):

@@ -1,4 +1,5 @@
-"""Default folders of indexes, runs and figures, the lock of a folder that is written, and files replaced whole."""
+"""What comes with the workbench and where it stands; default folders of indexes, runs and figures; the lock of a folder
+that is written, and files replaced whole."""
 
 from __future__ import annotations
 
@@ -9,6 +10,9 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
+PACKAGE = Path(__file__).parent
+ROOT = PACKAGE.parent  # of a checkout; of an installed package, a folder that is not ours
 
 
 def home() -> Path:
@@ -24,10 +28,23 @@ def home() -> Path:
 
 
 def bundled(name: str) -> Path | None:
-    """The folder of a data set that comes with the workbench, in the package or beside it; None for others."""
-    here = Path(__file__).parent
-    places = (here / "data" / "bundled" / name, here.parent / "data" / name)
-    return next((place for place in places if place.is_dir()), None) if Path(name).name == name else None
+    """The folder of a data set that comes with the workbench; None for others."""
+    return _ours(f"data/bundled/{name}", f"data/{name}") if Path(name).name == name else None
+
+
+def notebooks() -> Path:
+    """The folder of the numbered notebooks that come with the workbench, with their baselines."""
+    return _ours("lessons/notebooks", "notebooks") or ROOT / "notebooks"
+
+
+def is_checkout() -> bool:
+    """Whether the package runs from the project's folder, and not from where pip installed it."""
+    return (ROOT / "Makefile").exists()
+
+
+def _ours(packaged: str, beside: str) -> Path | None:
+    """A folder that a wheel has in the package and a checkout beside it."""
+    return next((place for place in (PACKAGE / packaged, ROOT / beside) if place.is_dir()), None)
 
 
 @contextmanager

@@ -192,7 +192,7 @@ def read_questions(
         support = strings(row, "support", where)
         missing = [passage_id for passage_id in support if known is not None and passage_id not in known]
         if missing:
-            raise DataError(f"{where}: {_absent(missing[0], known, skipped or {})}")
+            raise DataError(f"{where}: {_absent(missing[0], known or set(), skipped or {})}")
         questions.append(
             Question(
                 id=question_id,
@@ -246,7 +246,7 @@ def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
             Extraction(
                 passage_id,
                 tuple(storable(str(entity)) for entity in value(row, "entities", where, list, [])),
-                tuple(tuple(storable(member) for member in triple) for triple in triples),
+                tuple((storable(subject), storable(relation), storable(found)) for subject, relation, found in triples),
                 f"openie.jsonl ({row['model']})" if row.get("model") else "openie.jsonl",
             )
         )

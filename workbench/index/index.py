@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +27,7 @@ from workbench.data.profiles import Profiles, joined, within
 from workbench.encoding import CachedEncoder, Encoder, cached
 from workbench.encoding import encoder as known_encoder
 from workbench.errors import IndexFault, SettingError
+from workbench.extras import is_there
 from workbench.index import (
     communities,
     entity_summaries,
@@ -757,13 +757,13 @@ def _plain(settings: Any) -> dict:
 
 @cache
 def versions(*engines: str, layers: tuple[str, ...] = ()) -> dict[str, str]:
-    """Versions that can change what a run, or an index of these `layers`, holds; of the local models' program if one of
-    `engines` is such a model and it is installed here: a replay does without."""
+    """Versions that can change what a run, or an index of these `layers`, holds; of an extra, where it is installed: a
+    replay needs no program for local models, and a tree of clusters is asked without UMAP."""
     names = ["hopscope", "numpy", "scipy", "torch", "sentence-transformers", "spacy"]
     names += ["scikit-learn"] if {"summaries", "tree"} & set(layers) else []
-    names += ["umap-learn"] if "summaries" in layers else []
+    names += ["umap-learn"] if "summaries" in layers and is_there("raptor") else []
     names += ["igraph"] if {"communities", "skeleton"} & set(layers) else []
-    if any(engine.startswith("local:") for engine in engines) and find_spec("xllamacpp"):
+    if any(engine.startswith("local:") for engine in engines) and is_there("local"):
         names.append("xllamacpp")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from workbench.errors import SettingError
 from workbench.llm.budget import LIMITS, Budget
@@ -65,7 +65,7 @@ class EngineBase(Record):
     budget: Budget | None = None
     recipe: Recipe | None = None  # None: it was made otherwise than by `engine`
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.meter = Meter()
 
     @property
@@ -76,7 +76,7 @@ class EngineBase(Record):
     def close(self) -> None:
         """Nothing is held here."""
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -134,7 +134,7 @@ def note(trace: Trace | None, engine: str, step: Step, results: Sequence[Result]
     for result in results:
         messages = [dict(message) for message in result.messages]
         with trace.span("LLM", step.name, engine=engine, messages=messages) as span:
-            if result.failure:
+            if result.failure or result.value is None:
                 span.set(failure=result.failure, text=result.text)
             else:
                 span.set(**result.value.model_dump(), parse=result.parse)
@@ -180,7 +180,7 @@ def engine(spec: str | Engine = "rules", **options: Any) -> Engine:
     unknown = [name for name in options if name not in known]  # names alone: a value may be a key
     if unknown:
         raise SettingError(f"the engine {kind!r} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
-    made = make(rest, **options)
+    made: Any = make(rest, **options)
     made.recipe = Recipe.of(bare, options)
     if prompts is not None:
         from workbench.llm.wording import wordings
