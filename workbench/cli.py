@@ -336,7 +336,7 @@ def anonymise(
     written = {anonymity.write(made, to): made.data}
     for task in (anonymity.reversion, anonymity.choice) if tasks else ():
         asked = task(made.data, made.names)
-        written[wb.write_folder(asked, to.with_name(f"{to.name}-{task.__name__}"))] = asked
+        written[wb.write_folder(asked, to.with_name(f"{to.name}-{task.__name__}"), again=True)] = asked
     rows = [
         {"folder": str(folder), "passages": len(data.passages), "questions": len(data.questions)}
         for folder, data in written.items()

@@ -1,8 +1,8 @@
 """A process that has imported the workbench, and a fork of it for each command line: importing takes seconds, and so
 kills fall into the work.
 
-A line in is {"words": ["index", "data"], "folder": "…", "said": "…"}; two come out, the fork's process id once it begins,
-and then {"code": …, "ended": …, "whole": seconds}."""
+A line in is {"words": ["index", "data"], "folder": "…", "said": "…"}; two come out: the fork's process id once it
+begins, and then {"code": …, "ended": …, "whole": seconds}."""
 
 from __future__ import annotations
 
