@@ -66,7 +66,7 @@ def test_a_command_ends_and_says_what_goes_on(work, number):
 
 
 def test_a_second_signal_does_not_wait():
-    process = begun("stopping.GRACE = 60" + WORK["swallows it"].replace("stopping.GRACE = 0.1", ""))
+    process = begun(WORK["swallows it"].replace("0.1", "60"))
     process.send_signal(signal.SIGINT)
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)

@@ -47,10 +47,10 @@ class Simulated(RulesEngine):
         return super().run(step, inputs, trace=trace)
 
 
-def attack(count: int, seed: int, folder: Path) -> Tally:
-    """So many seconds of questions, then the processes."""
-    index = small_index()
-    specs = [OVER_HASHES.get(name, name) for name in METHODS]
+def attack(count: int, seed: int, folder: Path, index: Index | None = None, specs: Sequence[str] = ()) -> Tally:
+    """So many seconds of questions, then the processes; by all methods over every layer, unless others are named."""
+    index = index or small_index()
+    specs = specs or [OVER_HASHES.get(name, name) for name in METHODS]
     alone = asked_alone(index, specs, folder)
     return side_by_side(count, seed, folder, index, alone) + opened_at_once(folder, index, alone)
 
@@ -113,7 +113,7 @@ def side_by_side(seconds: float, seed: int, folder: Path, index: Index, alone: O
 def opened_at_once(folder: Path, index: Index, alone: Outcomes) -> Tally:
     """Processes that open the index when all of them are ready, and ask every question of one method each."""
     tally, context = Tally("load"), multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload(["workbench.testing", "workbench.rules", "torch"])  # imported once, for all of them
     ready, specs = context.Barrier(PROCESSES), list(dict.fromkeys(spec for spec, _ in alone))
     with context.Pool(PROCESSES, _set_ready, (ready,)) as pool:
         work = [(index.folder, specs[number % len(specs)], folder / f"process-{number}.jsonl")
