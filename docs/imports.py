@@ -32,7 +32,7 @@ ORDER = (
     ("reading",),
     ("cluster",),
     ("anonymity", "catalogue", "experiments", "testing"),
-    ("doctor", "notebooks", "options"),
+    ("doctor", "notebooks", "options", "stopping"),
     ("views",),
     ("cli", "lessons"),
 )

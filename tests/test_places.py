@@ -1,5 +1,10 @@
+import os
+import shutil
+
+import pytest
+
 from workbench import places
-from workbench.places import home
+from workbench.places import home, link
 
 
 def test_a_kernel_beside_its_notebook_finds_the_projects_folders(tmp_path, monkeypatch):
@@ -37,3 +42,25 @@ def test_what_a_wheel_brings_comes_before_what_stands_beside_the_package(tmp_pat
     assert places.notebooks() == package / "lessons" / "notebooks"
     assert places.bundled("meridian") == package / "data" / "bundled" / "meridian"
     assert places.bundled("../meridian") is None and not places.is_checkout()
+
+
+def test_a_copy_in_place_of_a_link_is_whole_or_not_there(tmp_path, monkeypatch):
+    """On a disk without links, a copy that a kill cut short must not pass for the file."""
+
+    def half(source, target):
+        target.write_bytes(source.read_bytes()[:2])
+        raise KeyboardInterrupt
+
+    def refused(*_):
+        raise OSError("no links here")
+
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+    (one / "text").write_bytes(b"whole")
+    monkeypatch.setattr(os, "link", refused)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(shutil, "copyfile", half)
+        link(one, other, "text")
+    link(one, other, "text")
+    assert [(path.name, path.read_bytes()) for path in other.iterdir()] == [("text", b"whole")]

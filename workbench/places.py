@@ -65,7 +65,9 @@ def link(source: Path, target: Path, name: str) -> None:
         try:
             os.link(source / name, target / name)
         except OSError:
-            shutil.copyfile(source / name, target / name)
+            part = target / f"{name}.tmp"
+            shutil.copyfile(source / name, part)
+            os.replace(part, target / name)  # a killed process leaves no half of it under its name
 
 
 def is_locked(folder: Path) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from workbench.data.lines import once, rows, string, strings, value
 from workbench.errors import DataError
+from workbench.places import write_atomically
 from workbench.records import Record
 from workbench.text import storable
 
@@ -106,9 +107,13 @@ def write_names(names: Names, path: str | Path) -> Path:
     """Write the table: a line for each name, then one for each passage and question."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(storable(json.dumps(row, ensure_ascii=False)) + "\n" for row in _lines(names))
+    write_atomically(path, text_of(names))
     return path
+
+
+def text_of(names: Names) -> str:
+    """The table as a file has it."""
+    return "".join(storable(json.dumps(row, ensure_ascii=False)) + "\n" for row in _lines(names))
 
 
 def _lines(names: Names) -> Iterator[dict]:
