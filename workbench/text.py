@@ -26,7 +26,7 @@ NUMBER_WORDS = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, 
 
 def storable(text: str) -> str:
     """Replace lone surrogates, which no UTF-8 file can hold, by U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def text_hash(text: str) -> str:

@@ -226,7 +226,7 @@ def _read_triples(
         if not passages:
             raise DataError(f"{where}: 'passages' is empty; it should list the passages that state the triple")
         _in_corpus(passages, known, where, "passages")
-        once(seen, json.dumps([head, relation, tail], ensure_ascii=False), "triple", where, "")
+        once(seen, (head, relation, tail), "triple", where, "")
         period = (value(row, field, where, int) for field in ("since", "until"))
         triples.append(GoldTriple(head, relation, tail, kind, passages, *period))
     return tuple(triples)

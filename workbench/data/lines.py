@@ -17,9 +17,10 @@ def rows(path: Path) -> Iterator[tuple[str, dict]]:
     """(place, row) for each line of a JSON Lines file; blank lines are skipped."""
     if not path.exists():
         raise DataError(f"{path} is missing; see docs/data.md for what a data folder holds")
+    name = str(path)
     with path.open("rb") as lines:
         for line_number, raw in enumerate(lines, 1):
-            where = f"{path}, line {line_number}"
+            where = f"{name}, line {line_number}"
             try:
                 line = raw.decode("utf-8-sig" if line_number == 1 else "utf-8")
             except UnicodeDecodeError as error:
@@ -67,12 +68,13 @@ def objects(row: dict, name: str, where: str) -> tuple[dict, ...]:
     return tuple(values)
 
 
-def once(seen: dict[str, str], identifier: str, what: str, where: str, key: str = "id") -> None:
-    """Record where a name first occurs; a second occurrence is an error."""
+def once(seen: dict[Any, str], identifier: str | tuple[str, ...], what: str, where: str, key: str = "id") -> None:
+    """Record where a name, or several together, first occurs; a second occurrence is an error."""
     if identifier in seen:
         called = f"{what} {key}".strip()
+        shown = identifier if isinstance(identifier, str) else json.dumps(identifier, ensure_ascii=False)
         raise DataError(
-            f"{where}: the {called} {identifier!r} stands already in {seen[identifier]}; "
+            f"{where}: the {called} {shown!r} stands already in {seen[identifier]}; "
             f"{f'{key}s' if key else 'they'} must be unique"
         )
     seen[identifier] = where

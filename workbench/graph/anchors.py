@@ -91,6 +91,8 @@ def _lookup(typed: TypedLayer) -> _Lookup:
 
 
 def _folded_tokens(text: str) -> Iterator[str]:
+    if text.isascii():  # folded at once, which gives the same
+        return iter(_TOKEN.findall(text.lower()))
     return (_fold(token) for token in _TOKEN.findall(text))
 
 

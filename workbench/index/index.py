@@ -108,7 +108,8 @@ class Index(Record):
     __apart__ = ("build", "_build", "ensure", "insert", "delete", "_changed", "_rebuild", "data", "counts", "usage",
                  "__dict__")  # fmt: skip
 
-    def __init__(self, folder: str | Path, encoder: Encoder | None = None):
+    def __init__(self, folder: str | Path, encoder: Encoder | None = None, opened: Mapping[str, Layer] | None = None):
+        """`opened`: layers of this folder that a build has opened already."""
         self.store = Store(folder)
         self.manifest = self.store.read_manifest()
         if not self.manifest["layers"]:
@@ -116,7 +117,8 @@ class Index(Record):
                 f"{folder} holds no index (no manifest.json that names a layer); build one with wb.Index.build(data, "
                 f"engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
             )
-        self._layers = {kind: _open(self.store, kind, named["key"]) for kind, named in self.manifest["layers"].items()}
+        named, opened = self.manifest["layers"], opened or {}
+        self._layers = {kind: _opened(self.store, kind, layer["key"], opened) for kind, layer in named.items()}
         self._encoder = encoder
         if encoder is not None:
             _check_made_by(self.store, self.manifest, encoder)
@@ -197,6 +199,7 @@ class Index(Record):
         settings: Mapping[str, Mapping],
         progress: bool,
         kept: Kept | None = None,
+        opened: Mapping[str, Layer] | None = None,
     ) -> Index:
         """Bring the layers that stand up to date, and those that are `asked` for with what is below them."""
         store = Store(folder)
@@ -214,8 +217,9 @@ class Index(Record):
             if data.profiles is not None and {"facts", "schema_graph"} & set(kinds):
                 brought = {"profiles"} | ({"extractions"} if data.extractions and "schema_graph" in kinds else set())
                 kinds = closure({*kinds, *brought})
-            _write(store, manifest, Build(data, encoder, spread_out(engine), progress, kept), kinds, chosen, asked)
-        return cls(store.folder, encoder)
+            build = Build(data, encoder, spread_out(engine), progress, kept, opened or {})
+            _write(store, manifest, build, kinds, chosen, asked)
+        return cls(store.folder, encoder, build.layers)
 
     @classmethod
     def open(cls, folder: str | Path, encoder: Encoder | str | None = None) -> Index:
@@ -290,11 +294,11 @@ class Index(Record):
                 f"the profiles of {self.folder} were written by an engine, and cannot be joined by given ones; "
                 "leave profiles= out: the engine writes those of the new passages"
             )
-        known = [self.profiles.profiles] if "profiles" in self._layers and not written else []
-        known += [profiles] if profiles is not None else []
+        known = [profiles] if profiles is not None else []
+        if "profiles" in self._layers and not written:  # where it stands, only what joins it is passed on
+            known.insert(0, Profiles() if stands else self.profiles.profiles)
         data = replace(
-            self.data,
-            passages=tuple(passages),
+            self._of(passages),
             extractions=records or None,
             profiles=within(joined(known), ids) if known else None,
         )
@@ -318,7 +322,7 @@ class Index(Record):
                 f"{self.folder} was changed after this index was opened, and what was changed would be lost; "
                 "go on from what insert or delete gave back, or from Index.open"
             )
-        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept)
+        return Index._build(data, engine, self.folder, self.encoder, asked, {}, progress, kept, self._layers)
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -396,8 +400,12 @@ class Index(Record):
     @property
     def data(self) -> Dataset:
         """The corpus as it stands in the index (without questions)."""
-        passages, schema = tuple(self.passages.passages), self.store.read_schema()
-        return Dataset(self.name, passages, left_out=self.left_out, schema=schema, extraction=self.extraction)
+        return self._of(self.passages.passages)
+
+    def _of(self, passages: Sequence[Passage]) -> Dataset:
+        """A corpus under the name of this index's."""
+        schema = self.store.read_schema()
+        return Dataset(self.name, tuple(passages), left_out=self.left_out, schema=schema, extraction=self.extraction)
 
     @property
     def extraction(self) -> str | None:
@@ -583,7 +591,7 @@ def _write(
             else:
                 key = _key(kind, build, settings)
                 key = _made(store, manifest, kind, key, build, settings, kind in asked)
-            build.layers[kind] = _open(store, kind, key)
+            build.layers[kind] = _opened(store, kind, key, build.opened)
             written[kind] = {"key": key, **build.layers[kind].metadata}
             build.keys[kind] = _content(written[kind])
     deferrals.end()
@@ -730,7 +738,13 @@ def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) 
         return None
     key = manifest["layers"][kind]["key"]
     # Where a damaged layer was deleted, as `_open` advises, its work is done again.
-    return _open(store, kind, key) if store.path(kind, key).is_dir() else None
+    return _opened(store, kind, key, build.opened) if store.path(kind, key).is_dir() else None
+
+
+def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
+    """The layer, of those `opened` if it is among them."""
+    layer = opened.get(kind)
+    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
 
 
 def _open(store: Store, kind: str, key: str) -> Layer:
