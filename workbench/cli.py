@@ -272,9 +272,7 @@ def world(
 
     given = {name: value for name, value in asdict(dials).items() if value is not None}
     written = wb.world(folder, **given)
-    files = [
-        {"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()
-    ]
+    files = [{"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()]
     return Said({"folder": str(written), "files": files}, [_table(files)])
 
 
@@ -354,6 +352,20 @@ def checkup(folder: opt.Folder) -> Said:
     found = wb.checkup(wb.Index.open(folder))
     hubs = [hub._asdict() for hub in found.hubs]
     return Said({**found.measured, "warnings": list(found.warnings), "hubs": hubs}, [found])
+
+
+@verb
+def check(
+    place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
+    mend: Annotated[
+        bool, typer.Option("--mend", help="put aside what is damaged; the command that made it makes it again")
+    ] = False,
+) -> Said:
+    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not."""
+    from workbench.check import check as checked
+
+    found = checked(place, mend=mend)
+    return Said(asdict(found), [found], code=0 if found.good else 1)
 
 
 @verb

@@ -9,6 +9,21 @@ class DataError(WorkbenchError, ValueError):
     """Invalid data: the message names file, line and remedy."""
 
 
+class FileDamaged(DataError):
+    """A file that we wrote does not hold what was written. No question fails because of it: the run stops."""
+
+
+class FileMissing(DataError, FileNotFoundError):
+    """A file that another one names is not there."""
+
+    def __init__(self, path: object, said: str):
+        super().__init__(said)
+        self.filename = str(path)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class SettingError(WorkbenchError, ValueError):
     """An unknown setting, name or SPEC."""
 

@@ -18,8 +18,10 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
+import pyarrow as pa
 
 from workbench.data import Dataset, Extraction, load
 from workbench.data.curated import extracted
@@ -48,7 +50,7 @@ from workbench.index import (
     typed,
 )
 from workbench.index.graph import Graph
-from workbench.index.layer import Build, Kept, Layer
+from workbench.index.layer import Build, Kept, Layer, describe
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.deferrals import Deferrals
@@ -84,6 +86,8 @@ LAYERS: dict[str, tuple[type[Layer], type]] = {
 }
 DEFAULT_LAYERS = ("passages", "facts", "synonyms")
 TRIPLES_LAYERS = ("typed",)  # of data that are a graph and have no passages of their own
+# What a file may raise that is not what was written, where nothing says what that was.
+_UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, BadZipFile, pa.ArrowException)
 # Layers whose key also says who made them or what the data brought: kind -> the layers below that they are made of; of
 # profiles only those that the data brought, but for what is made of any (`OF_PROFILES`).
 MADE_OF = {
@@ -118,7 +122,7 @@ class Index(Record):
                 f"engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
             )
         named, opened = self.manifest["layers"], opened or {}
-        self._layers = {kind: _opened(self.store, kind, layer["key"], opened) for kind, layer in named.items()}
+        self._layers = {kind: _opened(self.store, kind, layer, opened) for kind, layer in named.items()}
         self._encoder = encoder
         if encoder is not None:
             _check_made_by(self.store, self.manifest, encoder)
@@ -674,11 +678,6 @@ def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: L
         describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
 
 
-def describe(folder: Path, settings: Any, metadata: Mapping) -> None:
-    """Write what a layer says of itself, by which it is whole."""
-    (folder / "layer.json").write_text(_json({"settings": asdict(settings), **metadata}), encoding="utf-8")
-
-
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:
     """The key under which a layer stands, if it does, and the one under which it is made next: `key` at first and, each
     time that what failed is asked for again, `key-2`, `key-3`, …, so that it stands until the next is whole."""
@@ -741,23 +740,33 @@ def _old(store: Store, manifest: dict, kind: str, build: Build, settings: dict) 
     return _opened(store, kind, key, build.opened) if store.path(kind, key).is_dir() else None
 
 
-def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
-    """The layer, of those `opened` if it is among them."""
-    layer = opened.get(kind)
-    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
-
-
 def _open(store: Store, kind: str, key: str) -> Layer:
     if kind not in LAYERS:
         raise IndexFault(f"{store.folder} has a layer {kind!r} that this version does not know; upgrade hopscope")
     folder = store.path(kind, key)
     try:
         return LAYERS[kind][0](folder)
-    except (OSError, EOFError, ValueError, KeyError) as error:
+    except PermissionError as error:
+        raise IndexFault(f"layer {kind!r} may not be read ({error}); allow it: chmod -R u+rX {folder}") from error
+    except _UNREADABLE as error:
         raise IndexFault(
-            f"layer {kind!r} in {folder} cannot be read ({type(error).__name__}: {error}); "
-            "delete that folder and build the index again: the other layers are reused"
+            f"layer {kind!r} in {folder} is damaged ({error or type(error).__name__}); `workbench check "
+            f"{store.folder} --mend` puts aside what is damaged, and the command that built the index then makes it "
+            "again: everything else is reused"
         ) from error
+
+
+def _opened(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
+    """The layer as the manifest names it, of those `opened` if it is among them."""
+    layer = opened.get(kind)
+    if layer is None or layer.folder != store.path(kind, named["key"]):
+        layer = _open(store, kind, named["key"])
+    if {"key": named["key"], **layer.metadata} != named:
+        raise IndexFault(
+            f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; `workbench check "
+            f"{store.folder} --mend` puts it aside, and the command that built the index then makes it again"
+        )
+    return layer
 
 
 def _settings(kind: str, settings_class: type, values: Mapping):
@@ -780,7 +789,3 @@ def versions(*engines: str, layers: tuple[str, ...] = ()) -> dict[str, str]:
     if any(engine.startswith("local:") for engine in engines) and is_there("local"):
         names.append("xllamacpp")
     return {"python": platform.python_version(), **{name: version(name) for name in names}}
-
-
-def _json(value: Mapping) -> str:
-    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

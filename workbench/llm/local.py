@@ -21,6 +21,7 @@ from typing import Any
 
 from workbench import extras
 from workbench import threads as policy
+from workbench import weights
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.chat import ChatEngine, at_least_one, recorded
@@ -57,6 +58,8 @@ def local_engine(
     """
     extras.require("local", EngineRefused)
     file = model_file(model)
+    if model in PACKAGED:
+        weights.check(model, file.parent)
     if context is None:
         context = min(CONTEXT, of_gguf(file) or CONTEXT)
     name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"
