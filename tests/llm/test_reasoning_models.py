@@ -81,6 +81,7 @@ def test_a_hostile_reply_takes_no_time(hostile):
     started = time.process_time()
     split(hostile * (200_000 // len(hostile)))
     split("<|channel|>" + hostile.replace("<", "") * (200_000 // len(hostile)))
+    split(hostile * (2_000_000 // len(hostile)))  # servers may send more than any Step reads
     assert time.process_time() - started < 5
 
 

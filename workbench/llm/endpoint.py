@@ -29,6 +29,7 @@ from workbench.llm.secrecy import NO_KEY, Blot, blotter, guard_logs
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
 _NO_VECTORS = "the endpoint's answer is not a list of embeddings"
 _LONGEST = 2_000_000  # characters of an answer with its reasoning
+_COMPLAINT = 10_000  # characters of an error that are read
 _TOKENS = 10**9  # of one reply; a server that reports more reports none
 _CODED = "<f4"  # how the protocol codes a vector in base64: float32, little-endian
 
@@ -335,7 +336,7 @@ def _count(usage: Any, name: str) -> int:
 
 
 def _status_error(error, what: str, blot: Blot) -> Exception:
-    status, whole = error.status_code, blot(str(error))
+    status, whole = error.status_code, blot(str(error))[:_COMPLAINT]
     said = _shorten(whole)  # a key cut in two would not be found
     if status == 429 or status >= 500 or status == 408:
         return Transient(f"HTTP {status}: {said}", wait=_retry_after(error.response.headers))

@@ -69,13 +69,15 @@ def of_message(message: Any) -> Split:
 def _by_tags(text: str, deep: bool) -> Split:
     reasoning, content, begin, inside = [], [], 0, False
     for mark in _MARK.finditer(text):
-        piece, closing = text[begin : mark.start()], "/" in mark[0]
+        closing = "/" in mark[0]
         if inside and not closing:  # one that the reasoning mentions
             continue
         if not inside and not deep and _is_json(text, begin):  # the mark is in a string of the answer
             break
+        piece = text[begin : mark.start()]
         if closing and not inside:  # its beginning was in the prompt
-            reasoning, content = [*reasoning, *content, piece], []
+            reasoning += [*content, piece]
+            content = []
         else:
             (reasoning if inside else content).append(piece)
         begin, inside = mark.end(), not closing

@@ -60,6 +60,8 @@ class Client(openai.DefaultHttpxClient):
                 to = response.next_request.url
                 raise Elsewhere(f"{to.scheme}://{to.netloc.decode('ascii', 'replace')}", request=request)
             request = response.next_request
+        else:
+            raise Unacceptable("it redirects without end", request=request)
         if stream and response.is_success:
             return response
         return self._whole(response, begun, limit)
