@@ -118,9 +118,9 @@ def test_a_triple_that_no_table_can_hold_is_refused_and_leaves_no_folder(tmp_pat
         ("triples.tsv", b"a\t\tc\n", "line 1"),
         ("triples.tsv", b"a\tb\tc\n\na\tb\tc\n", "line 3: the triple stands already in line 1"),
         ("triples.tsv", b"a\tb\t\xff\n", "line 1 is not UTF-8"),
-        ("origin.json", b"{}", "is not the origin of a data set .KeyError"),
-        ("origin.json", b"[", "is not the origin"),
-        ("profiles.json", b'{"entities": [3], "relations": [], "left_out": []}', "does not hold profiles"),
+        ("origin.json", b"{}", "'source' is missing"),
+        ("origin.json", b"[", "is not JSON"),
+        ("profiles.json", b'{"entities": [3], "relations": []}', "'entities' is .3.; it should be a list"),
     ],
 )
 def test_files_beside_a_corpus_that_are_damaged_are_named(tmp_path, name, content, said):

@@ -24,6 +24,7 @@ from workbench.errors import SettingError
 from workbench.experiments.identity import Identity, row_key
 from workbench.experiments.run import Run, by_cell, read_questions_of, read_rows, summed, trace_name, write_new
 from workbench.index.store import key_of
+from workbench.places import folder_name
 from workbench.records import Question
 from workbench.source import changed
 from workbench.text import text_hash
@@ -385,4 +386,4 @@ def default_name(config: Mapping[str, Any]) -> str:
     models = sorted({engine for engine in engines if engine and engine != "rules"})
     shared = {name: config[name] for name in (*FIXED, "data")}
     shared |= {"seeds": config["seeds"]} if "seeds" in config else {}
-    return f"{config['data']['name']}-{key_of(**shared, engines=models)}"
+    return f"{folder_name(config['data']['name'])}-{key_of(**shared, engines=models)}"
