@@ -29,6 +29,7 @@ from workbench.data.sources import archive
 from workbench.errors import DataError, WorkbenchError
 from workbench.records import Triple
 
+ABSOLUTE = "/tmp/hopscope-pwn"  # that nothing should make
 LONG_MESSAGE = 3_000  # characters; what is refused is quoted, not repeated
 
 
@@ -381,11 +382,14 @@ def _swollen(folder: Path, kind: str) -> Path:
 
 def _of_archives() -> list[Attempt]:
     names = [
-        "../pwn", "/tmp/pwn", "a/../../pwn", "..\\..\\pwn", "C:\\pwn", "C:pwn", "//pwn/x", "a/./../..//pwn", "..", ".",
+        "../pwn", ABSOLUTE, "a/../../pwn", "..\\..\\pwn", "C:\\pwn", "C:pwn", "//pwn/x", "a/./../..//pwn", "..", ".",
         "", "/", "pwn\x00.txt", "x" * 300, "a/" * 300 + "x", "\x1b[2J", "\u202epwn", "CON", "a:b", "~/pwn",
     ]  # fmt: skip
     zips: dict[str, Callable[[Path], Path]] = {f"member {name[:20]!r}": partial(_zip, [(name, b"x")]) for name in names}
-    swap = lambda old, new: lambda raw: raw.replace(old, new)
+
+    def swap(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
+        return lambda raw: raw.replace(old, new)
+
     zips |= {
         "a link": partial(_zip, [("pwn", b"/etc/passwd")], mode=0o120777),
         "a device": partial(_zip, [("pwn", b"")], mode=0o020666),
@@ -449,7 +453,7 @@ def _unpack(make: Callable[[Path], Path], folder: Path) -> list[str]:
             wrong.append("what is refused is there all the same")
     found = [path for path in folder.rglob("*") if path.is_symlink() or (path.is_file() and path != packed)]
     outside = [path for path in found if target not in path.parents or path.is_symlink()]
-    if outside or Path("/tmp/pwn").exists():
+    if outside or Path(ABSOLUTE).exists():
         wrong.append(f"outside the folder: {[str(path) for path in outside]}")
     return wrong
 

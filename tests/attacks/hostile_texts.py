@@ -78,7 +78,7 @@ TEXTS: dict[str, str] = {
     "separators": '";=1+1;"\n=1+1,\r\n@x',
     # paths and names of files
     "parent": "../../../pwn",
-    "absolute": "/tmp/pwn/x",
+    "absolute": "/dev/null/pwn",
     "backward": "..\\..\\pwn",
     "drive": "C:\\pwn\\x",
     "NUL": "pwn\x00.txt",

@@ -54,7 +54,7 @@ def _call(verb: tuple[str, ...], command: click.Command, text: str, folder: Path
     words += ["--", *(text for one in needed if _is_argument(one))]
     with chdir(folder):
         found = CliRunner().invoke(app, [*verb, *words], env={"WORKBENCH_HOME": str(folder / "home")})
-    wrong = harm_of_lines(found.output)
+    wrong = harm_of_lines(found.output.replace("\r", ""))  # which progress has
     if found.exception is not None and not isinstance(found.exception, SystemExit | WorkbenchError):
         wrong.append(f"crashed: {type(found.exception).__name__}: {found.exception}"[:500])
     return wrong
