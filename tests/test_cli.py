@@ -8,9 +8,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from test_views import UNSHOWABLE
 from tiny import files
 
-from workbench.testing import HashEncoder  # noqa: F401 (registers the encoder `hash`)
+from workbench.testing import HashEncoder
 
 
 def test_every_verb_has_help(workbench):
@@ -249,3 +250,22 @@ def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
         assert "make setup" in workbench("doctor", code=1).output
     finally:
         _encoder.cache_clear()
+
+
+HOSTILE = "\x1b[2J\x9b31m\u202e\x07"
+
+
+def test_no_name_steers_the_terminal(workbench, tmp_path):
+    """Names of files and of settings, in what is said, in what is refused and in JSON."""
+    place = tmp_path / f"a{HOSTILE}"
+    place.mkdir()
+    (place / "notes.txt").write_text("Orsby lies on the River Aldra.")
+    (place / f"b{HOSTILE}.txt").write_bytes(b"\xff")
+    building = ["index", place, "--encoder", HashEncoder.name, "--out", place / "index"]
+    for words in (building, ["estimate", place, "--sample", "0"]):
+        for more in ([], ["--json"]):
+            said = workbench(*words, *more).output.replace("\r", "")  # of the progress
+            assert "notes" in said or "a�" in said or "\\u001b" in said
+            assert not UNSHOWABLE.search(said)
+    for words in (["index", place / "x"], ["retrieve", place, HOSTILE], ["export", place, "--to", f"x.{HOSTILE}"]):
+        assert not UNSHOWABLE.search(workbench(*words, code=1).output)

@@ -1,10 +1,13 @@
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from workbench import places
-from workbench.places import home, link
+from workbench.data import Dataset
+from workbench.index.index import place_of
+from workbench.places import folder_name, home, link
 
 
 def test_a_kernel_beside_its_notebook_finds_the_projects_folders(tmp_path, monkeypatch):
@@ -64,3 +67,25 @@ def test_a_copy_in_place_of_a_link_is_whole_or_not_there(tmp_path, monkeypatch):
         link(one, other, "text")
     link(one, other, "text")
     assert [(path.name, path.read_bytes()) for path in other.iterdir()] == [("text", b"whole")]
+
+
+@pytest.mark.parametrize(
+    "name", ["meridian", "musique/dev/500@42", "world[passages=2000,seed=7]", "Râul 東京", "a.b-c"]
+)
+def test_an_ordinary_name_is_a_folder_as_it_is(name):
+    assert folder_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", ".", "..", "../x", "/etc/x", "a/../../x", "a//b", "C:\\x", "..\\x", "CON", "aux.txt", "x ", "x\0y", "\x1b[2J",
+        "\ud800", "x" * 300, "<b>", "a?",
+    ],
+)  # fmt: skip
+def test_any_other_name_is_a_folder_below_the_place_and_its_own(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    place = place_of(Dataset(name, ()))
+    assert (tmp_path / "indexes") in place.parents and ".." not in place.parts
+    place.mkdir(parents=True)
+    assert folder_name(name) != folder_name(f"{name}_") and Path(folder_name(name)).name.isprintable()

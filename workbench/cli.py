@@ -23,7 +23,7 @@ from workbench.errors import Deferred, EngineRefused, SettingError, WorkbenchErr
 from workbench.options import flattened
 from workbench.spec import parse_value
 from workbench.stopping import stoppable
-from workbench.text import counted
+from workbench.text import counted, printable, printable_json
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
 
@@ -45,8 +45,17 @@ batches = typer.Typer(
     help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
 )
 app.add_typer(batches, name="batch")
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
-err = Console(highlight=False, stderr=True)
+
+
+class Terminal(Console):
+    """A console to which no text that is printed can send a command of its own."""
+
+    def render_str(self, text: str, **how: Any) -> Any:
+        return super().render_str(printable(text), **how)
+
+
+out = Terminal(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
+err = Terminal(highlight=False, stderr=True)
 
 _DEFERRED = 75  # the code of a verb that waits for a batch: try again later
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
@@ -1291,7 +1300,8 @@ def _listed(rows: list[dict]) -> Said:
 def _tell(said: Said, as_json: bool) -> None:
     """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
     if as_json:
-        sys.stdout.write(json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str) + "\n")
+        written = json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str)
+        sys.stdout.write(printable_json(written) + "\n")
     else:
         for one in said.shown:
             shown = one if isinstance(one, str | Table | Group) else escape(repr(one))

@@ -8,6 +8,9 @@ import textwrap
 import unicodedata
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What a terminal obeys, what turns the direction of text, what ends a line for JavaScript; neither \t nor \n.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
 _NOT_ASCII_WORD = re.compile("[^A-Za-z0-9 ]")
 _NOT_ASCII_WORDS = re.compile("[^a-z0-9]+")
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\Wa-z_])|(?<=[。！？])|\n+")
@@ -27,6 +30,35 @@ NUMBER_WORDS = {word: n for n, word in enumerate(_ONES)} | {word: 10 * n for n, 
 def storable(text: str) -> str:
     """Replace lone surrogates, which no UTF-8 file can hold, by U+FFFD."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def printable(text: str) -> str:
+    """A text that is safe in a terminal and in a page: control and direction characters shown as �."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def printable_json(written: str) -> str:
+    """JSON with such characters as escapes, so that it says the same.
+
+    >>> printable_json('"\x7f"')
+    '"\\\\u007f"'
+    """
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def table_cell(text: str) -> str:
+    """The cell of a CSV table: what a spreadsheet would read as a formula (it begins with = + - @, a tab or a line
+    break) gets a leading apostrophe, as spreadsheets themselves mark text.
+
+    >>> table_cell("=1+1"), table_cell("plain")
+    ("'=1+1", 'plain')
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def of_table_cell(cell: str) -> str:
+    """The text of a cell that :func:`table_cell` wrote."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def text_hash(text: str) -> str:

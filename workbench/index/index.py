@@ -56,7 +56,7 @@ from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.deferrals import Deferrals
 from workbench.llm.engine import RulesEngine
 from workbench.llm.spreading import spread_out
-from workbench.places import home
+from workbench.places import folder_name, home
 from workbench.records import Passage, Record
 from workbench.settings import check_names, settle
 from workbench.spread import Workers, over
@@ -509,7 +509,7 @@ class Index(Record):
 
 def place_of(data: Dataset) -> Path:
     """The folder of the index of a data set, where none is given."""
-    return home() / "indexes" / "-".join(filter(None, (data.name, data.extraction)))
+    return home() / "indexes" / folder_name("-".join(filter(None, (data.name, data.extraction))))
 
 
 def _facts_of(extraction: str | None) -> str:

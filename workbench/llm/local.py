@@ -16,9 +16,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from workbench import extras
+from workbench import extras, weights
 from workbench import threads as policy
-from workbench import weights
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.chat import ChatEngine, at_least_one, recorded
