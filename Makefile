@@ -6,6 +6,7 @@
 # make lab            JupyterLab, with working copies of the notebooks in lab/
 #                     (LAB=--allow-root in a container that has no other user)
 # make browser        the notebooks in a browser
+# make site           the docs site in build/site, which opens from a disk; executes notebooks that were not yet
 PY ?= python3.11
 DATA ?= meridian
 BIN := .venv/bin
@@ -13,7 +14,7 @@ WORKERS ?= 2
 # Expensive objects are built once for all workers; all tests of a file run on one of them (tests/conftest.py).
 RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
-.PHONY: setup run regress test test-all browser lab lint anonymised clean
+.PHONY: setup run regress test test-all browser lab site lint anonymised clean
 
 setup: .venv/.ok
 
@@ -44,6 +45,9 @@ browser: setup
 
 lab: setup
 	$(BIN)/workbench lab $(LAB)
+
+site: setup
+	$(BIN)/python docs/site/build.py
 
 lint: setup
 	$(BIN)/ruff check .
