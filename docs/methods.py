@@ -62,19 +62,23 @@ def settings(method: type[Method]) -> str:
         return "None.\n"
     profiles = method.profiles or {"": {}}
     heads = ["setting", *(f"`{name}`" if name else "default" for name in profiles), "takes"]
-    rows = [
-        [f"`{name}`", *(_value(given.get(name, own[name])) for given in profiles.values()), takes[name]]
-        for name in own
-        if name != "profile"
-    ]
+    rows = [[f"`{name}`", *_values(name, own, profiles.values()), takes[name]] for name in own if name != "profile"]
     return "\n".join([_table(heads, rows), *_meanings(method.Settings)])
+
+
+def _values(name: str, own: Mapping[str, Any], profiles: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A setting in each profile; in those after the first only where it differs."""
+    first, *others = (given.get(name, own[name]) for given in profiles)
+    yield _value(first)
+    yield from ("" if other == first else _value(other) for other in others)
 
 
 def _meanings(cls: type) -> Iterator[str]:
     """What the docstrings of a settings class and of those below it say, as lists and paragraphs."""
     for one in reversed(cls.__mro__):
-        if doc := one.__dict__.get("__doc__"):
-            for part in inspect.cleandoc(doc).split("\n\n"):
+        doc = one.__dict__.get("__doc__") or ""
+        if one is not object and not doc.startswith(f"{one.__name__}("):  # which a dataclass writes for itself
+            for part in filter(None, inspect.cleandoc(doc).split("\n\n")):
                 yield from _explained(part.splitlines())
 
 
@@ -253,6 +257,7 @@ def _value(value: Any) -> str:
 
 
 def _wrapped(prose: str, indent: str = "") -> str:
+    prose = re.sub(r"docs/(\w+)\.md(#[\w-]+)?", r"[\1](../\1.md\2)", prose)
     return textwrap.fill(prose, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
