@@ -63,7 +63,8 @@ def settings(method: type[Method]) -> str:
     profiles = method.profiles or {"": {}}
     heads = ["setting", *(f"`{name}`" if name else "default" for name in profiles), "takes"]
     rows = [[f"`{name}`", *_values(name, own, profiles.values()), takes[name]] for name in own if name != "profile"]
-    return "\n".join([_table(heads, rows), *_meanings(method.Settings)])
+    note = ["An empty cell: as in the first profile.\n"] * (len(profiles) > 1)
+    return "\n".join([_table(heads, rows), *note, *_meanings(method.Settings)])
 
 
 def _values(name: str, own: Mapping[str, Any], profiles: Iterable[Mapping[str, Any]]) -> Iterator[str]:
