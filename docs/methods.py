@@ -4,7 +4,7 @@ python docs/methods.py            write the facts and the settings of every meth
 python docs/methods.py --check    exit 1 where those of a page are stale
 python docs/methods.py --run      run every method as well, for its costs and its trace; the index is kept in build/
 
-A page is written by hand around its blocks, each between `<!-- NAME, by docs/methods.py -->` and `<!-- end of NAME -->`.
+A page is written by hand around its blocks, each between a comment `NAME, by docs/methods.py` and one `end of NAME`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from workbench.experiments.estimate import Cost, Range
-    from workbench.index import Index
     from workbench.llm.engine import Engine
     from workbench.methods import Method
     from workbench.trace import Event, Trace
@@ -242,8 +241,8 @@ def _read(page: Path) -> str:
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     heads = list(heads)
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in line)} |" for line in lines) + "\n"
+    lines = ([str(cell).replace("|", "\\|") for cell in line] for line in [heads, ["---"] * len(heads), *rows])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def _names(names: Iterable[str]) -> str:

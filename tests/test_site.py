@@ -38,7 +38,17 @@ def test_what_a_page_lacks_is_named(tmp_path):
 
 def test_indented_parts_of_a_docstring_stay_as_they_stand():
     lines = ["A formula:", "    a = b*", "", "    c", "and prose."]
-    assert loaded("docstrings").as_rst(lines) == ["A formula:", "", "::", "", "    a = b*", "", "    c", "", "and prose."]
+    assert loaded("docstrings").as_rst(lines) == [
+        "A formula:",
+        "",
+        "::",
+        "",
+        "    a = b*",
+        "",
+        "    c",
+        "",
+        "and prose.",
+    ]
 
 
 def test_a_flow_chart_becomes_a_picture():
@@ -55,8 +65,8 @@ def test_the_reference_has_every_public_name_verb_and_registered_thing():
     assert all(f"## {name}\n" in pages["api.md"] for name in wb.__all__ if name != "methods")
     verbs = [one.name or one.callback.__name__.replace("_", "-") for one in app.registered_commands]
     assert all(f"## workbench {verb}\n" in pages["commands.md"] for verb in verbs)
-    for kind in KINDS.values():
-        assert all(f"{name}" in pages["catalogue.md"] for name in kind.registry)
+    listed = pages["catalogue.md"].replace("\\", "")
+    assert not [name for kind in KINDS.values() for name in kind.registry if name not in listed]
 
 
 @pytest.mark.slow
@@ -65,5 +75,10 @@ def test_the_built_site_works_from_a_disk(tmp_path):
     pytest.importorskip("furo", reason="the extra `docs` is not installed")
     site = tmp_path / "site"
     assert list(loaded("build").build(site, tmp_path / "source")) == []
-    for page in ("index.html", "docs/methods/hipporag2.html", "docs/reference/api.html", "notebooks/01_build_graph.html"):
+    for page in (
+        "index.html",
+        "docs/methods/hipporag2.html",
+        "docs/reference/api.html",
+        "notebooks/01_build_graph.html",
+    ):
         assert (site / page).exists()

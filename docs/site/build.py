@@ -46,6 +46,11 @@ def lay_out(source: Path, executed: Path | None) -> None:
     _notebooks(source / "notebooks", executed)
 
 
+def _write(page: Path, text: str) -> None:
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(text, encoding="utf-8")
+
+
 def _index() -> str:
     """The README, with its list of pages as the navigation."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")

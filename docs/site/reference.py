@@ -6,19 +6,37 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from inspect import isclass, signature
+from pathlib import Path
 from typing import Any
 
-# Page → title, what it holds, and the modules whose classes and functions it documents.
+# Page → title, what it holds, and what it documents: the classes and functions of a module, or those that are named.
 MODULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "records": ("Records", "What flows between the stages: frozen, typed, and displaying itself.",
-                ("workbench.records", "workbench.trace")),
-    "registry": ("Registry and settings", "What there is of each kind, how to add to it, and how settings are checked.",
-                 ("workbench.registry", "workbench.settings", "workbench.spec")),
-    "protocols": ("Methods, readers, engines, encoders", "What a part of your own has to be.",
-                  ("workbench.methods.base", "workbench.reading.base", "workbench.llm.engine", "workbench.llm.step",
-                   "workbench.encoding", "workbench.index.layer", "workbench.measures")),
+    "records": (
+        "Records",
+        "What flows between the stages: frozen, typed, and displaying itself.",
+        ("workbench.records", "workbench.trace"),
+    ),
+    "registry": (
+        "Registry and settings",
+        "What there is of each kind, how to add to it, and how settings are checked.",
+        ("workbench.registry", "workbench.settings", "workbench.spec"),
+    ),
+    "protocols": (
+        "Methods, readers, engines, encoders",
+        "What a part of your own has to be.",
+        (
+            "workbench.methods.base:Method",
+            "workbench.reading.base:Reader ContextReader Settings",
+            "workbench.reading.compression.base:Compressor",
+            "workbench.measures:Outcome",
+            "workbench.llm.step:Step Result Usage conversation",
+            "workbench.llm.engine:Engine EngineBase",
+            "workbench.encoding:Encoder Instructed",
+            "workbench.index.layer:Layer Build Kept",
+        ),
+    ),
     "errors": ("Errors", "By who can fix them.", ("workbench.errors",)),
-}  # fmt: skip
+}
 
 
 def pages() -> dict[str, str]:
@@ -55,21 +73,26 @@ def _api() -> str:
     return "\n".join(lines)
 
 
-def _modules(title: str, says: str, modules: Iterable[str]) -> str:
-    """The classes and functions that the modules define, but for what `_api` has."""
+def _modules(title: str, says: str, places: Iterable[str]) -> str:
+    """The classes and functions of these places."""
+    lines = [f"# {title}", "", says, ""]
+    for place in places:
+        module, _, named = place.partition(":")
+        lines += [f"## {module}", ""]
+        for name in named.split() or _defined_in(module):
+            kind = "autoclass" if isclass(getattr(import_module(module), name)) else "autofunction"
+            lines += _directive(kind, f"{module}.{name}", members=kind == "autoclass")
+    return "\n".join(lines)
+
+
+def _defined_in(module: str) -> Iterator[str]:
+    """The public classes and functions that a module defines, but for the public names of the package."""
     import workbench as wb
 
-    lines = [f"# {title}", "", says, ""]
-    for module in map(import_module, modules):
-        lines += [f"## {module.__name__}", ""]
-        for name, thing in vars(module).items():
-            if name.startswith("_") or getattr(thing, "__module__", "") != module.__name__ or name in wb.__all__:
-                continue
-            if isclass(thing):
-                lines += _directive("autoclass", f"{module.__name__}.{name}", members=True)
-            elif callable(thing) and hasattr(thing, "__qualname__"):
-                lines += _directive("autofunction", f"{module.__name__}.{name}")
-    return "\n".join(lines)
+    for name, thing in vars(import_module(module)).items():
+        if not name.startswith("_") and name not in wb.__all__ and getattr(thing, "__module__", "") == module:
+            if isclass(thing) or callable(thing) and hasattr(thing, "__qualname__"):
+                yield name
 
 
 def _directive(kind: str, of: str, members: bool = False) -> list[str]:
@@ -126,8 +149,7 @@ def _catalogue() -> str:
     from workbench.steps import catalogue as steps
 
     parts: dict[str, tuple[str, list[Mapping[str, str]]]] = {
-        "Methods": ("", [{**row, "method": f"[{row['method']}](../methods/{row['method']}.md)"}
-                         for row in map(_plain, catalogue.methods())]),
+        "Methods": ("", [{**_plain(row), "method": _page(row["method"])} for row in catalogue.methods()]),
         "Readers": ("See [Readers](../reading.md).", [*map(_plain, catalogue.readers())]),
         "Compressors": ("See [Compression](../compression.md).", [*map(_plain, catalogue.compressors())]),
         "Measures": ("See [Measures](../measures.md).", [*map(_plain, catalogue.measures())]),
@@ -145,6 +167,12 @@ def _catalogue() -> str:
         lines += [f"## {title}", "", *([note, ""] if note else [])]
         lines += [_table(list(rows[0]), [list(row.values()) for row in rows])] if rows else ["None.", ""]
     return "\n".join(lines)
+
+
+def _page(method: str) -> str:
+    """A method with the link to its page; those of other packages have none."""
+    page = Path(__file__).parents[1] / "methods" / f"{method}.md"
+    return f"[`{method}`](../methods/{page.name})" if page.exists() else f"`{method}`"
 
 
 def _step(step: Any) -> dict[str, str]:
