@@ -1,4 +1,4 @@
-"""The pages for users of other systems and the tutorial: all that they show is run as it stands, from a fresh folder."""
+"""The pages for users of other systems, and the tutorial: all that they show is run as it stands, in a fresh folder."""
 
 from __future__ import annotations
 

@@ -90,9 +90,9 @@ def _defined_in(module: str) -> Iterator[str]:
     import workbench as wb
 
     for name, thing in vars(import_module(module)).items():
-        if not name.startswith("_") and name not in wb.__all__ and getattr(thing, "__module__", "") == module:
-            if isclass(thing) or callable(thing) and hasattr(thing, "__qualname__"):
-                yield name
+        here = getattr(thing, "__module__", "") == module and hasattr(thing, "__qualname__")
+        if here and callable(thing) and not name.startswith("_") and name not in wb.__all__:
+            yield name
 
 
 def _directive(kind: str, of: str, members: bool = False) -> list[str]:
