@@ -66,10 +66,11 @@ def _api() -> str:
     lines = ["# Public names", "", "`import workbench as wb` loads each of these on first use.", ""]
     for name in wb.__all__:
         thing = getattr(wb, name)
+        place = ".".join(filter(None, ("workbench", wb._MODULE_OF.get(name), name)))
         if isclass(thing):
-            lines += [f"## {name}", "", *_directive("autoclass", f"{thing.__module__}.{name}", members=True)]
+            lines += [f"## {name}", "", *_directive("autoclass", place, members=True)]
         elif callable(thing):
-            lines += [f"## {name}", "", *_directive("autofunction", f"{thing.__module__}.{name}")]
+            lines += [f"## {name}", "", *_directive("autofunction", place)]
     return "\n".join(lines)
 
 
