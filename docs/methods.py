@@ -3,6 +3,7 @@
 python docs/methods.py            write the facts and the settings of every method
 python docs/methods.py --check    exit 1 where those of a page are stale
 python docs/methods.py --run      run every method as well, for its costs and its trace; the index is kept in build/
+python docs/methods.py --run bdtr tog   run these alone
 
 A page is written by hand around its blocks, each between a comment `NAME, by docs/methods.py` and one `end of NAME`.
 """
@@ -13,7 +14,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ PAGES, KEPT = ROOT / "docs" / "methods", ROOT / "build" / "methods"
 sys.path.insert(0, str(ROOT))
 
 WIDTH = 118  # of prose
-LINES, BEST = 26, 3  # of a trace: how many are shown; scores of an event
+LINES, BEST = 44, 3  # of a trace: how many are shown; scores of an event
 DATA, SAMPLE = "meridian", 8
 QUESTION = "When was the engineer behind the Lanthorn Bridge born?"  # where no reply was written by hand
 MODEL = "openai:gpt-4o-mini"  # never asked: a name for the prompts that are counted
@@ -132,20 +133,32 @@ def trace(method: Method, question: str, k: int = 5) -> str:
     """A question, who answered the Steps, the events of its trace with their best scores, and the ranking."""
     found = method.retrieve(question, k=k)
     by = "replies written by hand" if method.engine.name.startswith("worked") else "rules"
+    asked = f" (Steps by {by})" if method.steps else ""
     ranking = [f"{place}. {one.item.title} ({_number(one.score)})" for place, one in enumerate(found.passages, 1)]
-    said = f'`{method.label}`, asked "{question}" (Steps by {by}):'
+    said = f'`{method.label}`, asked "{question}"{asked}:'
     fallback = [_wrapped(f"Fallback: {found.fallback}.") + "\n"] if found.fallback else []
     events = "\n".join(_shown(found.trace))
     return "\n".join([_wrapped(said) + "\n", f"```text\n{events}\n```\n", "Its passages:\n", *ranking, "", *fallback])
 
 
 def _shown(events: Trace) -> Iterator[str]:
+    """The events of a trace, without what a method within a method did, which is on a page of its own."""
+    from workbench.methods import METHODS
+
     depth: dict[int | None, int] = {None: -1}
-    for event in list(events)[:LINES]:
+    inner: set[int | None] = set()
+    lines: list[str] = []
+    for event in events:
         depth[event.id] = depth[event.parent] + 1
-        yield from _event(event, "  " * depth[event.id])
-    if len(events) > LINES:
-        yield f"… {len(events) - LINES} more events"
+        if event.parent in inner:
+            inner.add(event.id)
+            continue
+        if event.parent is not None and event.step.partition("[")[0] in METHODS:
+            inner.add(event.id)
+        lines += _event(event, "  " * depth[event.id])
+    yield from lines[:LINES]
+    if len(lines) > LINES:
+        yield f"… {len(lines) - LINES} more lines"
 
 
 def _event(event: Event, indent: str) -> Iterator[str]:
@@ -196,19 +209,18 @@ def fixed(method: type[Method]) -> dict[str, str]:
     return {"facts": facts(method), "settings": settings(method)}
 
 
-def ran() -> Iterator[tuple[str, dict[str, str]]]:
-    """For each method the blocks that take a run of it."""
+def ran(names: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """For each of these methods the blocks that take a run of it."""
     import workbench as wb
     from workbench.experiments.estimate import forecast_layers
-    from workbench.methods import METHODS
 
     rules, by_hand = wb.engine("rules"), wb.engine("worked")
     index = wb.Index.build(DATA, rules, KEPT / DATA, extraction="curated")
-    for name in METHODS:
+    for name in names:
         wb.method(name, index, rules)  # adds the layers that it lacks
     index = wb.Index.open(index.folder)
     forecast = forecast_layers(index)
-    for name in METHODS:
+    for name in names:
         spec, question, engine = _example(name, rules, by_hand)
         blocks = {"costs": costs(wb.method(name, index, rules), forecast)}
         yield name, blocks | {"trace": trace(wb.method(spec, index, engine), question)}
@@ -271,7 +283,8 @@ def main() -> None:
     for name, method in METHODS.items():
         page = PAGES / f"{name}.md"
         page.write_text(written(_read(page), fixed(method)), encoding="utf-8")
-    for name, blocks in ran() if "--run" in sys.argv else ():
+    named = [name for name in METHODS if name in sys.argv] or list(METHODS)
+    for name, blocks in ran(named) if "--run" in sys.argv else ():
         page = PAGES / f"{name}.md"
         page.write_text(written(_read(page), blocks), encoding="utf-8")
 

@@ -20,7 +20,8 @@ myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "off"  # notebooks were executed by `workbench run`
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # widgets stand as the pages that they display without a kernel
-suppress_warnings = ["mystnb.unknown_mime_type", "mystnb.mime_priority", "misc.highlighting_failure", "config.cache", "toc.not_included"]
+# Pages that others link to stand beside the navigation; the outputs of a notebook have more forms than one is shown of.
+suppress_warnings = ["mystnb.unknown_mime_type", "mystnb.mime_priority", "toc.not_included"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
