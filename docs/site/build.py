@@ -74,25 +74,29 @@ def _tree(caption: str, entries: list[str]) -> str:
 
 
 def _notebooks(folder: Path, executed: Path | None) -> None:
-    """The notebooks with their outputs; a widget stands as the page that it displays without a kernel."""
+    """The notebooks, with their outputs if they were executed; a page that leaves out what needs a kernel says so."""
     import nbformat
 
+    from workbench import notebooks
+
     folder.mkdir()
-    for original in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
+    for original in notebooks.find(ROOT / "notebooks"):
         node = nbformat.read(executed / original.name if executed else original, as_version=4)
-        node.metadata.pop("widgets", None)
-        for output in (output for cell in node.cells for output in cell.get("outputs", ())):
-            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
-        node.cells = [cell for cell in node.cells if "injected-parameters" not in cell.metadata.get("tags", ())]
+        if notebooks.still(node):
+            note = f":::{{note}}\n{notebooks.STILL}\n:::"
+            node.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="no-kernel"))
         nbformat.write(node, folder / original.name)
 
 
 def executed_copies() -> Path:
-    """The copies that `workbench run` made; those that are missing are executed."""
+    """The copies that `workbench run` made; those that are missing, or were edited since, are executed."""
+    import nbformat
+
     from workbench import notebooks
 
     for original in notebooks.find(ROOT / "notebooks"):
-        if not (EXECUTED / original.name).exists():
+        node, copy = nbformat.read(original, as_version=4), EXECUTED / original.name
+        if not (copy.exists() and notebooks.same_cells(node, nbformat.read(copy, as_version=4))):
             notebooks.run_all(ROOT / "notebooks", EXECUTED, {}, original.name)
     return EXECUTED
 

@@ -8,6 +8,7 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 from docstrings import marked_up  # noqa: E402
 
 import workbench  # noqa: E402
+from workbench.views.stepped import LIVE  # noqa: E402
 
 project = "hopscope"
 author = "the authors of hopscope"
@@ -39,5 +40,12 @@ html_copy_source = False  # a notebook's source is megabytes of outputs
 html_theme_options = {"navigation_with_keys": True}
 
 
+def with_sliders(app, page, template, context, doctree):
+    """On the page of a notebook, what a slider went through gets one again."""
+    if page.startswith("notebooks/"):
+        context["metatags"] += LIVE
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", marked_up)
+    app.connect("html-page-context", with_sliders)
