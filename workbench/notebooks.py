@@ -280,6 +280,6 @@ def _to_html(notebook: Path) -> None:
     notebook.with_suffix(".html").write_text(body, encoding="utf-8")
 
 
-STILL = """This page has no kernel. Widgets stand as they were left: pictures zoom and show tooltips, recorded steps have
-a slider. What computes anew (another question, another setting) needs the notebook."""
+STILL = """This page has no kernel. Widgets stand as they were left: pictures zoom and show tooltips, recorded steps
+have a slider. What computes anew (another question, another setting) needs the notebook."""
 _STILL = f'<p style="margin:1em 2em;border-left:3px solid #e69f00;padding-left:.7em">{STILL}</p>'
