@@ -19,7 +19,7 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
-    ("errors", "places", "source", "spread", "text", "threads"),
+    ("errors", "languages", "places", "source", "spread", "text", "threads"),
     ("records", "registry", "settings", "shards", "spec", "tokens"),
     ("trace",),
     ("data", "layouts", "llm", "measures", "ranking"),

@@ -19,7 +19,7 @@ from workbench.data.graph import MADE_BY, GoldEntity, GoldGraph, GoldTriple
 from workbench.data.profiles import EntityProfile, Profiles, RelationProfile
 from workbench.errors import SettingError
 from workbench.records import Passage
-from workbench.text import sentences
+from workbench.text import bounded, sentences
 
 # Who made it, in manifests, runs and tables.
 CURATED = BY_HAND, GENERATED = tuple(f"curated, {made_by}" for made_by in MADE_BY)
@@ -115,5 +115,5 @@ def _quoted(passage: Passage, head: GoldEntity, tail: GoldEntity) -> str:
 
 def _named(entity: GoldEntity, text: str) -> bool:
     """Whether a text names an entity, by one of its names or a phrase that points to it."""
-    forms = "|".join(map(re.escape, (entity.name, *entity.aliases, *entity.mentions)))
-    return re.search(rf"(?<!\w)(?:{forms})(?!\w)", text, re.IGNORECASE) is not None
+    forms = "|".join(map(bounded, (entity.name, *entity.aliases, *entity.mentions)))
+    return re.search(forms, text, re.IGNORECASE) is not None
