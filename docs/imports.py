@@ -20,7 +20,7 @@ BEGIN, END = "<!-- imports, by docs/imports.py -->\n", "<!-- end of imports -->\
 # A part, which is a folder or a module, imports parts of the rows above its own. This is the place to add a new one.
 ORDER = (
     ("text",),
-    ("errors", "integrity", "places", "source", "spread", "threads"),
+    ("errors", "integrity", "languages", "places", "source", "spread", "threads"),
     ("extras", "records", "registry", "settings", "shards", "spec", "tokens", "weights"),
     ("trace",),
     ("data", "layouts", "llm", "measures", "ranking"),
