@@ -1,8 +1,14 @@
 """Errors, by who can fix them. Every message names the value, the expectation and the next step."""
 
+from workbench.text import printable
+
 
 class WorkbenchError(Exception):
-    """Base of all errors for the user; the command line prints them without a traceback."""
+    """Base of all errors for the user; the command line prints them without a traceback. What a message quotes (names
+    of files, values) cannot steer the terminal that shows it."""
+
+    def __init__(self, *said: object):
+        super().__init__(*(printable(part) if isinstance(part, str) else part for part in said))
 
 
 class DataError(WorkbenchError, ValueError):

@@ -37,6 +37,7 @@ from workbench.experiments.run import (
 from workbench.index.journal import lines
 from workbench.index.store import key_of
 from workbench.integrity import seal
+from workbench.places import folder_name
 from workbench.records import Question
 from workbench.source import changed
 from workbench.text import text_hash
@@ -417,4 +418,4 @@ def default_name(config: Mapping[str, Any]) -> str:
     models = sorted({engine for engine in engines if engine and engine != "rules"})
     shared = {name: config[name] for name in (*FIXED, "data")}
     shared |= {"seeds": config["seeds"]} if "seeds" in config else {}
-    return f"{config['data']['name']}-{key_of(**shared, engines=models)}"
+    return f"{folder_name(config['data']['name'])}-{key_of(**shared, engines=models)}"

@@ -31,7 +31,7 @@ from workbench.index.store import cut_torn_line, key_of, write_atomically
 from workbench.measures import COSTS, UNDEFINED_AS_A_WHOLE
 from workbench.measures.seconds import seconds as seconds_of
 from workbench.records import Question, Record, record_of
-from workbench.text import text_hash
+from workbench.text import table_cell, text_hash
 from workbench.trace import Trace
 
 FORMAT = 4  # of run.json and of the rows
@@ -316,7 +316,7 @@ class Run(Record):
         every = [row for run in self.repeated for row in run.rows]
         write_new(self.folder / "usage.json", json.dumps(_usage(every), indent=1) + "\n")
         out = io.StringIO()
-        self.table().to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+        self.table().rename(index=table_cell).to_csv(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
         write_new(self.folder / "table.csv", out.getvalue())
 
 

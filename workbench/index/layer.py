@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from workbench.data import Dataset
 from workbench.encoding import Encoder
@@ -42,6 +43,12 @@ class Kept:
         """Whether nothing was taken out."""
         return len(self.rows) == len(self.layers["passages"].passages)
 
+    def of(self, table: pa.Table) -> pa.Table:
+        """Of a table with a row for each passage of the index that stood before, those that stay."""
+        stays = np.zeros(len(table), dtype=bool)
+        stays[self.rows] = True
+        return table if self.whole else table.filter(pa.array(stays))
+
     @cached_property
     def gone(self) -> np.ndarray:
         """The other rows of the index that stood before, ascending."""
@@ -57,6 +64,7 @@ class Build:
     engine: Engine | None = None
     progress: bool = True
     kept: Kept | None = None
+    opened: Mapping[str, Layer] = field(default_factory=dict)  # kind -> layer of the index that is changed
     layers: dict[str, Layer] = field(default_factory=dict)  # kind -> layer below, opened
     keys: dict[str, str] = field(default_factory=dict)  # kind -> key of the layer below
 
