@@ -22,7 +22,7 @@ from workbench.experiments import sums
 from workbench.experiments.book import locked
 from workbench.experiments.grid import Grid
 from workbench.experiments.retrieved import read as read_evidence
-from workbench.experiments.run import REPEATS, Run
+from workbench.experiments.run import REPEATS, Run, trace_name
 from workbench.index.index import Index
 from workbench.index.layer import DESCRIPTION, FILES
 from workbench.index.store import Store, write_atomically
@@ -200,7 +200,7 @@ def _whole(folder: Path, name: str, noted: tuple[str, ...]) -> list[bytes]:
         return []
     lines = raw[: raw.rfind(b"\n") + 1].splitlines()
     known = set(noted)
-    return [line for line in lines if (checksum(line) in known if known else True) and _sound(line)]
+    return [line for line in lines if (not known or checksum(line) in known) and _sound(line)]
 
 
 def _sound(line: bytes) -> bool:
@@ -212,10 +212,8 @@ def _sound(line: bytes) -> bool:
 
 def _names(line: bytes, gone: set[str]) -> bool:
     """Whether a row names one of the files that are gone."""
-    from workbench.experiments.run import trace_name
-
     row = json.loads(line)
-    mine = {trace_name(row["question_id"], row["method"]), row.get("context"), row.get("retrieved")}
+    mine = {trace_name(row.get("question_id", ""), row.get("method", "")), row.get("context"), row.get("retrieved")}
     return bool(mine & gone)
 
 
