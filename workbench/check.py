@@ -12,15 +12,17 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from workbench.errors import EngineError, SettingError, WorkbenchError
 from workbench.experiments import sums
 from workbench.experiments.book import locked
 from workbench.experiments.grid import Grid
-from workbench.experiments.run import REPEATS, Run
+from workbench.experiments.retrieved import read as read_evidence
+from workbench.experiments.run import REPEATS, Run, trace_name
 from workbench.index.index import Index
 from workbench.index.layer import DESCRIPTION, FILES
 from workbench.index.store import Store, write_atomically
@@ -29,7 +31,7 @@ from workbench.llm.record import KEEP, Recording, sound
 from workbench.records import Record
 
 ASIDE = "damaged"  # the folder that damaged files are put into
-_SQLITE = b"SQLite format 3\0"
+EVIDENCE = "retrieved"  # the folder of a grid with its evidence
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +90,7 @@ def kind_of(path: Path) -> str:
 
 def _index(path: Path) -> tuple[int, list[Damage]]:
     store, again = Store(path), "the command that built the index makes it again"
-    damage, count = [], 1
+    damage, files = list[Damage](), 1
     try:
         layers = store.read_manifest()["layers"]
     except WorkbenchError as error:
@@ -96,20 +98,23 @@ def _index(path: Path) -> tuple[int, list[Damage]]:
         damage.append(Damage(str(store.manifest_path), f"is damaged ({error})", again))
     for kind, named in layers.items():
         folder = store.path(kind, named["key"])
-        noted, found = _noted(folder)
-        count += 1 + len(noted)
+        noted, found = _noted(folder, named)
+        files += 1 + len(noted)
         damage += [Damage(str(folder / name), what, again) for name, what in found.items()]
     if not damage:
         _try(lambda: Index.open(path), path, again, damage)
-    return count, damage
+    return files, damage
 
 
-def _noted(folder: Path) -> tuple[dict, dict[str, str]]:
+def _noted(folder: Path, named: Mapping) -> tuple[dict, dict[str, str]]:
     """The files that a layer noted, and what is wrong with them and with its description."""
     try:
-        noted = unseal(json.loads((folder / DESCRIPTION).read_text("utf-8"))).get(FILES, {})
+        said = unseal(json.loads((folder / DESCRIPTION).read_text("utf-8")))
     except (OSError, ValueError) as error:
         return {}, {DESCRIPTION: f"is damaged ({error})"}
+    noted = said.pop(FILES, {})
+    if {"key": named["key"], **said} != named:
+        return noted, {DESCRIPTION: "is not what the manifest names"}
     return noted, flaws(folder, noted)
 
 
@@ -121,39 +126,39 @@ def _try(look: Callable[[], object], path: Path, remedy: str, damage: list[Damag
 
 
 def _mend_index(path: Path, damage: Iterable[Damage]) -> None:
-    """Damaged files leave their layer, which is then a stopped build that goes on with those that are whole."""
+    """A layer whose files are damaged becomes a stopped build, which goes on with those that are whole; of one that
+    does not say what they should be, none stays."""
     store = Store(path)
+    files = [Path(one.file) for one in damage]
     with store.lock():
-        for one in damage:
-            file = Path(one.file)
-            if file == path:
-                continue
-            layer = file.parent if file != store.manifest_path else None
-            _put_aside(path, file)
-            if layer is not None and layer.is_dir():
-                (layer / DESCRIPTION).unlink(missing_ok=True)
-        for layer in {Path(one.file).parent for one in damage} - {path, path.parent}:
-            if layer.is_dir():
-                shutil.rmtree(part := layer.with_name(f"{layer.name}.part"), ignore_errors=True)
-                os.replace(layer, part)
+        for file in files:
+            if file.name == DESCRIPTION:
+                _put_aside(path, file.parent)
+            elif file != path:
+                _put_aside(path, file)
+        for layer in {file.parent for file in files if file.parent.parent == path and file.parent.is_dir()}:
+            (layer / DESCRIPTION).unlink()
+            part = layer.with_name(f"{layer.name}.part")
+            shutil.rmtree(part, ignore_errors=True)
+            os.replace(layer, part)
 
 
 def _run(path: Path) -> tuple[int, list[Damage]]:
     again = "the same evaluation computes it again"
-    count, damage = 0, list[Damage]()
+    files, damage = 0, list[Damage]()
     for folder in [path, *sorted((path / REPEATS).glob("*/"))]:
         try:
             noted = sums.Sums.of(folder)
         except WorkbenchError as error:
             damage.append(Damage(str(folder / sums.FILE), str(error), again))
             continue
-        count += len(noted.files) + 2
+        files += len(noted.files) + 2
         damage += [Damage(str(folder / name), what, again) for name, what in flaws(folder, noted.files).items()]
         for name in (sums.ROWS, sums.TIMINGS):
             _try(lambda name=name, folder=folder: list(sums.read_lines(folder, name)), folder / name, again, damage)
     if not damage:
         _try(lambda: Run(path).rows, path, again, damage)
-    return count, damage
+    return files, damage
 
 
 def _mend_run(path: Path, damage: Iterable[Damage]) -> None:
@@ -195,7 +200,7 @@ def _whole(folder: Path, name: str, noted: tuple[str, ...]) -> list[bytes]:
         return []
     lines = raw[: raw.rfind(b"\n") + 1].splitlines()
     known = set(noted)
-    return [line for line in lines if (checksum(line) in known if known else True) and _sound(line)]
+    return [line for line in lines if (not known or checksum(line) in known) and _sound(line)]
 
 
 def _sound(line: bytes) -> bool:
@@ -207,28 +212,34 @@ def _sound(line: bytes) -> bool:
 
 def _names(line: bytes, gone: set[str]) -> bool:
     """Whether a row names one of the files that are gone."""
-    from workbench.experiments.run import trace_name
-
     row = json.loads(line)
-    mine = {trace_name(row["question_id"], row["method"]), row.get("context"), row.get("retrieved")}
+    mine = {trace_name(row.get("question_id", ""), row.get("method", "")), row.get("context"), row.get("retrieved")}
     return bool(mine & gone)
 
 
 def _grid(path: Path) -> tuple[int, list[Damage]]:
-    damage, count = list[Damage](), 1
+    evidence = sorted({one.with_suffix("") for one in (path / EVIDENCE).glob("*.json*")})
+    damage, files = list[Damage](), 1 + 3 * len(evidence)
+    for one in evidence:
+        again = "the same command retrieves it again"
+        _try(lambda one=one: read_evidence(one), one.with_suffix(".json"), again, damage)
     _try(lambda: Grid(path), path / "grid.json", "the same command writes it again: its runs stay", damage)
     for folder in sorted({one.parent for name in ("run.json", sums.FILE) for one in path.glob(f"*/{name}")}):
-        files, found = _run(folder)
-        count, damage = count + files, [*damage, *found]
-    return count, damage
+        more, found = _run(folder)
+        files, damage = files + more, [*damage, *found]
+    return files, damage
 
 
 def _mend_grid(path: Path, damage: Iterable[Damage]) -> None:
     damage = list(damage)
     for one in damage:
-        if Path(one.file) == path / "grid.json":
-            _put_aside(path, path / "grid.json")
-    for folder in {_folder_of(Path(one.file)) for one in damage} - {path}:
+        file = Path(one.file)
+        if file.parent == path / EVIDENCE:
+            for end in (".json", ".jsonl", ".seconds"):
+                _put_aside(path, file.with_suffix(end))
+        elif file == path / "grid.json":
+            _put_aside(path, file)
+    for folder in {_folder_of(Path(one.file)) for one in damage} - {path, path / EVIDENCE}:
         _mend_run(folder, [one for one in damage if _folder_of(Path(one.file)) == folder])
 
 
@@ -288,16 +299,13 @@ def _mend_bundle(path: Path, damage: Iterable[Damage]) -> None:
 
 
 def _put_aside(folder: Path, file: Path) -> None:
-    """Move a file, or what stands in its place, into the folder of damaged ones."""
+    """Move a file, or what stands in its place, into the folder of damaged ones, where its name gets a number."""
     if not file.exists():
         return
-    target = folder / ASIDE / file.relative_to(folder)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while target.exists():
-        number += 1
-        target = target.with_name(f"{file.name}.{number}")
-    os.replace(file, target)
+    place = (folder / ASIDE / file.relative_to(folder)).parent
+    place.mkdir(parents=True, exist_ok=True)
+    number = next(number for number in count(1) if not (place / f"{file.name}.{number}").exists())
+    os.replace(file, place / f"{file.name}.{number}")
 
 
 _CHECKS: dict[str, Callable[[Path], tuple[int, list[Damage]]]] = {

@@ -85,24 +85,14 @@ class Retrieved:
         file = self._file(question, k, budget, trace.level)
         if not file.with_suffix(".json").exists():
             return self._ask(file, question, k, budget, trace)
-        try:
-            stored, seconds = (_read(file.with_suffix(end)) for end in (".json", ".seconds"))
-            found, evidence = Trace.open(file.with_suffix(".jsonl")), evidence_of(stored["evidence"])
-            if "trace" in stored and stored["trace"] != checksum_of(file.with_suffix(".jsonl")):
-                raise ValueError("its trace does not hold what was written")
-            events = [replace(event, seconds=took) for event, took in zip(found, seconds["seconds"], strict=True)]
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise FileDamaged(
-                f"the evidence {file.with_suffix('.json')} is damaged ({error}); delete it, and the same command "
-                "retrieves it again"
-            ) from None
+        stored, evidence, found = read(file)
         with collect() as usage:
             for step, used in stored["usage"].items():
                 usage.add(step, Usage(**used))
             for engine, fingerprints in stored.get("fingerprints", {}).items():
                 for fingerprint in fingerprints:
                     usage.served(engine, fingerprint)
-        trace.graft(Trace(found.level, events))
+        trace.graft(found)
         return replace(evidence, trace=trace)
 
     def _ask(self, file: FilePath, question: str, k: int, budget: int | None, trace: Trace) -> Evidence:
@@ -122,6 +112,22 @@ class Retrieved:
         part.write_text(json.dumps(seal(json.loads(json.dumps(stored)))), encoding="ascii")
         os.replace(part, file.with_suffix(".json"))
         return replace(evidence, trace=trace)
+
+
+def read(file: FilePath) -> tuple[dict[str, Any], Evidence, Trace]:
+    """What is stored under a name: all of it, the evidence, and its trace with seconds. Raises :class:`FileDamaged`."""
+    try:
+        stored, seconds = (_read(file.with_suffix(end)) for end in (".json", ".seconds"))
+        trace, evidence = Trace.open(file.with_suffix(".jsonl")), evidence_of(stored["evidence"])
+        if "trace" in stored and stored["trace"] != checksum_of(file.with_suffix(".jsonl")):
+            raise ValueError("its trace does not hold what was written")
+        events = [replace(event, seconds=took) for event, took in zip(trace, seconds["seconds"], strict=True)]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise FileDamaged(
+            f"the evidence {file.with_suffix('.json')} is damaged ({error}); delete it, and the same command "
+            "retrieves it again"
+        ) from None
+    return stored, evidence, Trace(trace.level, events)
 
 
 def _read(path: FilePath) -> dict[str, Any]:

@@ -40,11 +40,11 @@ class Sums:
             stat = path.stat()
         except FileNotFoundError:
             return cls()
-        return _read(path, stat.st_mtime_ns, stat.st_size)
+        return _read(path, stat.st_ino, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, _changed: int, _size: int) -> Sums:
+def _read(path: Path, _inode: int, _changed: int, _size: int) -> Sums:
     try:
         said = unseal(json.loads(path.read_bytes()))
         return Sums(said["files"], tuple(said["rows"]), said["timings"])

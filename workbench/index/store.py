@@ -70,10 +70,20 @@ class Store:
     def read_schema(self) -> Schema | None:
         """The schema that came with the data, `schema.json`; None where none did."""
         path = self.folder / "schema.json"
-        return read_schema(path) if path.exists() else None
+        if not path.exists():
+            return None
+        schema = read_schema(path)
+        try:
+            unseal(json.loads(path.read_text(encoding="utf-8")))
+        except ValueError as error:
+            raise IndexFault(
+                f"{path} is damaged ({error}); delete this one file, and build the index again: it comes from the data"
+            ) from None
+        return schema
 
     def write_schema(self, schema: Schema) -> None:
-        write_atomically(self.folder / "schema.json", json.dumps(asdict(schema), indent=1, ensure_ascii=False) + "\n")
+        said = seal(json.loads(json.dumps(asdict(schema))))
+        write_atomically(self.folder / "schema.json", json.dumps(said, indent=1, ensure_ascii=False) + "\n")
 
     def lock(self) -> AbstractContextManager[None]:
         """Held while building; a second builder fails at once instead of waiting."""
