@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,11 +20,14 @@ import pyarrow as pa
 
 from workbench.data import Dataset
 from workbench.encoding import Encoder
+from workbench.integrity import files_of, flaws, note, seal, unseal
 from workbench.records import Record
 
 if TYPE_CHECKING:
     from workbench.index.forecast import Forecast, Range
     from workbench.llm.engine import Engine
+
+DESCRIPTION, FILES = "layer.json", "files"  # what a layer says of itself, and there: of its files
 
 
 @dataclass(frozen=True)
@@ -100,15 +103,26 @@ class Layer(Record):
 
     def __init__(self, folder: Path):
         self.folder = folder
-        # The settings, and what `build` said.
-        self.metadata: dict = json.loads((folder / "layer.json").read_text(encoding="utf-8"))
+        said = unseal(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")))
+        if "settings" not in said:
+            raise ValueError(f"{folder / DESCRIPTION} says no settings")
+        for name, flaw in flaws(folder, said.pop(FILES, {})).items():
+            raise ValueError(f"{folder / name} {flaw}")
+        self.metadata: dict = said  # the settings, and what `build` said
 
     @cached_property
     def hash(self) -> str:
         """12 hex digits for the content of its files, however it came about."""
         digest = hashlib.sha256()
         for path in sorted(self.folder.iterdir()):
-            if path.name != "layer.json":
+            if path.name != DESCRIPTION:
                 with path.open("rb") as file:
                     digest.update(f"{path.name} {hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return digest.hexdigest()[:12]
+
+
+def describe(folder: Path, settings: Any, metadata: Mapping) -> None:
+    """Write what a layer says of itself, by which it is whole: its settings, what `build` said, and its files."""
+    files = note(folder, set(files_of(folder)) - {DESCRIPTION})
+    said = json.loads(json.dumps({"settings": asdict(settings), **metadata, FILES: files}))
+    (folder / DESCRIPTION).write_text(json.dumps(seal(said), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

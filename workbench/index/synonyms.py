@@ -26,6 +26,7 @@ from workbench.index.layer import Build, Layer
 from workbench.index.store import read_table, write_table
 from workbench.settings import Natural, Number, Positive, validated
 from workbench.spread import spread
+from workbench.text import neighbours
 
 BLOCK = 512  # rows of one matrix product
 
@@ -33,7 +34,8 @@ BLOCK = 512  # rows of one matrix product
 @validated
 class Settings:
     """The released code's defaults: neighbours of cosine `threshold` or more among the `k` nearest (itself counted), at
-    most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one.
+    most `cap`; a phrase of fewer than `min_characters` letters and digits starts no edge, but may end one. Of
+    han and kana, two characters are as many as three letters: most names of people and places have no more.
 
     All pairs are compared where they are no more than those of `exact_up_to` phrases. Of more, FAISS finds the pairs,
     and the manifest says with which recall."""
@@ -188,7 +190,7 @@ def _holds(rows: np.ndarray, facts: FactsLayer, test: Callable[[str], bool]) -> 
 
 
 def _starts(phrase: str, settings: Settings) -> bool:
-    return sum(map(str.isalnum, phrase)) >= settings.min_characters
+    return sum(map(str.isalnum, phrase)) + len(neighbours(phrase)) >= settings.min_characters
 
 
 def _rank_in_group(groups: Sequence[int] | np.ndarray) -> np.ndarray:
