@@ -7,8 +7,8 @@ Where the paper is silent, the values are choices of this project (`docs/youtu.m
 of arrays, and comparisons of all with all stay inside one cluster.
 
 The result depends on what the entities are, not on their order: they are put in an order of their content first. Nor
-does it hang on the last bits of vectors, in which processors differ: that order is one of relations, then of numbers
-instead of bytes, so what is almost the same stays where it was; and what differs by no more than `SAME` counts as equal.
+does it hang on the last bits of vectors, in which processors differ: that order is one of relations, then of numbers,
+so what is almost the same stays where it was; and what differs by no more than `SAME` counts as equal.
 """
 
 from __future__ import annotations
@@ -238,9 +238,9 @@ def multiset_jaccard(rows: sp.csr_array, others: sp.csr_array) -> np.ndarray:
 
 
 def content_order(graph: GraphArrays) -> np.ndarray:
-    """The rows sorted by their content, int (n,): how they are related, which is exact; of those that are related alike,
-    where the vector lies in one direction, then which types of relations they have. Rows whose content is the same stay
-    in their order."""
+    """The rows sorted by their content, int (n,): how they are related, which is exact; of those that are related
+    alike, where the vector lies in one direction, then which types of relations they have. Rows whose content is the
+    same stay in their order."""
     places, relations = _places(settled(graph.vectors)), graph.relations
     counts = np.asarray(relations.data, dtype=np.int64)
     often, which = [], []
