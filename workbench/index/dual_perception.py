@@ -7,8 +7,8 @@ Where the paper is silent, the values are choices of this project (`docs/youtu.m
 of arrays, and comparisons of all with all stay inside one cluster.
 
 The result depends on what the entities are, not on their order: they are put in an order of their content first. Nor
-does it hang on the last bits of vectors, in which processors differ: that order is one of numbers, not of bytes, so
-what is almost the same stays where it was; and what differs by no more than `SAME` counts as equal.
+does it hang on the last bits of vectors, in which processors differ: that order is one of relations, then of numbers,
+so what is almost the same stays where it was; and what differs by no more than `SAME` counts as equal.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ SMALL = 3  # members up to which a cluster is not parted
 FEW = 5  # members up to which the released code ranks none
 INITIALISATIONS = 5  # of k-means, of which the best counts
 SAME = 1e-6  # between numbers that differ in their last bits alone, or in vectors made on another processor
+ROUNDS = 3  # of triples within which entities are told apart by their relations
 REFUSED = 10  # refused pairs of parts that are told of each cluster and round
 
 Reason = Literal["merged", "difference", "dissimilar", "size", "taken"]
@@ -97,7 +98,7 @@ class GraphArrays(NamedTuple):
 
     vectors     float32 (n, d): the entities' representations (Eq. 4: `entity_means`)
     relations   csr int (n, labels): incident triples of each relation type
-    neighbours  csr (n, n): 1 where a triple leads from the row to the column (`released`)
+    neighbours  csr (n, n): 1 where a triple leads from the row to the column
     degrees     int (n,): edges in and out (`released`)
     """
 
@@ -237,18 +238,42 @@ def multiset_jaccard(rows: sp.csr_array, others: sp.csr_array) -> np.ndarray:
 
 
 def content_order(graph: GraphArrays) -> np.ndarray:
-    """The rows sorted by their content, int (n,): how often the types of relations occur, then where the vector lies in
-    one direction, then which types they are. Rows whose content is the same stay in their order."""
-    places, relations = _places(settled(graph.vectors)).tolist(), graph.relations
+    """The rows sorted by their content, int (n,): how they are related, which is exact; of those that are related
+    alike, where the vector lies in one direction, then which types of relations they have. Rows whose content is the
+    same stay in their order."""
+    places, relations = _places(settled(graph.vectors)), graph.relations
     counts = np.asarray(relations.data, dtype=np.int64)
-    keys = []
-    for row, (begin, end) in enumerate(itertools.pairwise(relations.indptr.tolist())):
+    often, which = [], []
+    for begin, end in itertools.pairwise(relations.indptr.tolist()):
         held = counts[begin:end], np.asarray(relations.indices[begin:end], dtype=np.int64)
         inner = np.argsort(held[1])
-        parts = np.sort(held[0]).tobytes(), held[1][inner].tobytes() + held[0][inner].tobytes()
-        often, which = (hashlib.blake2b(part, digest_size=8).digest() for part in parts)
-        keys.append((often, places[row], which))
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+        often.append(_hash(np.sort(held[0]).tobytes()))
+        which.append(_hash(held[1][inner].tobytes() + held[0][inner].tobytes()))
+    related = _related(np.array(often, dtype=np.uint64), graph.neighbours)
+    return np.lexsort((np.arange(len(which)), np.array(which, dtype=np.uint64), places, related))
+
+
+def _hash(content: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "big")
+
+
+def _related(own: np.ndarray, neighbours: sp.csr_array) -> np.ndarray:
+    """A number for how an entity is related, uint64 (n,): from a number of each entity's `own`, and those of what is
+    `ROUNDS` triples away, in and out (the colours of Weisfeiler and Leman)."""
+    leads = neighbours.astype(np.uint64).tocsr()
+    numbers = own
+    for _ in range(ROUNDS):
+        there, back = leads @ _mixed(numbers, 1), leads.T @ _mixed(numbers, 2)
+        numbers = _mixed(numbers + _mixed(there, 3) + _mixed(back, 4), 5)
+    return numbers
+
+
+def _mixed(numbers: np.ndarray, salt: int) -> np.ndarray:
+    """Numbers as others that tell nothing of them, uint64 (the finaliser of SplitMix64)."""
+    mixed = numbers + np.uint64(salt * 0x9E3779B97F4A7C15 % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def settled(vectors: np.ndarray) -> np.ndarray:
