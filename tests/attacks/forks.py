@@ -57,8 +57,8 @@ class Forks:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.stdin.close()
-        self._process.wait(10)
+        self._process.kill()  # it holds nothing, and with all that it loaded it would take seconds to end
+        self._process.communicate()
 
     def begin(self, words: list[str], folder: Path) -> int:
         """The process id of the command, once it has begun."""
