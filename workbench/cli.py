@@ -23,7 +23,7 @@ from workbench.errors import Deferred, EngineRefused, SettingError, WorkbenchErr
 from workbench.options import flattened
 from workbench.spec import parse_value
 from workbench.stopping import stoppable
-from workbench.text import counted
+from workbench.text import counted, printable, printable_json
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
 
@@ -45,8 +45,17 @@ batches = typer.Typer(
     help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
 )
 app.add_typer(batches, name="batch")
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
-err = Console(highlight=False, stderr=True)
+
+
+class Terminal(Console):
+    """A console to which no text that is printed can send a command of its own."""
+
+    def render_str(self, text: str, **how: Any) -> Any:
+        return super().render_str(printable(text), **how)
+
+
+out = Terminal(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
+err = Terminal(highlight=False, stderr=True)
 
 _DEFERRED = 75  # the code of a verb that waits for a batch: try again later
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
@@ -272,9 +281,7 @@ def world(
 
     given = {name: value for name, value in asdict(dials).items() if value is not None}
     written = wb.world(folder, **given)
-    files = [
-        {"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()
-    ]
+    files = [{"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()]
     return Said({"folder": str(written), "files": files}, [_table(files)])
 
 
@@ -357,6 +364,20 @@ def checkup(folder: opt.Folder) -> Said:
 
 
 @verb
+def check(
+    place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
+    mend: Annotated[
+        bool, typer.Option("--mend", help="put aside what is damaged; the command that made it makes it again")
+    ] = False,
+) -> Said:
+    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not."""
+    from workbench.check import check as checked
+
+    found = checked(place, mend=mend)
+    return Said(asdict(found), [found], code=0 if found.good else 1)
+
+
+@verb
 def export(
     folder: Annotated[Path, typer.Argument(help="folder of an index, or of a run", metavar="INDEX|RUN")],
     to: Annotated[
@@ -427,18 +448,19 @@ def store(
 
 @verb
 def retrieve(
-    folder: opt.Folder,
+    folder: opt.FolderOrName,
     question: str,
     method: opt.Method = "hipporag2",
     model: opt.Model = _MODEL,
     k: opt.K = 10,
     budget: opt.Budget = None,
-    trace: Annotated[bool, typer.Option(help="print the trace")] = False,
+    trace: opt.Traced = False,
     encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The passages that a method finds for a question, and why."""
     import workbench as wb
 
+    folder = _at_hand(folder, model)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     opened = _index(folder, model, encoder)
     evidence = wb.method(method, opened, runner).retrieve(question, k, budget=budget)
@@ -447,7 +469,7 @@ def retrieve(
 
 @verb
 def ask(
-    folder: opt.Folder,
+    folder: opt.FolderOrName,
     question: str,
     method: opt.Method = "hipporag2",
     reader: opt.Reader = "direct",
@@ -455,6 +477,7 @@ def ask(
     model: opt.Model = _MODEL,
     k: opt.K = 10,
     budget: opt.Budget = None,
+    trace: opt.Traced = False,
     encoder: opt.OwnEncoder = None,
 ) -> Said:
     """The answer to a question, with the passages that it was read from."""
@@ -462,6 +485,7 @@ def ask(
     from workbench.llm.engine import no_model
     from workbench.views.records import REPLY, unread_reply
 
+    folder = _at_hand(folder, model)
     runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
     index = _index(folder, model, encoder)
     evidence = wb.method(method, index, runner).retrieve(question, k, budget=budget)
@@ -482,8 +506,8 @@ def ask(
     if answer.thought and not unread:
         shown.append(escape(clean(answer.thought, 400)))
     fields = _fields(answer, "abstained", "thought", "failure", flaw=flaw, reply=unread, read=list(answer.passages))
-    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, False)}
-    return Said(whole, [*shown, evidence])
+    whole = {"answer": answer.text, **fields, "engine": runner.name, "mark": mark, **_evidence(evidence, trace)}
+    return Said(whole, [*shown, evidence, answer.trace] if trace else [*shown, evidence])
 
 
 @verb
@@ -911,7 +935,9 @@ def run(
     only: Annotated[str | None, typer.Option(help="only notebooks whose name begins so, such as 01")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="a notebook's parameter: key=value")] = None,
     data: Annotated[str | None, typer.Option("--data", help="the same as --set data=DATA")] = None,
-    folder: Annotated[Path, typer.Option("--notebooks", help="folder of the notebooks")] = Path("notebooks"),
+    folder: Annotated[
+        Path | None, typer.Option("--notebooks", help="their folder; by default those that come with the workbench")
+    ] = None,
     executed: Annotated[
         Path | None,
         typer.Option("--out", "-o", help=f"folder for the executed notebooks; {_EXECUTED}, or {_CHECKED} to check"),
@@ -931,7 +957,7 @@ def run(
     With --check nothing there changes: the notebooks make an index and runs of their own.
     """
     from workbench import notebooks
-    from workbench.places import home
+    from workbench.places import home, is_checkout
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     if notebooks.by_rules(parameters):
@@ -945,9 +971,22 @@ def run(
     rows = [{"notebook": path, "page": page, "seconds": seconds} for path, page, seconds in done]
     pages = [f"  {escape(str(one.page))}   the executed notebook as a page" for one in done]
     figures = "  figures/   figures, tables and verdicts"
-    copies = "  make lab   working copies of the notebooks, in JupyterLab"
+    lab = "make lab" if is_checkout() else "workbench lab"
+    copies = f"  {lab}   working copies of the notebooks, in JupyterLab"
     whole = {"notebooks": rows, "figures": home() / parameters.get("figures", "figures")}
     return Said(whole, ["Look at:", *pages, figures, copies])
+
+
+@verb
+def notebooks(
+    to: Annotated[Path, typer.Argument(help="the folder of the copies; lab/ by default", metavar="DIR")] = Path("lab"),
+) -> Said:
+    """Copy the notebooks that come with the workbench into a folder. A copy with edits of yours is kept."""
+    from workbench.notebooks import working_copies
+
+    copies = working_copies(to=to)
+    rows = [{"notebook": copy, "state": state} for copy, state in copies.items()]
+    return Said(rows, [_table(rows)], _kept(copies))
 
 
 @verb(json=False, context_settings={"ignore_unknown_options": True})
@@ -956,14 +995,20 @@ def lab(
         list[str] | None, typer.Argument(help="given to JupyterLab: --no-browser --port 8899", metavar="…")
     ] = None,
 ) -> None:
-    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves notebooks/ alone."""
-    from workbench import notebooks
+    """Open working copies of the notebooks, in lab/, in JupyterLab: running and saving them leaves the originals
+    alone."""
+    from workbench.notebooks import open_lab, working_copies
 
-    copies = notebooks.working_copies()
-    why = "has changes of yours and is kept, although its original in notebooks/ is newer; rename it, and the next"
-    for copy in (copy for copy, state in copies.items() if state == "kept"):
-        err.print(f"{escape(str(copy))} {why} start brings the new one", soft_wrap=True)
-    notebooks.open_lab(next(iter(copies)), arguments or ())
+    copies = working_copies()
+    for line in _kept(copies):
+        err.print(line, soft_wrap=True)
+    open_lab(next(iter(copies)), arguments or ())
+
+
+def _kept(copies: dict[Path, str]) -> list[str]:
+    """What is said of copies that were not renewed."""
+    why = "has changes of yours and is kept, although its original is newer; rename it to have the new one beside it"
+    return [f"{escape(str(copy))} {why}" for copy, state in copies.items() if state == "kept"]
 
 
 @verb
@@ -1122,6 +1167,26 @@ def _encoder_to_build(spec: str | None, model: opt.Model, folder: Path, offline:
     return _encoder(model, **_named(folder)) if _asks_for_vectors(folder, None) else None
 
 
+def _at_hand(folder: Path, model: opt.Model) -> Path:
+    """The folder of an index. The name of a bundled data set stands for its index; where there is none, its passages
+    are indexed, and the method adds the layers that it needs. By rules: a model costs, and is to be asked for."""
+    import workbench as wb
+    from workbench.data import BUNDLED
+    from workbench.index.index import place_of
+    from workbench.index.store import Store
+
+    if folder.exists() or str(folder) not in BUNDLED:
+        return folder
+    data = wb.load(str(folder))
+    place = place_of(data)
+    if not Store(place).read_manifest()["layers"]:
+        if model.engine != "rules":
+            raise SettingError(f"{place} is no index yet; build it: workbench index {folder} --engine {model.engine}")
+        err.print(f"First the index {escape(str(place))}, by rules, not by a language model …", soft_wrap=True)
+        wb.Index.build(data, wb.engine("rules"), place, layers=["passages"])
+    return place
+
+
 def _index(folder: Path, model: opt.Model, encoder: str | None = None):
     """An index. Its encoder is made here if it is asked over a network, or if a SPEC says how it is to be had."""
     import workbench as wb
@@ -1235,7 +1300,8 @@ def _listed(rows: list[dict]) -> Said:
 def _tell(said: Said, as_json: bool) -> None:
     """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
     if as_json:
-        sys.stdout.write(json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str) + "\n")
+        written = json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str)
+        sys.stdout.write(printable_json(written) + "\n")
     else:
         for one in said.shown:
             shown = one if isinstance(one, str | Table | Group) else escape(repr(one))

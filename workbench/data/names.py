@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,10 +32,15 @@ KINDS = dict.fromkeys(("person", "character", "figure", "name"), "PERSON") | dic
 def kind_of(type: str) -> str:
     """The kind of a placeholder: PERSON and LOCATION for people and places, else the type itself.
 
-    >>> kind_of("settlement"), kind_of("musical work")
-    ('LOCATION', 'MUSICAL_WORK')
+    >>> kind_of("settlement"), kind_of("musical work"), kind_of("Gebäude")
+    ('LOCATION', 'MUSICAL_WORK', 'GEBAUDE')
     """
-    return KINDS.get(type.casefold()) or re.sub(r"[^A-Z]+", "_", type.upper()).strip("_") or "NAME"
+    return KINDS.get(type.casefold()) or re.sub(r"[^A-Z]+", "_", _plain(type).upper()).strip("_") or "NAME"
+
+
+def _plain(text: str) -> str:
+    """Without accents."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,8 @@ def _write_parts(dataset: Dataset, part: Path) -> None:
         _write_graph(dataset.graph, part / "graph")
     if dataset.schema is not None and not (dataset.graph and dataset.schema == dataset.graph.schema):
         _text(part / "schema.json", json.dumps(asdict(dataset.schema), ensure_ascii=False, indent=1) + "\n")
-    if dataset.profiles is not None:
-        kept = {**asdict(dataset.profiles), "left_out": dataset.left_out}
+    if dataset.profiles is not None or dataset.left_out:
+        kept = {**(asdict(dataset.profiles) if dataset.profiles is not None else {}), "left_out": dataset.left_out}
         _text(part / "profiles.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
     if dataset.origin is not None:
         write_origin(dataset.origin, part / "origin.json")
