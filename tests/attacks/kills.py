@@ -69,11 +69,12 @@ COMMANDS: dict[str, Command] = {
 }
 APART = {
     **dict.fromkeys(("methods", "readers", "compressors", "measures", "datasets", "runs", "compare", "diagnose",
-                     "tables", "checkup", "decompositions", "doctor"), "only shows"),
+                     "tables", "checkup", "check", "decompositions", "doctor"), "only shows"),
     **dict.fromkeys(("retrieve", "ask", "estimate", "try-model"), "keeps nothing but what `record` keeps"),
     **dict.fromkeys(("batch submit", "batch status", "batch fetch"), "tests/llm/test_batch_endpoint.py stops them"),
     "store": "Chroma's own files, which differ from run to run",
     "run": "starts kernels, which write what the verbs write",
+    "notebooks": "copies a few files",
     "lab": "becomes JupyterLab",
 }  # fmt: skip
 
