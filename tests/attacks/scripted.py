@@ -16,6 +16,8 @@ from typing import Any
 sys.path.append(str(Path(__file__).parents[1] / "llm"))  # the chat server
 from chat_server import Answer, ChatServer, completion, question
 
+from workbench.steps import entity_relations, graph_records
+
 _NAME = re.compile(r"[A-Z]\w+(?: [A-Z]\w+)*")
 
 
@@ -64,10 +66,25 @@ class SlowModel:
 def reply_to(asked: dict) -> Answer:
     """What the model says: JSON of the schema asked for, or a line as prose."""
     draw, names = random.Random(question(asked)), _NAME.findall(question(asked)) or ["Nobody"]
+    told = asked["messages"][0]["content"]
+    for step in (entity_relations, graph_records):
+        if step.END in told and step.FIELD in told:
+            return completion(_records(step is graph_records, names, draw))
     if "response_format" not in asked:
         return completion(f"It is named in a passage.\nAnswer: {draw.choice(names)}")
     schema = asked["response_format"]["json_schema"]["schema"]
     return completion(json.dumps(_fitting(schema, schema.get("$defs", {}), names, draw)))
+
+
+def _records(in_parentheses: bool, names: list[str], draw: random.Random) -> str:
+    """Two entities and what is between them, as LightRAG's and GraphRAG's prompts want them."""
+    one, other = draw.choice(names), draw.choice(names)
+    entities = [("entity", name, "person", f"{name} is named.") for name in (one, other)]
+    if in_parentheses:
+        rows = [*entities, ("relationship", one, other, "they meet", "5")]
+        return "##".join(f"({'<|>'.join(row)})" for row in rows) + "##<|COMPLETE|>"
+    rows = [*entities, ("relation", one, other, "meeting", "they meet")]
+    return "\n".join("<|#|>".join(row) for row in rows) + "\n<|COMPLETE|>"
 
 
 def _fitting(schema: dict, shared: dict, names: list[str], draw: random.Random) -> Any:

@@ -260,6 +260,21 @@ def test_a_torn_last_line_costs_one_passage(tmp_path, cut):
     assert files(folder) == files(tmp_path / "fresh")
 
 
+def test_a_retry_that_changed_nothing_has_no_name_for_a_later_build_to_find(tmp_path):
+    """Twice stopped before its manifest: what failed is asked for again, and fails again as in one build."""
+    failing = {"fails_on": ("Fog",)}
+    build(tmp_path / "whole", engine=TinyEngine(**failing))
+    folder = tmp_path / "stopped"
+    build(folder, engine=TinyEngine(**failing))
+    (folder / "manifest.json").unlink()
+    for layer in (*folder.glob("facts-*"), *folder.glob("synonyms-*")):
+        shutil.rmtree(layer)
+    with pytest.raises(KeyboardInterrupt):  # in the layer above
+        build(folder, engine=TinyEngine(**failing), encoder=CountingEncoder(0, KeyboardInterrupt))
+    build(folder, engine=TinyEngine(**failing))
+    assert files(folder) == files(tmp_path / "whole")
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"format": 1}', "\udcff"])
 def test_a_damaged_manifest_is_said_to_be_and_is_mended_without_work(tmp_path, content):
     build(tmp_path)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import filecmp
 import json
 import platform
+import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
@@ -669,13 +670,18 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
     before = _open(store, kind, stands)
     if not (asked and before.metadata.get("failures") and _may_succeed(build.engine)):
         return stands
-    _make(store, kind, following, build, settings, before)
-    return stands if _same(store.path(kind, stands), store.path(kind, following)) else following
+    _make(store, kind, following, build, settings, before, stands=store.path(kind, stands))
+    return following if store.path(kind, following).exists() else stands
 
 
-def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
+def _make(
+    store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, stands: Path | None = None
+) -> None:
+    """Make a layer; one that holds what `stands` never gets its name, or a later build would find it."""
     with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine):
         describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
+        if stands is not None and _same(stands, folder):
+            shutil.rmtree(folder)
 
 
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:

@@ -96,11 +96,14 @@ class Store:
     @contextmanager
     def writing(self, kind: str, key: str) -> Iterator[Path]:
         """A `.part` folder to build a layer in. It becomes the layer when the block ends well; a folder without the
-        suffix is therefore whole. It stays for the next attempt when the block does not end well."""
+        suffix is therefore whole. It stays for the next attempt when the block does not end well. A block that takes
+        it away has found that nothing new came of it."""
         final = self.path(kind, key)
         part = final.with_name(final.name + ".part")
         part.mkdir(parents=True, exist_ok=True)
         yield part
+        if not part.exists():
+            return
         for file in part.iterdir():
             flush(file)
         os.replace(part, final)
