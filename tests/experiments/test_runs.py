@@ -42,7 +42,7 @@ def test_all_runs_are_listed_those_of_grids_and_those_put_aside_as_well(made, ti
     (of_grid,) = (name for name in listed.index if name.startswith("grid/a-"))
     assert list(listed.index) == ["broken", of_grid, "one"]
     assert listed.loc["one", ["methods", "rows", "of", "failures"]].tolist() == [["dense", "bm25"], 4, 6, 0]
-    assert "JSONDecodeError" in listed.loc["broken", "failure"]
+    assert "FileDamaged" in listed.loc["broken", "failure"]
     assert {"dense,", "bm25", "one"} <= set(verb("runs", tmp_path / "runs").split())
     assert json.loads(verb("runs", tmp_path / "runs", "--json"))[2]["run"] == "one"
     with pytest.raises(SettingError, match="no folder"):
