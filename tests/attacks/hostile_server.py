@@ -240,7 +240,7 @@ MISDEEDS: dict[str, Callable[[Deed], None]] = {
     **{f"refusal {said!r:.20}": _choice(content=None, refusal=said) for said in ("no", 7, {"a": 1})},
     **{f"usage {said!r:.20}": _changed(usage=said) for said in (None, 7, "x", [], {"prompt_tokens": "7"}, {"prompt_tokens": -5, "completion_tokens": -5}, {"prompt_tokens": 10**400, "completion_tokens": 10**400}, {"prompt_tokens": 1e308}, {"prompt_tokens": True, "completion_tokens_details": 7})},
     "other members of other types": _changed(id=7, model=None, created="now", object=[], system_fingerprint={"a": 1}),
-    **{f"data {said!r:.20}": _changed(data=said) for said in (None, [], {}, [None], "x", [{}], [{"embedding": None}], [{"embedding": "@@"}], [{"embedding": []}], [{"embedding": [1e400] * 24}], [{"embedding": [True] * 24}], [{"embedding": [0.0] * 24}], [{"index": 9, "embedding": [1.0] * 24}], [{"embedding": [1.0] * 25}])},
+    **{f"data {said!r:.20}": _changed(data=said) for said in (None, [], {}, [None], "x", [{}], [{"embedding": None}], [{"embedding": "@@"}], [{"embedding": []}], [{"embedding": [1e400] * 24}], [{"embedding": ["1"] * 24}], [{"embedding": [0.0] * 24}], [{"index": 9, "embedding": [1.0] * 24}], [{"embedding": [1.0] * 25}])},
     **{f"id {said!r:.20}": _changed(id=said) for said in (None, 7, "", [], "../../files", "x" * 100_000)},
     **{f"batch status {said!r:.20}": _changed(status=said) for said in (None, 7, [], "unheard-of", "failed", "expired")},
     **{f"batch counts {said!r:.20}": _changed(request_counts=said) for said in (7, [], {"completed": "x", "failed": -1})},
