@@ -16,21 +16,21 @@ import os
 import pickle
 import random
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
 from urllib.parse import quote
 
+from batch_server import BatchServer
+from chat_server import by_schema, completion, embedded
 from hostile_server import Deed, HostileServer
 from servers import _bounded_waits
+from small_steps import NAMES
 from tally import Tally
+from tiny import tiny_dataset
 from typer.testing import CliRunner
 
 import workbench as wb
-from batch_server import BatchServer
-from chat_server import by_schema, completion, embedded
-from small_steps import NAMES
-from tiny import tiny_dataset
 from workbench import doctor
 from workbench.cli import app
 from workbench.encoding import encoder
@@ -47,7 +47,7 @@ TEXTS = ("one", "two")
 
 def _shifted(secret: str) -> list[str]:
     """Its base64 behind something of another length."""
-    return [base64.b64encode(("x" * before + secret + "xxx").encode()).decode()[4 : -4] for before in range(3)]
+    return [base64.b64encode(("x" * before + secret + "xxx").encode()).decode()[4:-4] for before in range(3)]
 
 
 WRITTEN: dict[str, Callable[[str], str]] = {
@@ -94,7 +94,10 @@ def _tried(kind: str, echo: Callable, write: Callable[[str], str], login: bool, 
     secret = PASSWORD if login else KEY
     deed = lambda at: echo(at, write(secret))  # noqa: E731
     seen = Seen()
-    with seen.everything(), mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY, "WORKBENCH_HOME": str(folder / "home")}):
+    with (
+        seen.everything(),
+        mock.patch.dict(os.environ, {"OPENAI_API_KEY": KEY, "WORKBENCH_HOME": str(folder / "home")}),
+    ):
         if kind == "command line":
             _command_line(deed, folder, seen)
         else:
@@ -137,7 +140,10 @@ class Seen:
 
     def found(self, folder: Path) -> list[tuple[str, str]]:
         """Every place with a secret."""
-        places = [("in what was " + name if name in ("printed", "logged") else name, text) for name, text in self.shown.items()]
+        places = [
+            ("in what was " + name if name in ("printed", "logged") else name, text)
+            for name, text in self.shown.items()
+        ]
         files = [path for path in folder.rglob("*") if path.is_file()]
         places += [(str(path.relative_to(folder)), path.read_bytes().decode("latin-1")) for path in files]
         leaks = []
@@ -206,34 +212,55 @@ ECHOES: dict[str, Callable[[Deed, str], None]] = {
     "the answer": lambda deed, said: deed.send(
         200, json.dumps(completion('{"names": ["@@", "x@@x"]}')[2]).replace("@@", said.replace("\\", "\\\\"))
     ),
-    "an unreadable answer": lambda deed, said: deed.send(
-        200, json.dumps(completion("no @@")[2]).replace("@@", said)
-    ),
+    "an unreadable answer": lambda deed, said: deed.send(200, json.dumps(completion("no @@")[2]).replace("@@", said)),
     "the reasoning": _in_message(reasoning_content="I was sent @@"),
     "a refusal": _in_message(refusal="not with @@"),
     "the reason to stop": _in_message(finish="@@"),
-    "the model": _in_answer(model="@@"), "the fingerprint": _in_answer(system_fingerprint="x" * 80 + "@@"),
-    "the id": _in_answer(id="file-@@"), "the status": _in_answer(status="@@"),
+    "the model": _in_answer(model="@@"),
+    "the fingerprint": _in_answer(system_fingerprint="x" * 80 + "@@"),
+    "the id": _in_answer(id="file-@@"),
+    "the status": _in_answer(status="@@"),
     "files": _in_answer(status="completed", output_file_id="@@", error_file_id="@@"),
-    "a list of models": lambda deed, said: deed.send(200, json.dumps({"data": [{"id": "@@", "max_model_len": "@@"}]}).replace("@@", said)),
-    "vectors": lambda deed, said: deed.send(200, json.dumps({"data": [{"index": "@@", "embedding": "@@"}]}).replace("@@", said)),
-    "errors of a batch": lambda deed, said: deed.send(200, json.dumps(
-        {**json.loads(deed.good() or b"{}"), "status": "failed", "errors": {"data": [{"message": "@@"}, "@@"]}}).replace("@@", said)),
-    **{f"an error {status}": _in_error(status) for status in (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)},
+    "a list of models": lambda deed, said: deed.send(
+        200, json.dumps({"data": [{"id": "@@", "max_model_len": "@@"}]}).replace("@@", said)
+    ),
+    "vectors": lambda deed, said: deed.send(
+        200, json.dumps({"data": [{"index": "@@", "embedding": "@@"}]}).replace("@@", said)
+    ),
+    "errors of a batch": lambda deed, said: deed.send(
+        200,
+        json.dumps(
+            {**json.loads(deed.good() or b"{}"), "status": "failed", "errors": {"data": [{"message": "@@"}, "@@"]}}
+        ).replace("@@", said),
+    ),
+    **{
+        f"an error {status}": _in_error(status)
+        for status in (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529)
+    },
     "HTML": lambda deed, said: deed.send(502, f"<p>{said}</p>", Content_Type="text/html"),
     "text": lambda deed, said: deed.send(200, f"you sent {said}", Content_Type="text/plain"),
     "lines": lambda deed, said: deed.send(200, f'{{"custom_id": "{said}", "error": "{said}"}}\n{said}\n'),
-    "a header": _in_header("X-Debug"), "a cookie": _in_header("Set-Cookie", "k=@@"), "the type": _in_header("Content-Type", "text/@@"),
-    "the packing": _in_header("Content-Encoding"), "a wait": _in_header("Retry-After", status=429),
-    "a challenge": _in_header("WWW-Authenticate", 'Basic realm="@@"', 401), "the request's id": _in_header("X-Request-Id", status=500),
-    "a redirect": _in_header("Location", "/v1/@@", 307), "a redirect elsewhere": _in_header("Location", "http://@@.example/", 307),
-    "a redirect to a login": _in_header("Location", "http://user:@@@example/", 302), "a redirect to a port": _in_header("Location", "http://host:@@/", 302),
-    "the reason": _raw("HTTP/1.1 500 @@\r\nContent-Length: 0\r\n\r\n"), "the version": _raw("HTTP/@@ 200 OK\r\n\r\n"),
-    "no HTTP": _raw("@@\r\n\r\n"), "a header that is none": _raw("HTTP/1.1 200 OK\r\n@@ @@\r\n\r\n"),
+    "a header": _in_header("X-Debug"),
+    "a cookie": _in_header("Set-Cookie", "k=@@"),
+    "the type": _in_header("Content-Type", "text/@@"),
+    "the packing": _in_header("Content-Encoding"),
+    "a wait": _in_header("Retry-After", status=429),
+    "a challenge": _in_header("WWW-Authenticate", 'Basic realm="@@"', 401),
+    "the request's id": _in_header("X-Request-Id", status=500),
+    "a redirect": _in_header("Location", "/v1/@@", 307),
+    "a redirect elsewhere": _in_header("Location", "http://@@.example/", 307),
+    "a redirect to a login": _in_header("Location", "http://user:@@@example/", 302),
+    "a redirect to a port": _in_header("Location", "http://host:@@/", 302),
+    "the reason": _raw("HTTP/1.1 500 @@\r\nContent-Length: 0\r\n\r\n"),
+    "the version": _raw("HTTP/@@ 200 OK\r\n\r\n"),
+    "no HTTP": _raw("@@\r\n\r\n"),
+    "a header that is none": _raw("HTTP/1.1 200 OK\r\n@@ @@\r\n\r\n"),
     "a length that is none": _raw("HTTP/1.1 200 OK\r\nContent-Length: @@\r\n\r\n"),
     "a chunk that is none": _raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n@@\r\n"),
-    "half an answer": _raw('HTTP/1.1 200 OK\r\nContent-Length: 9000\r\nContent-Type: application/json\r\n\r\n{"id": "@@"'),
-}  # fmt: skip
+    "half an answer": _raw(
+        'HTTP/1.1 200 OK\r\nContent-Length: 9000\r\nContent-Type: application/json\r\n\r\n{"id": "@@"'
+    ),
+}
 
 
 # -- what asks it -----------------------------------------------------------------------------------------------------
@@ -248,7 +275,11 @@ def _chat(deed: Callable[[Deed], None], folder: Path, seen: Seen, login: str) ->
     try:
         with server.misbehaving(deed):
             chat = engine(
-                f"openai:m@{_address(server, login)}", record=folder / "run.sqlite", attempts=1, timeout=0.5, concurrency=2
+                f"openai:m@{_address(server, login)}",
+                record=folder / "run.sqlite",
+                attempts=1,
+                timeout=0.5,
+                concurrency=2,
             )
             seen.caught(lambda: chat.window)
             seen.caught(lambda: chat.run(NAMES, TEXTS, trace=trace))
@@ -317,7 +348,11 @@ KINDS = {"chat": _chat, "embeddings": _embeddings, "batch": _batch}
 
 def _command_line(deed: Callable[[Deed], None], folder: Path, seen: Seen) -> None:
     """Verbs that ask the server; the index is encoded before it misbehaves."""
-    server = HostileServer(lambda method, path, body, headers: embedded(json.loads(body)) if b'"input"' in body else completion("Answer: Lake Mira"))
+    server = HostileServer(
+        lambda method, path, body, headers: (
+            embedded(json.loads(body)) if b'"input"' in body else completion("Answer: Lake Mira")
+        )
+    )
     wb.encoding._asking.cache_clear()
     wb.write_folder(tiny_dataset(), folder / "town")
     model, vectors = f"openai:m@{server.url}", f"openai:text-embedding-3-small@{server.url}[dimensions=24]"
@@ -327,7 +362,21 @@ def _command_line(deed: Callable[[Deed], None], folder: Path, seen: Seen) -> Non
         _said(seen, "index", folder / "town", "-o", index, "--encoder", vectors)
         with server.misbehaving(deed):
             _said(seen, "ask", index, "Which lake?", "-m", "dense", "--engine", model, "--encoder", vectors, *record)
-            _said(seen, "evaluate", index, *questions, "-r", "direct", "--engine", model, "--encoder", vectors, "-o", run, *record)
+            _said(
+                seen,
+                "evaluate",
+                index,
+                *questions,
+                "-r",
+                "direct",
+                "--engine",
+                model,
+                "--encoder",
+                vectors,
+                "-o",
+                run,
+                *record,
+            )
             with mock.patch.dict(os.environ, {"OPENAI_BASE_URL": server.url}):
                 seen.caught(lambda: doctor._asked(None))
         _said(seen, "bundle", run, "-o", folder / "bundle")
@@ -342,5 +391,3 @@ def _said(seen: Seen, *words: object) -> None:
 
 
 WHOLE = len(ECHOES) * (len(WRITTEN) * len(KINDS) + 1)
-
-__all__: Sequence[str] = ("WHOLE", "attack")

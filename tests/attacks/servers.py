@@ -19,12 +19,12 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
-from hostile_server import MISDEEDS, Deed, HostileServer, redirect
-from tally import Tally
-
 from batch_server import BatchServer
 from chat_server import Answer, by_schema, completion, embedded, error, question, vector_of
+from hostile_server import MISDEEDS, Deed, HostileServer, redirect
 from small_steps import NAMES
+from tally import Tally
+
 from workbench.encoding import encoder
 from workbench.errors import WorkbenchError
 from workbench.llm import engine, negotiation
@@ -98,7 +98,9 @@ def _chat(deed: Callable[[Deed], None], folder: Path) -> str:
             return wrong
         negotiation.forget()
         chat = _engine(server, folder)
-        if any(result.value is None or result.value.names != [text] for result, text in zip(chat.run(NAMES, TEXTS), TEXTS)):
+        if any(
+            result.value is None or result.value.names != [text] for result, text in zip(chat.run(NAMES, TEXTS), TEXTS)
+        ):
             return "lost: the answers of the server that has recovered are not taken"
         chat.close()
         replayed = engine(f"replay:{folder / 'run.sqlite'}").run(NAMES, TEXTS)
@@ -137,7 +139,11 @@ def _embeddings(deed: Callable[[Deed], None], folder: Path) -> str:
     server = HostileServer(lambda method, path, body, headers: embedded(json.loads(body)))
     try:
         made = lambda: encoder(  # noqa: E731
-            f"openai:text-e@{server.url}", record=folder / "run.sqlite", attempts=ATTEMPTS, timeout=TIMEOUT, batch_size=1
+            f"openai:text-e@{server.url}",
+            record=folder / "run.sqlite",
+            attempts=ATTEMPTS,
+            timeout=TIMEOUT,
+            batch_size=1,
         )
         one = made()
         one.encode(TEXTS[:1])
@@ -149,7 +155,9 @@ def _embeddings(deed: Callable[[Deed], None], folder: Path) -> str:
             return "stored as good: vectors that are none"
         if wrong := _few(server, len(TEXTS) * ATTEMPTS * REDIRECTS) or _wrong_rows(folder / "run.sqlite", None):
             return wrong
-        return "" if _right(made().encode(TEXTS)) else "lost: the vectors of the server that has recovered are not right"
+        return (
+            "" if _right(made().encode(TEXTS)) else "lost: the vectors of the server that has recovered are not right"
+        )
     finally:
         server.stop()
 

@@ -101,7 +101,7 @@ class BatchEndpoint:
         return next((one for one in client.batches.list(limit=100) if one.input_file_id == upload), None)
 
     def _received(self, response: Any, most: int) -> Iterator[bytes]:
-        """The bytes of a download. What breaks it off is of the HTTP library under the client, which leaves it to us."""
+        """The bytes of a download. What breaks it off is of the HTTP library, and the client leaves it to us."""
         import openai
 
         from workbench.llm.transport import Unacceptable, bounded
