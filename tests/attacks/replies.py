@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from hostile_texts import MARKUP, texts
+from reply_texts import MARKUP, texts
 from tally import Tally
 from trials import question_of_each_step
 

