@@ -259,11 +259,11 @@ def _some_model() -> str | None:
     """gpt-4o-mini at OpenAI; of another endpoint the first model that it lists, None if it lists none."""
     if not os.environ.get("OPENAI_BASE_URL"):  # which the client reads itself
         return "gpt-4o-mini"
-    from openai import OpenAI
+    from workbench.llm.endpoint import connect
 
     try:
-        client = OpenAI(api_key=os.environ.get("OPENAI_API_KEY") or "none", max_retries=0, timeout=30)
-        return str(client.models.list().data[0].id)
+        connection = connect(None, None, 30.0)
+        return connection.blot(str(connection.client.models.list().data[0].id))
     except Exception:  # its words may hold the key or the address; the call itself says what is wrong
         return None
 

@@ -6,18 +6,15 @@ import gzip
 import json
 import socket
 import struct
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1] / "llm"))  # the answers of an honest server
-from chat_server import Answer, completion  # noqa: E402
+from chat_server import Answer, completion
 
 Good = Callable[[str, str, bytes, Any], Answer]  # (method, path, body, headers)
 MEGABYTE = 1_000_000
@@ -68,7 +65,7 @@ class Deed:
                 if every and self.server.stopped.wait(every):
                     return
 
-    def send(self, status: int, body: bytes | str = b"", pieces: Iterator[bytes] = iter(()), **headers: str) -> None:
+    def send(self, status: int, body: bytes | str = b"", pieces: Iterable[bytes] = (), **headers: str) -> None:
         body = body.encode() if isinstance(body, str) else body
         named = {"Content-Type": "application/json", "Connection": "close"}
         named |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -78,7 +75,7 @@ class Deed:
 
     def good(self) -> bytes:
         """The body of the answer that would be right."""
-        status, _, body = self.server.good(self.handler.command, self.handler.path, self.body, self.handler.headers)
+        _, _, body = self.server.good(self.handler.command, self.handler.path, self.body, self.handler.headers)
         return body if isinstance(body, bytes) else json.dumps(body).encode()
 
     def reset(self) -> None:
@@ -151,9 +148,13 @@ def _changed(**changes: Any) -> Callable[[Deed], None]:
 
 
 def _choice(**message: Any) -> Callable[[Deed], None]:
-    return _body(completion(None, **message)[2]) if "finish" in message else _body(
-        {"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message}}]}
-    )
+    return _body({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **message}}]})
+
+
+def _complaint(deed: Deed) -> None:
+    number = len(deed.server.asked)
+    said = f"maximum context length is {2_000 + 100 * number} tokens ({number} in the messages); seed is not supported"
+    deed.send(400, json.dumps({"error": {"message": said, "param": "seed"}}))
 
 
 def _truncated(deed: Deed) -> None:
@@ -177,7 +178,7 @@ def _dripping_headers(deed: Deed) -> None:
 
 
 def _go_on(deed: Deed) -> None:
-    """"Continue", without end."""
+    """ "Continue", without end."""
     deed.raw(*[b"HTTP/1.1 100 Continue\r\n\r\n"] * 2_000, every=0.01)
 
 
@@ -209,62 +210,156 @@ def _retry(status: int, after: str) -> Callable[[Deed], None]:
 
 
 MISDEEDS: dict[str, Callable[[Deed], None]] = {
-    **{f"{status}": _status(status) for status in (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 529)},
-    **{f"429, retry after {said}": _retry(429, said) for said in ("3", "0", "-1", "1000000000", "inf", "nan", "soon", "9" * 400)},
+    **{
+        f"{status}": _status(status)
+        for status in (400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 529)
+    },
+    **{
+        f"429, retry after {said}": _retry(429, said)
+        for said in ("3", "0", "-1", "1000000000", "inf", "nan", "soon", "9" * 400)
+    },
     "503, retry after a date": lambda deed: _retry(503, formatdate(time.time() + 3, usegmt=True))(deed),
     "503, retry after the year 9999": _retry(503, "Fri, 31 Dec 9999 23:59:59 GMT"),
     "503, retry after the past": _retry(503, "Wed, 21 Oct 2015 07:28:00 GMT"),
     "503, retry after no date": _retry(503, "Wed, 99 Xyz 99999 99:99:99 GMT"),
-    "a new complaint each time": lambda deed: deed.send(400, json.dumps({"error": {
-        "message": f"maximum context length is {len(deed.server.asked) * 100 + 2_000} tokens ({len(deed.server.asked)} in the "
-                   "messages); seed, temperature, max_tokens and json_schema are not supported", "param": "seed"}})),
+    "a new complaint each time": _complaint,
     "a long complaint": _body({"error": {"message": "x" * 5 * MEGABYTE}}, 400),
     "a complaint that is a list": _body([["no"]], 500),
     "an error of other types": _body({"error": 7}, 429),
     # -- bodies
-    "nothing": _body(b""), "HTML": _body("<html><body>Bad gateway</body></html>", Content_Type="text/html"),
-    "HTML called JSON": _body("<html>"), "text": _body("It is Oslo.", Content_Type="text/plain"),
+    "nothing": _body(b""),
+    "HTML": _body("<html><body>Bad gateway</body></html>", Content_Type="text/html"),
+    "HTML called JSON": _body("<html>"),
+    "text": _body("It is Oslo.", Content_Type="text/plain"),
     "the answer, called text": lambda deed: deed.send(200, deed.good(), Content_Type="text/plain"),
     "the answer, called nothing": lambda deed: deed.send(200, deed.good(), Content_Type=""),
-    "no content": _status(204), "events": _body("data: {}\n\ndata: [DONE]\n\n", Content_Type="text/event-stream"),
-    **{f"JSON {said}": _body(said) for said in ("null", "[]", "{}", "7", '"x"', "true", "NaN", "[[[]]]", '{"choices"', "1e999")},
-    "a deep nest": _body("[" * 200_000), "a deep nest, closed": _body("[" * 200_000 + "]" * 200_000),
-    "bytes": _body(bytes(range(256))), "UTF-16": _body('{"choices": []}'.encode("utf-16")),
+    "no content": _status(204),
+    "events": _body("data: {}\n\ndata: [DONE]\n\n", Content_Type="text/event-stream"),
+    **{
+        f"JSON {said}": _body(said)
+        for said in ("null", "[]", "{}", "7", '"x"', "true", "NaN", "[[[]]]", '{"choices"', "1e999")
+    },
+    "a deep nest": _body("[" * 200_000),
+    "a deep nest, closed": _body("[" * 200_000 + "]" * 200_000),
+    "bytes": _body(bytes(range(256))),
+    "UTF-16": _body('{"choices": []}'.encode("utf-16")),
     "half a character": _body('{"choices": [{"message": {"content": "\\ud800"}}]}'),
     "a huge number": _body('{"choices": ' + "9" * 10_000 + "}"),
-    "truncated": _truncated, "too little": lambda deed: deed.send(200, deed.good()[:20], Content_Length="20"),
+    "truncated": _truncated,
+    "too little": lambda deed: deed.send(200, deed.good()[:20], Content_Length="20"),
     "more than it says": lambda deed: deed.send(200, deed.good() + b"x" * 100, Content_Length=str(len(deed.good()))),
     # -- members of other types
-    **{f"choices {said!r:.20}": _body({"choices": said}) for said in (None, [], {}, [None], [{}], [{"message": None}], [{"message": {}}], [[]], "x", [{"message": "x"}])},
-    **{f"content {said!r:.20}": _choice(content=said) for said in (None, "", " ", 7, True, {}, [], [None], [{"type": "text"}], [{"type": "text", "text": 7}], "null", "<think>")},
+    **{
+        f"choices {said!r:.20}": _body({"choices": said})
+        for said in (None, [], {}, [None], [{}], [{"message": None}], [{"message": {}}], [[]], "x", [{"message": "x"}])
+    },
+    **{
+        f"content {said!r:.20}": _choice(content=said)
+        for said in (
+            None,
+            "",
+            " ",
+            7,
+            True,
+            {},
+            [],
+            [None],
+            [{"type": "text"}],
+            [{"type": "text", "text": 7}],
+            "null",
+            "<think>",
+        )
+    },
     **{f"refusal {said!r:.20}": _choice(content=None, refusal=said) for said in ("no", 7, {"a": 1})},
-    **{f"usage {said!r:.20}": _changed(usage=said) for said in (None, 7, "x", [], {"prompt_tokens": "7"}, {"prompt_tokens": -5, "completion_tokens": -5}, {"prompt_tokens": 10**400, "completion_tokens": 10**400}, {"prompt_tokens": 1e308}, {"prompt_tokens": True, "completion_tokens_details": 7})},
+    **{
+        f"usage {said!r:.20}": _changed(usage=said)
+        for said in (
+            None,
+            7,
+            "x",
+            [],
+            {"prompt_tokens": "7"},
+            {"prompt_tokens": -5, "completion_tokens": -5},
+            {"prompt_tokens": 10**400, "completion_tokens": 10**400},
+            {"prompt_tokens": 1e308},
+            {"prompt_tokens": True, "completion_tokens_details": 7},
+        )
+    },
     "other members of other types": _changed(id=7, model=None, created="now", object=[], system_fingerprint={"a": 1}),
-    **{f"data {said!r:.20}": _changed(data=said) for said in (None, [], {}, [None], "x", [{}], [{"embedding": None}], [{"embedding": "@@"}], [{"embedding": []}], [{"embedding": [1e400] * 24}], [{"embedding": [True] * 24}], [{"embedding": [0.0] * 24}], [{"index": 9, "embedding": [1.0] * 24}], [{"embedding": [1.0] * 25}])},
+    **{
+        f"data {said!r:.20}": _changed(data=said)
+        for said in (
+            None,
+            [],
+            {},
+            [None],
+            "x",
+            [{}],
+            [{"embedding": None}],
+            [{"embedding": "@@"}],
+            [{"embedding": []}],
+            [{"embedding": [1e400] * 24}],
+            [{"embedding": ["1"] * 24}],
+            [{"embedding": [0.0] * 24}],
+            [{"index": 9, "embedding": [1.0] * 24}],
+            [{"embedding": [1.0] * 25}],
+        )
+    },
     **{f"id {said!r:.20}": _changed(id=said) for said in (None, 7, "", [], "../../files", "x" * 100_000)},
-    **{f"batch status {said!r:.20}": _changed(status=said) for said in (None, 7, [], "unheard-of", "failed", "expired")},
-    **{f"batch counts {said!r:.20}": _changed(request_counts=said) for said in (7, [], {"completed": "x", "failed": -1})},
+    **{
+        f"batch status {said!r:.20}": _changed(status=said) for said in (None, 7, [], "unheard-of", "failed", "expired")
+    },
+    **{
+        f"batch counts {said!r:.20}": _changed(request_counts=said)
+        for said in (7, [], {"completed": "x", "failed": -1})
+    },
     "batch errors": _changed(errors={"data": [{"message": "x" * 100_000}, 7, None]}),
     "files of other types": _changed(status="completed", output_file_id=7, error_file_id=["x"]),
     "no such file": _changed(status="completed", output_file_id="file-none", error_file_id="../../../etc/passwd"),
     # -- connections
-    "reset": Deed.reset, "reset in the body": _reset_in_body, "closed": lambda deed: None,
+    "reset": Deed.reset,
+    "reset in the body": _reset_in_body,
+    "closed": lambda deed: None,
     "not HTTP": lambda deed: deed.raw(b"\x16\x03\x01\x00garbage\r\n\r\n"),
     "a status of another kind": lambda deed: deed.raw(b"HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n"),
     "a status that is none": lambda deed: deed.raw(b"HTTP/1.1 abc\r\n\r\n"),
     "large headers": lambda deed: deed.send(200, X_Large="a" * 300_000),
     "many headers": lambda deed: deed.raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 50_000 + b"\r\n"),
-    "no answer": Deed.hold, "a slow drip": _drip, "headers that drip": _dripping_headers, "continue without end": _go_on,
+    "no answer": Deed.hold,
+    "a slow drip": _drip,
+    "headers that drip": _dripping_headers,
+    "continue without end": _go_on,
     # -- sizes
-    "200 MB": _large, "50 MB of text": _large_text, "5 MB of marks": _large_answer, "chunks without end": _endless_chunks,
-    "a gzip bomb": _body(_BOMB, Content_Encoding="gzip"), "two gzips": _body(gzip.compress(_BOMB), Content_Encoding="gzip, gzip"),
-    "no gzip": _body("{}", Content_Encoding="gzip"), "half a gzip": _body(gzip.compress(b"{}" * 9_000)[:20], Content_Encoding="gzip"),
-    "another packing": _body("{}", Content_Encoding="br"), "a deflate bomb": _body(_BOMB, Content_Encoding="deflate"),
+    "200 MB": _large,
+    "50 MB of text": _large_text,
+    "5 MB of marks": _large_answer,
+    "chunks without end": _endless_chunks,
+    "a gzip bomb": _body(_BOMB, Content_Encoding="gzip"),
+    "two gzips": _body(gzip.compress(_BOMB), Content_Encoding="gzip, gzip"),
+    "no gzip": _body("{}", Content_Encoding="gzip"),
+    "half a gzip": _body(gzip.compress(b"{}" * 9_000)[:20], Content_Encoding="gzip"),
+    "another packing": _body("{}", Content_Encoding="br"),
+    "a deflate bomb": _body(_BOMB, Content_Encoding="deflate"),
     # -- redirects
-    **{f"{status} to the same place": lambda deed, status=status: deed.send(status, Location=deed.handler.path) for status in (301, 302, 303, 307, 308)},
-    **{f"redirect to {to!r:.30}": _status(307, Location=to) for to in ("", "file:///etc/passwd", "ftp://127.0.0.1/", "//", "http://", "http://[::1", "javascript:alert(1)", "x" * 50_000)},
+    **{
+        f"{status} to the same place": lambda deed, status=status: deed.send(status, Location=deed.handler.path)
+        for status in (301, 302, 303, 307, 308)
+    },
+    **{
+        f"redirect to {to!r:.30}": _status(307, Location=to)
+        for to in (
+            "",
+            "file:///etc/passwd",
+            "ftp://127.0.0.1/",
+            "//",
+            "http://",
+            "http://[::1",
+            "javascript:alert(1)",
+            "x" * 50_000,
+        )
+    },
     "redirect to nowhere": _status(307),
-}  # fmt: skip
+}
 
 
 def redirect(to: str, status: int) -> Callable[[Deed], None]:

@@ -172,5 +172,3 @@ def _checked(question: Question, value: Any) -> str:
 
 def _brief(text: str) -> str:
     return f"of {len(text):,} characters {text[:200]!r}"
-
-

@@ -19,12 +19,12 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from batch_server import BatchServer
+from chat_server import Answer, by_schema, completion, embedded, error, question, vector_of
 from hostile_server import MISDEEDS, Deed, HostileServer, redirect
+from small_steps import NAMES
 from tally import Tally
 
-from batch_server import BatchServer
-from chat_server import by_schema, completion, embedded, question, vector_of
-from small_steps import NAMES
 from workbench.encoding import encoder
 from workbench.errors import WorkbenchError
 from workbench.llm import engine, negotiation
@@ -35,7 +35,7 @@ from workbench.llm.retry import retrying
 
 KEY = "sk-canary-0123456789abcdef"
 TEXTS = ("one", "two", "three")
-ATTEMPTS, ROUNDS = 2, 12  # how often a fault is asked about again, and a request put otherwise
+ATTEMPTS, REDIRECTS, ROUNDS = 2, 5, 12  # of a request; and how often it is put otherwise
 TIMEOUT = 0.3  # s
 LONGEST = 15.0  # s; of a scenario, whose timeouts add up to a few seconds
 MEMORY = 400_000_000  # bytes that a scenario may add
@@ -98,7 +98,9 @@ def _chat(deed: Callable[[Deed], None], folder: Path) -> str:
             return wrong
         negotiation.forget()
         chat = _engine(server, folder)
-        if any(result.value is None or result.value.names != [text] for result, text in zip(chat.run(NAMES, TEXTS), TEXTS)):
+        if any(
+            result.value is None or result.value.names != [text] for result, text in zip(chat.run(NAMES, TEXTS), TEXTS)
+        ):
             return "lost: the answers of the server that has recovered are not taken"
         chat.close()
         replayed = engine(f"replay:{folder / 'run.sqlite'}").run(NAMES, TEXTS)
@@ -137,7 +139,11 @@ def _embeddings(deed: Callable[[Deed], None], folder: Path) -> str:
     server = HostileServer(lambda method, path, body, headers: embedded(json.loads(body)))
     try:
         made = lambda: encoder(  # noqa: E731
-            f"openai:text-e@{server.url}", record=folder / "run.sqlite", attempts=ATTEMPTS, timeout=TIMEOUT, batch_size=1
+            f"openai:text-e@{server.url}",
+            record=folder / "run.sqlite",
+            attempts=ATTEMPTS,
+            timeout=TIMEOUT,
+            batch_size=1,
         )
         one = made()
         one.encode(TEXTS[:1])
@@ -147,9 +153,11 @@ def _embeddings(deed: Callable[[Deed], None], folder: Path) -> str:
         one.close()
         if vectors is not None and not _right(vectors):
             return "stored as good: vectors that are none"
-        if wrong := _few(server, len(TEXTS) * ATTEMPTS) or _wrong_rows(folder / "run.sqlite", None):
+        if wrong := _few(server, len(TEXTS) * ATTEMPTS * REDIRECTS) or _wrong_rows(folder / "run.sqlite", None):
             return wrong
-        return "" if _right(made().encode(TEXTS)) else "lost: the vectors of the server that has recovered are not right"
+        return (
+            "" if _right(made().encode(TEXTS)) else "lost: the vectors of the server that has recovered are not right"
+        )
     finally:
         server.stop()
 
@@ -165,11 +173,14 @@ def _right(vectors: np.ndarray) -> bool:
 def _batch(deed: Callable[[Deed], None], folder: Path) -> str:
     """The server misbehaves at a verb of its own in each round: submit, fetch, the download."""
     honest = BatchServer(lambda asked: completion(json.dumps({"names": [question(asked)]})))
-    server = HostileServer(
-        lambda method, path, body, headers: honest.take(
-            method, path.partition("?")[0], headers.get("Authorization", ""), body, headers.get("Content-Type", "")
-        )
-    )
+
+    def good(method: str, path: str, body: bytes, headers) -> Answer:
+        path, kind = path.partition("?")[0], headers.get("Content-Type", "")
+        if (method, path) == ("POST", "/v1/batches") and json.loads(body)["input_file_id"] not in honest.files:
+            return error(400, "there is no such file")
+        return honest.take(method, path, headers.get("Authorization", ""), body, kind)
+
+    server = HostileServer(good)
     try:
         return _rounds(deed, folder / "batch", server, honest)
     finally:

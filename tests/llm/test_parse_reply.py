@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import time
 
@@ -14,7 +13,7 @@ from small_steps import BOOK, NAMES, SAID, Book, Names, Said
 
 from workbench.llm.call import Reply
 from workbench.llm.parse import LEVELS, Unreadable, parse
-from workbench.steps import answer, entity_relations, graph_records, named_entities
+from workbench.steps import answer, entity_relations, graph_records, named_entities, verify
 
 GOOD = '{"names": ["Ada", "Bo"]}'
 ADA = Names(names=["Ada", "Bo"])
@@ -86,13 +85,12 @@ def test_the_level_is_counted_in_the_result(level, serve, ask):
         (BOOK, '{"title": "Emma", "pages": NaN}', "pages"),
         (NAMES, json.dumps({"names": ["x" * 200_000]}), "200,0"),
         (NAMES, "[\\" * 1_000, "no JSON"),
-        (NAMES, "[" * 600 + "]" * 600, "recursion"),
+        (NAMES, "[" * 600 + "]" * 600, "nested too deep"),
         (SAID, "Ada", "Answer:"),
         (SAID, "Answer: " + "x" * 200_000, "200,0"),
     ],
 )
 def test_what_cannot_be_read_says_why(step, text, said):
-    gc.collect()  # or an object of another test is collected at the bottom of the recursion, where it cannot clean up
     with pytest.raises(Unreadable, match=said):
         parse(step, Reply(text))
 
@@ -113,6 +111,28 @@ def test_a_cut_reply_is_read_in_part_or_not_at_all(good):
         except Unreadable:
             continue
         assert len(names) <= 2 and all(map(str.startswith, ["Ada", "Bo"], names))
+
+
+def test_a_nest_is_read_alike_however_deep_the_caller_is():
+    """What Python reads before its stack ends depends on where it begins, and a replay begins elsewhere."""
+
+    def below(frames: int, text: str) -> str:
+        if frames:
+            return below(frames - 1, text)
+        try:
+            return repr(parse(NAMES, Reply(text)))
+        except Unreadable as error:
+            return str(error)
+
+    for depth in (90, 300, 600, 990):
+        nested = '{"a":' * depth + "1" + "}" * depth + f" {GOOD}"
+        assert below(0, nested) == below(400, nested)
+
+
+def test_a_number_of_nothing_is_no_number():
+    many = 10**400
+    with pytest.raises(Unreadable, match="no number of a thing"):
+        parse(verify.STEP, Reply(f'{{"documents": [{many}]}}'))
 
 
 def test_half_a_character_becomes_storable():

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from workbench.llm.secrecy import NO_KEY, Blot, blotter, guard_logs
 
 _NO_COMPLETION = "the endpoint's answer is not a chat completion"
 _NO_VECTORS = "the endpoint's answer is not a list of embeddings"
+_OF_A_SECRET = re.compile("key|token|secret|sig|pass|auth|code", re.IGNORECASE)  # names in the query of an address
 _LONGEST = 2_000_000  # characters of an answer with its reasoning
 _COMPLAINT = 10_000  # characters of an error that are read
 _TOKENS = 10**9  # of one reply; a server that reports more reports none
@@ -194,7 +195,8 @@ def blot_of(base_url: str | None = None, api_key: str | None = None) -> Blot:
 def _blot(key: str, url: str | None, login: dict[str, str]) -> Blot:
     parts = urlsplit(url or "")
     password = parts.password or parts.username or ""
-    return blotter([key, password, unquote(password), login.get("Authorization", "").removeprefix("Basic ")])
+    asked = [value for name, value in parse_qsl(parts.query) if _OF_A_SECRET.search(name)]
+    return blotter([*asked, key, password, unquote(password), login.get("Authorization", "").removeprefix("Basic ")])
 
 
 def _given(base_url: str | None, api_key: str | None) -> tuple[str | None, str]:
@@ -344,7 +346,7 @@ def _status_error(error, what: str, blot: Blot) -> Exception:
         return EngineRefused(f"the endpoint refuses the key (HTTP {status}): {said}")
     if status == 404:
         return EngineRefused(f"the endpoint does not know {what} or the path (HTTP 404): {said}")
-    return Refused(f"HTTP {status}: {said}", whole, str(getattr(error, "param", None) or ""))
+    return Refused(f"HTTP {status}: {said}", whole, blot(str(getattr(error, "param", None) or "")))
 
 
 def _retry_after(headers) -> float | None:

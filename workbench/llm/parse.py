@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from workbench.llm.call import Reply
-from workbench.llm.payloads import Payload, payloads
+from workbench.llm.payloads import Payload, payloads, too_deep
 from workbench.llm.reasoning import split
 from workbench.llm.shapes import TemplateCopied, shaped
 from workbench.llm.step import Message, Step
@@ -70,7 +70,8 @@ def _prose(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseMode
 
 def _json(step: Step, reply: Reply, asked: Sequence[Message]) -> tuple[BaseModel, str]:
     cut = reply.finish == "length"
-    problem: Exception = Unreadable("no JSON found")
+    deep = ": its brackets are nested too deep" if too_deep(reply.text) else ""
+    problem: Exception = Unreadable(f"no JSON found{deep}")
     form = _FORM if _in_instructions(reply.text, asked) else ""  # which may hold several objects
     for payload in payloads(reply.text, cut=cut):
         try:

@@ -43,7 +43,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-_DEEPEST = 100  # brackets within brackets: deeper ones are no answer, and what Python reads of them depends on its stack
+_DEEPEST = 100  # brackets within brackets; deeper than Python's stack, a reply would be read otherwise at each call
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 

@@ -104,7 +104,11 @@ class Client(openai.DefaultHttpxClient):
         left_out = {"content-encoding", "content-length", "transfer-encoding"}
         headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in left_out]
         return http.Response(
-            response.status_code, headers=headers, content=body, request=response.request, extensions=response.extensions
+            response.status_code,
+            headers=headers,
+            content=body,
+            request=response.request,
+            extensions=response.extensions,
         )
 
     def _pieces(self, response: Any, begun: float, limit: float | None) -> Iterator[bytes]:
@@ -119,9 +123,7 @@ class Client(openai.DefaultHttpxClient):
                 self._connections.add(info["return_value"].get_extra_info("socket"))
 
 
-def bounded(
-    pieces: Iterable[bytes], request: Any, most: int, begun: float, limit: float | None
-) -> Iterator[bytes]:
+def bounded(pieces: Iterable[bytes], request: Any, most: int, begun: float, limit: float | None) -> Iterator[bytes]:
     """The pieces of a body that began at a time of the monotonic clock; an error of the HTTP library beyond `most`
     bytes, or where they come too slowly."""
     size = 0

@@ -101,7 +101,7 @@ class BatchEndpoint:
         return next((one for one in client.batches.list(limit=100) if one.input_file_id == upload), None)
 
     def _received(self, response: Any, most: int) -> Iterator[bytes]:
-        """The bytes of a download. What breaks it off is of the HTTP library under the client, which leaves it to us."""
+        """The bytes of a download. What breaks it off is of the HTTP library, and the client leaves it to us."""
         import openai
 
         from workbench.llm.transport import Unacceptable, bounded
@@ -116,7 +116,7 @@ class BatchEndpoint:
 
     def _name(self, said: Any) -> str:
         name = getattr(said, "id", None)
-        if not isinstance(name, str) or not name:
+        if not _is_name(name):
             raise EngineError(f"{_NO_BATCHES}: it has no id")
         return self.blot(name)
 
@@ -128,10 +128,10 @@ class BatchEndpoint:
             raise EngineError(f"{_NO_BATCHES}: the batch has no status")
         return Batch(
             self._name(said),
-            self.blot(status),
+            self.blot(status)[:100],
             _number(counts, "completed"),
             _number(counts, "failed"),
-            tuple(self.blot(one) for one in outputs if isinstance(one, str) and one),
+            tuple(self.blot(one) for one in outputs if _is_name(one)),
             tuple(self.blot(str(getattr(one, "message", one)))[:300] for one in errors or ()),
         )
 
@@ -150,6 +150,11 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
                 rest, size = [], 0
     if rest:
         yield b"".join(rest)
+
+
+def _is_name(said: Any) -> bool:
+    """Whether it can name a file or a batch in an address."""
+    return isinstance(said, str) and re.fullmatch("[!-~]{1,300}", said) is not None
 
 
 def _number(counts: Any, name: str) -> int:

@@ -243,7 +243,7 @@ def _line(place: str, raw: bytes, blot: Callable[[str], str]) -> Line:
     told = _told(error) or _told(body) or "the line has neither an answer nor an error"
     whole = blot(told)
     why = f"HTTP {status}: {_shorten(whole)}" if isinstance(status, int) and status != 200 else _shorten(whole)
-    refusal = Refused(why, whole, _param(body) or _param(error)) if status in (400, 422) else None
+    refusal = Refused(why, whole, blot(_param(body) or _param(error))) if status in (400, 422) else None
     return Line(place, key, None, why, refusal)
 
 
