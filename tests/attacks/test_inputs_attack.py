@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import unicodedata
+import zlib
 
 import hostile_texts
 import inputs
+import numpy as np
 import pytest
 from hostile_corpus import Input, write_data
 from tiny import TinyEncoder
@@ -46,6 +48,17 @@ def test_the_forms_of_a_name_are_one_node(tmp_path):
     assert named == [unicodedata.normalize("NFC", "zürich kättern")]
 
 
+class Whole(TinyEncoder):
+    """One number for a whole text, however long."""
+
+    name = "whole"
+
+    def encode(self, texts):
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        vectors[range(len(texts)), [zlib.crc32(text.encode()) % self.dimension for text in texts]] = 1
+        return vectors
+
+
 @pytest.mark.slow
 def test_many_passages_of_a_word_and_one_of_5_mb(tmp_path):
     words = [{"id": str(at), "text": f"w{at}"} for at in range(100_000)]
@@ -53,7 +66,7 @@ def test_many_passages_of_a_word_and_one_of_5_mb(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     data = wb.load(tmp_path / "data")
-    index = Index.build(data, None, tmp_path / "index", encoder=TinyEncoder(), layers=["passages"], progress=False)
+    index = Index.build(data, None, tmp_path / "index", encoder=Whole(), layers=["passages"], progress=False)
     for spec in ("dense", "bm25"):
         evidence = wb.method(spec, index).retrieve("Which river does Orsby lie on?")
         answer = wb.reader("direct[k=1]").read(evidence.question, evidence)
