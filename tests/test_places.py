@@ -79,8 +79,8 @@ def test_an_ordinary_name_is_a_folder_as_it_is(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "", ".", "..", "../x", "/etc/x", "a/../../x", "a//b", "C:\\x", "..\\x", "CON", "aux.txt", "x ", "x\0y", "\x1b[2J",
-        "\ud800", "x" * 300, "<b>", "a?",
+        "", ".", "..", "../x", "/etc/x", "a/../../x", "a//b", "C:\\x", "..\\x", "CON", "aux.txt", "x ", "x\0y",
+        "\x1b[2J", "\ud800", "x" * 300, "東" * 100, "<b>", "a?",
     ],
 )  # fmt: skip
 def test_any_other_name_is_a_folder_below_the_place_and_its_own(name, tmp_path, monkeypatch):

@@ -59,3 +59,21 @@ def test_a_cut_loses_no_more_than_it_must(text):
 @pytest.mark.parametrize("budget", [0, -1])
 def test_nothing_fits_into_no_budget(budget):
     assert tokens.cut("some words", budget) == ""
+
+
+def test_a_text_that_is_longer_than_the_tokenizer_takes_has_the_tokens_of_its_parts():
+    sentence = "Orsby lies on the River Aldra. "
+    times = 2_500_000 // len(sentence)
+    assert tokens.count(sentence * times) == 10 * times + 1  # the last space
+    assert len(tokens.cut(sentence * times, 400_000)) == pytest.approx(40_000 * len(sentence), rel=0.01)
+    for text in ("x" * 1_200_000, "👩\u200d" * 200_000):  # no place between words; more than a token a character
+        assert tokens.count(tokens.cut(text, 1_000)) <= 1_000 < tokens.count(text)
+        assert tokens.starts(text)[-1] == len(text)
+
+
+def test_parts_have_the_tokens_of_the_whole(monkeypatch):
+    text = "It's 1,234.5 km — from Örsby to the «Lake Mira», isn't it?\n\n  Yes. " * 30
+    whole = tokens.starts(text)
+    for name, value in (("_WHOLE", 0), ("_PART", 100), ("_LOOKED", 60)):
+        monkeypatch.setattr(tokens, name, value)
+    assert tokens.starts(text) == whole

@@ -16,7 +16,7 @@ from workbench.text import text_hash
 
 PACKAGE = Path(__file__).parent
 ROOT = PACKAGE.parent  # of a checkout; of an installed package, a folder that is not ours
-LONGEST = 120  # characters of a folder's name; file systems take 255 bytes
+LONGEST = 200  # bytes of a folder's name; file systems take 255
 _NOT_IN_A_NAME = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff<>:"\\|?*]')
 _RESERVED = {"CON", "PRN", "AUX", "NUL", *(f"{port}{number}" for port in ("COM", "LPT") for number in range(1, 10))}
 
@@ -38,9 +38,10 @@ def folder_name(name: str) -> str:
     some system cannot hold, or that is too long for one, is mended and told apart by its hash.
 
     >>> folder_name("musique/dev/500@42"), folder_name("../notes")
-    ('musique/dev/500@42', '_/notes-f53a0b4c1d65')
+    ('musique/dev/500@42', '_/notes-6e6b14de0d97')
     """
-    parts = [_NOT_IN_A_NAME.sub("_", part).rstrip(". ")[:LONGEST] or "_" for part in name.split("/")]
+    held = (_NOT_IN_A_NAME.sub("_", part).encode()[:LONGEST].decode(errors="ignore") for part in name.split("/"))
+    parts = [part.rstrip(". ") or "_" for part in held]
     mended = "/".join(part + "_" * (part.partition(".")[0].upper() in _RESERVED) for part in parts)
     return mended if mended == name else f"{mended}-{text_hash(name)[:12]}"
 

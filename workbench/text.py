@@ -47,11 +47,7 @@ def printable(text: str) -> str:
 
 
 def printable_json(written: str) -> str:
-    """JSON with such characters as escapes, so that it says the same.
-
-    >>> printable_json('"\x7f"')
-    '"\\\\u007f"'
-    """
+    """JSON with such characters as escapes, so that it says the same."""
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 

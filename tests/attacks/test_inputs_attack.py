@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
+import zlib
+
+import hostile_texts
 import inputs
+import numpy as np
 import pytest
+from hostile_corpus import Input, write_data
+from tiny import TinyEncoder
+
+import workbench as wb
+from workbench.index import Index
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(240, marks=pytest.mark.slow)])
@@ -11,3 +22,55 @@ def test_nothing_comes_of_hostile_inputs(count, tmp_path):
     tally = inputs.attack(count, 7, tmp_path)
     assert tally.holds, "\n".join(tally.failures)
     assert tally.tried >= count
+
+
+@pytest.mark.parametrize(
+    ("harm", "page"),
+    [
+        (hostile_texts.harm_of_page, hostile_texts.TEXTS["image"]),
+        (hostile_texts.harm_of_page, f'<iframe srcdoc="{hostile_texts.TEXTS["svg"]}">'),
+        (hostile_texts.harm_of_page, hostile_texts.TEXTS["link"]),
+        (hostile_texts.harm_of_lines, hostile_texts.TEXTS["clear screen"]),
+        (hostile_texts.harm_of_csv, f"a,{hostile_texts.TEXTS['formula']}"),
+    ],
+)
+def test_harm_is_seen(harm, page):
+    """Without this the attack could hold for want of a watcher."""
+    assert harm(page)
+
+
+def test_the_forms_of_a_name_are_one_node(tmp_path):
+    forms = [Input(form, "entity") for form in ("nfc", "nfd")]
+    index = Index.build(
+        wb.load(write_data(forms, tmp_path / "data")), None, tmp_path / "index", encoder=TinyEncoder(), progress=False
+    )
+    named = [phrase for phrase in index.facts.phrases if "rich" in phrase]
+    assert named == [unicodedata.normalize("NFC", "zürich kättern")]
+
+
+class Whole(TinyEncoder):
+    """One number for a whole text, however long."""
+
+    name = "whole"
+
+    def encode(self, texts):
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        vectors[range(len(texts)), [zlib.crc32(text.encode()) % self.dimension for text in texts]] = 1
+        return vectors
+
+
+@pytest.mark.slow
+def test_many_passages_of_a_word_and_one_of_5_mb(tmp_path):
+    words = [{"id": str(at), "text": f"w{at}"} for at in range(100_000)]
+    rows = [*words, {"id": "long", "title": "Orsby", "text": "Orsby lies on the River Aldra. " * 160_000}]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = wb.load(tmp_path / "data")
+    index = Index.build(data, None, tmp_path / "index", encoder=Whole(), layers=["passages"], progress=False)
+    for spec in ("dense", "bm25"):
+        evidence = wb.method(spec, index).retrieve("Which river does Orsby lie on?")
+        answer = wb.reader("direct[k=1]").read(evidence.question, evidence)
+        assert answer.failure is None
+        assert max(len(one._repr_html_()) for one in (evidence, answer, data, index)) < 200_000
+    for question, found in (("w99999", "99999"), ("Which river does Orsby lie on?", "long")):
+        assert wb.method("bm25", index).retrieve(question).passages[0].item.id == found

@@ -85,6 +85,13 @@ def test_the_folder_holds_what_is_promised(ask, tiny):
     assert config["prompts"].keys() == {"answer", "fact_filter"}
 
 
+def test_no_spreadsheet_computes_the_name_of_a_method(tiny, tiny_index, tmp_path):
+    named = {"=1+1": wb.method("dense", tiny_index)}
+    run = wb.evaluate(tiny.questions, named, None, tmp_path / "run", progress=False)
+    assert run.methods == ["=1+1"]
+    assert "\n'=1+1," in (run.folder / "table.csv").read_text()
+
+
 def test_the_same_inputs_give_the_same_bytes(ask):
     assert files(ask("a").folder) == files(ask("b", workers=4).folder)
 
