@@ -47,16 +47,15 @@ def installed(wheel, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def workbench(installed, tmp_path_factory) -> Callable[..., subprocess.CompletedProcess]:
     """Runs a verb in an empty folder. `-S` leaves out `.pth` files, and with them this checkout; third-party packages
-    come by their folder."""
+    and what they bring for Jupyter come by their folders."""
     folder = tmp_path_factory.mktemp("empty")
     paths = os.pathsep.join([str(installed), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     environment = {name: value for name, value in os.environ.items() if name != "WORKBENCH_HOME"}
+    environment |= {"PYTHONPATH": paths, "JUPYTER_PATH": str(Path(sys.prefix, "share", "jupyter"))}
 
     def run(*words: str, code: int = 0) -> subprocess.CompletedProcess:
         command = [sys.executable, "-S", "-c", "from workbench.cli import app; app()", *words]
-        done = subprocess.run(
-            command, cwd=folder, env={**environment, "PYTHONPATH": paths}, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return done
 
