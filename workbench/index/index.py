@@ -49,6 +49,7 @@ from workbench.index import (
 )
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Kept, Layer
+from workbench.index.profiles import Phrased
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.deferrals import Deferrals
@@ -420,7 +421,7 @@ class Index(Record):
         return self.graph.stating_again(self.facts, self.facts.respelled(self.extractions.records))
 
     @cached_property
-    def phrased(self) -> profiles.Phrased | None:
+    def phrased(self) -> Phrased | None:
         """What the data brought of profiles, by the phrases of the facts layer."""
         return profiles.phrased(self.facts, self._layers.get("profiles"))
 
