@@ -8,6 +8,7 @@
 # make browser        the notebooks in a browser
 # make lint           the linters, and make types the type checker alone
 # make wheel          dist/hopscope-….whl, which brings the corpus and the notebooks
+# make site           the docs site in build/site, which opens from a disk; executes notebooks that were not yet
 PY ?= python3.11
 DATA ?= meridian
 BIN := .venv/bin
@@ -15,7 +16,7 @@ WORKERS ?= 2
 # Expensive objects are built once for all workers; all tests of a file run on one of them (tests/conftest.py).
 RUN := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder $(PYTEST)
 
-.PHONY: setup run regress test test-all browser lab lint types wheel anonymised clean
+.PHONY: setup run regress test test-all browser lab site lint types wheel anonymised clean
 
 setup: .venv/.ok
 
@@ -46,6 +47,9 @@ browser: setup
 
 lab: setup
 	$(BIN)/workbench lab $(LAB)
+
+site: setup
+	$(BIN)/python docs/site/build.py
 
 lint: types
 	$(BIN)/ruff check .

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from test_views import UNSHOWABLE
+from tiny import files
+
+from workbench.testing import HashEncoder
 
 
 def test_every_verb_has_help(workbench):
     verbs = (
-        "methods readers compressors measures index datasets anonymise checkup export retrieve ask evaluate estimate "
-        "tables bundle "
-        "record replay run notebooks lab doctor world decompositions"
+        "methods readers compressors measures index insert delete datasets anonymise checkup export retrieve ask "
+        "evaluate estimate tables bundle record replay run notebooks lab doctor world decompositions"
     )
     for verb in verbs.split():
         assert "Usage" in workbench(verb, "--help").output
@@ -71,7 +74,30 @@ def test_anonymise_writes_data_tasks_and_a_table_beside_them(workbench, tmp_path
     assert all(one["passages"] == 165 and one["questions"] > 5 for one in said["folders"])
     text = (tmp_path / "m" / "corpus.jsonl").read_text(encoding="utf-8")
     assert "Varnessel" not in text and "Lanthorn Bridge" in text and Path(said["table"]) == tmp_path / "m.names.jsonl"
-    assert "exists already" in workbench(*words, code=1).output
+    assert json.loads(workbench(*words).stdout) == said, "the same command changes nothing"
+    other = ("anonymise", "meridian", "--out", tmp_path / "m", "--types", "place")
+    assert "exists already" in workbench(*other, code=1).output
+
+
+def test_passages_are_inserted_and_deleted(workbench, notes, tmp_path):
+    folder, more = tmp_path / "index", tmp_path / "more"
+    workbench("index", notes, "-o", folder, "--encoder", "hash")
+    before = files(folder)
+    shutil.copytree(notes, more)
+    row = {"id": "new", "title": "Glomma", "text": "The Glomma flows past Halden."}
+    with (more / "corpus.jsonl").open("a") as corpus:
+        corpus.write(json.dumps(row) + "\n")
+    for inserted in (1, 0):
+        said = json.loads(workbench("insert", folder, more, "--json").stdout)
+        assert said["inserted"] == inserted and said["counts"]["passages"] == 4
+    for deleted in (["new"], []):
+        told = workbench("delete", folder, "new", "--json")
+        said = json.loads(told.stdout)
+        assert said["deleted"] == deleted and said["counts"]["passages"] == 3
+        assert ("not in the index, or deleted before: new" in told.stderr) == (not deleted)
+    assert files(folder) == before
+    (more / "corpus.jsonl").write_text(json.dumps({**row, "id": "0"}) + "\n")
+    assert "another passage with the id '0'" in workbench("insert", folder, more, code=1).stderr
 
 
 def test_questions_for_a_corpus_without_any(workbench, tmp_path):
@@ -224,3 +250,22 @@ def test_doctor_names_the_command_that_mends(workbench, monkeypatch):
         assert "make setup" in workbench("doctor", code=1).output
     finally:
         _encoder.cache_clear()
+
+
+HOSTILE = "\x1b[2J\x9b31m\u202e\x07"
+
+
+def test_no_name_steers_the_terminal(workbench, tmp_path):
+    """Names of files and of settings, in what is said, in what is refused and in JSON."""
+    place = tmp_path / f"a{HOSTILE}"
+    place.mkdir()
+    (place / "notes.txt").write_text("Orsby lies on the River Aldra.")
+    (place / f"b{HOSTILE}.txt").write_bytes(b"\xff")
+    building = ["index", place, "--encoder", HashEncoder.name, "--out", place / "index"]
+    for words in (building, ["estimate", place, "--sample", "0"]):
+        for more in ([], ["--json"]):
+            said = workbench(*words, *more).output.replace("\r", "")  # of the progress
+            assert "notes" in said or "a�" in said or "\\u001b" in said
+            assert not UNSHOWABLE.search(said)
+    for words in (["index", place / "x"], ["retrieve", place, HOSTILE], ["export", place, "--to", f"x.{HOSTILE}"]):
+        assert not UNSHOWABLE.search(workbench(*words, code=1).output)

@@ -73,7 +73,7 @@ def test_what_extends_the_workbench(meridian_index, registries, monkeypatch, tmp
 
 
 OUTSIDE = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
-DOCUMENTS = [path.relative_to(ROOT) for path in [*OUTSIDE, *sorted((ROOT / "docs").glob("*.md"))]]
+DOCUMENTS = [path.relative_to(ROOT) for path in [*OUTSIDE, *sorted((ROOT / "docs").rglob("*.md"))]]
 
 
 def prose(document: Path) -> list[str]:

@@ -22,11 +22,21 @@ from workbench import options as opt
 from workbench.errors import Deferred, EngineRefused, SettingError, WorkbenchError
 from workbench.options import flattened
 from workbench.spec import parse_value
-from workbench.text import counted
+from workbench.stopping import stoppable
+from workbench.text import counted, printable, printable_json
 from workbench.views.base import clean
 from workbench.views.terminal import cell_text, lay_out
 
-app = typer.Typer(
+
+class _Stoppable(typer.Typer):
+    """A command line that Ctrl-C and SIGTERM end from its first to its last moment."""
+
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        with stoppable():
+            return super().__call__(*args, **settings)
+
+
+app = _Stoppable(
     name="workbench", no_args_is_help=True, pretty_exceptions_show_locals=False,
     help="Multi-hop question answering over graphs: build an index, retrieve, ask, evaluate.",
 )  # fmt: skip
@@ -35,8 +45,17 @@ batches = typer.Typer(
     help="Ask a model in batches: what a verb would ask, as files for a batch API or for vllm run-batch.",
 )
 app.add_typer(batches, name="batch")
-out = Console(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
-err = Console(highlight=False, stderr=True)
+
+
+class Terminal(Console):
+    """A console to which no text that is printed can send a command of its own."""
+
+    def render_str(self, text: str, **how: Any) -> Any:
+        return super().render_str(printable(text), **how)
+
+
+out = Terminal(highlight=False, width=None if sys.stdout.isatty() else 200)  # what is piped or logged is not folded
+err = Terminal(highlight=False, stderr=True)
 
 _DEFERRED = 75  # the code of a verb that waits for a batch: try again later
 _EXECUTED, _CHECKED = Path("build/notebooks"), Path("build/regression")
@@ -92,8 +111,7 @@ def verb(function: Callable | None = None, *, json: bool = True, of: typer.Typer
             more = "" if isinstance(error, WorkbenchError) else "; what was finished is kept"
             err.print(f"[bold red]{type(error).__name__}[/]: {escape(str(error))}{more}", soft_wrap=True)
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:
-            err.print("stopped; what is done is kept, and the same command goes on from there")
+        except KeyboardInterrupt:  # `stoppable` says what goes on
             raise typer.Exit(130) from None
 
     return of.command(**settings)(guarded)
@@ -195,6 +213,56 @@ def merge(
 
 
 @verb
+def insert(
+    folder: opt.Folder,
+    data: opt.Data,
+    model: opt.Model = _MODEL,
+    encoder: opt.OwnEncoder = None,
+    read: opt.Read = None,
+    strict: opt.Strict = False,
+    offline: opt.Offline = False,
+) -> Said:
+    """Add the passages of a data set that an index does not have yet. Stopped, the same command goes on."""
+    import workbench as wb
+    from workbench.data.profiles import within
+
+    loaded = wb.load(data, offline=offline or None, strict=strict, **_pairs("--read", read))
+    runner = _engine(model, vectors=_asks_for_vectors(folder, encoder))
+    opened = _index(folder, model, encoder)
+    stands = {one.id: one for one in opened.passages.passages}
+    if other := [one.id for one in loaded.passages if stands.get(one.id, one) != one]:
+        raise SettingError(
+            f"{folder} has another passage with the id {other[0]!r}: delete it first, with "
+            f"`workbench delete {folder} {other[0]}`, or give one of the two another id"
+        )
+    new = [one for one in loaded.passages if one.id not in stands]
+    ids = {one.id for one in new}
+    brought = [one for one in loaded.extractions or () if one.passage_id in ids]
+    profiles = within(loaded.profiles, ids) if loaded.profiles is not None else None
+    changed = opened.insert(new, runner, extractions=brought, profiles=profiles)
+    said = f"{counted(len(new), 'passage')} inserted, {len(loaded.passages) - len(new):,} there before"
+    return Said({"folder": str(folder), "inserted": len(new), "counts": changed.counts()}, [changed, said],
+                _skipped_lines(loaded))  # fmt: skip
+
+
+@verb
+def delete(
+    folder: opt.Folder,
+    passages: Annotated[list[str], typer.Argument(help="ids of passages", metavar="ID…")],
+    model: opt.Model = _MODEL,
+    encoder: opt.OwnEncoder = None,
+) -> Said:
+    """Take passages out of an index, with what only they supported. Stopped, the same command goes on."""
+    opened = _index(folder, model, encoder)
+    there = [one for one in dict.fromkeys(passages) if one in opened.passages.row]
+    absent = [one for one in dict.fromkeys(passages) if one not in opened.passages.row]
+    changed = opened.delete(there, _engine(model, vectors=_asks_for_vectors(folder, encoder)))
+    whole = {"folder": str(folder), "deleted": there, "absent": absent, "counts": changed.counts()}
+    notes = [escape(f"not in the index, or deleted before: {', '.join(absent)}")] if absent else []
+    return Said(whole, [changed, f"{counted(len(there), 'passage')} deleted"], notes)
+
+
+@verb
 def datasets() -> Said:
     """Data sets by name: how large, under which licence, from where, and whether they are on this machine."""
     import workbench as wb
@@ -213,9 +281,7 @@ def world(
 
     given = {name: value for name, value in asdict(dials).items() if value is not None}
     written = wb.world(folder, **given)
-    files = [
-        {"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()
-    ]
+    files = [{"file": str(path), "bytes": path.stat().st_size} for path in sorted(written.rglob("*")) if path.is_file()]
     return Said({"folder": str(written), "files": files}, [_table(files)])
 
 
@@ -277,7 +343,7 @@ def anonymise(
     written = {anonymity.write(made, to): made.data}
     for task in (anonymity.reversion, anonymity.choice) if tasks else ():
         asked = task(made.data, made.names)
-        written[wb.write_folder(asked, to.with_name(f"{to.name}-{task.__name__}"))] = asked
+        written[wb.write_folder(asked, to.with_name(f"{to.name}-{task.__name__}"), again=True)] = asked
     rows = [
         {"folder": str(folder), "passages": len(data.passages), "questions": len(data.questions)}
         for folder, data in written.items()
@@ -295,6 +361,20 @@ def checkup(folder: opt.Folder) -> Said:
     found = wb.checkup(wb.Index.open(folder))
     hubs = [hub._asdict() for hub in found.hubs]
     return Said({**found.measured, "warnings": list(found.warnings), "hubs": hubs}, [found])
+
+
+@verb
+def check(
+    place: Annotated[Path, typer.Argument(help="an index, a run, a grid, a recording or a bundle", metavar="PLACE")],
+    mend: Annotated[
+        bool, typer.Option("--mend", help="put aside what is damaged; the command that made it makes it again")
+    ] = False,
+) -> Said:
+    """Whether the files are what was written, read in full and compared with their checksums; exit code 1 if not."""
+    from workbench.check import check as checked
+
+    found = checked(place, mend=mend)
+    return Said(asdict(found), [found], code=0 if found.good else 1)
 
 
 @verb
@@ -1223,7 +1303,8 @@ def _listed(rows: list[dict]) -> Said:
 def _tell(said: Said, as_json: bool) -> None:
     """JSON is plain, so that it can be piped; NaN, which it does not have, becomes null."""
     if as_json:
-        sys.stdout.write(json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str) + "\n")
+        written = json.dumps(_without_nan(said.json), indent=1, ensure_ascii=False, default=str)
+        sys.stdout.write(printable_json(written) + "\n")
     else:
         for one in said.shown:
             shown = one if isinstance(one, str | Table | Group) else escape(repr(one))

@@ -25,7 +25,7 @@ import psutil
 from packaging.requirements import Requirement
 from pydantic import RootModel
 
-from workbench import data, encoding, threads
+from workbench import data, encoding, threads, weights
 from workbench.encoding.models import device_here, on_this_machine
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, WorkbenchError
 from workbench.experiments.run import read_rows
@@ -37,6 +37,7 @@ from workbench.llm.endpoint import where
 from workbench.places import ROOT, home, is_checkout, is_locked
 from workbench.records import Record
 from workbench.registry import broken
+from workbench.text import counted
 
 WIDGETS = {"ipywidgets": "@jupyter-widgets/jupyterlab-manager", "anywidget": "anywidget", "ipysigma": "ipysigma"}
 _INSTALL = "make setup" if is_checkout() else "pip install --upgrade hopscope"
@@ -187,6 +188,7 @@ def _origin() -> str:
 def _models(_: Path) -> Iterator[Finding]:
     yield from _try("encoder", lambda: f"{(one := encoding.encoder()).name}, {one.dimension} dimensions")
     yield from _try("device of encoders", _device, "unset WORKBENCH_DEVICE")
+    yield from _weights()
     yield from _try("English pipeline", lambda: "{name} {version}".format(**pipeline.nlp().meta))
     try:
         file = local.model_file("smollm2")
@@ -194,6 +196,17 @@ def _models(_: Path) -> Iterator[Finding]:
     except EngineRefused:
         yield Finding("model local:smollm2", "not installed", True, local.INSTALL_SMALL, optional=True)
     yield from _try("checkpoints of gfm_rag", _checkpoints)
+
+
+def _weights() -> Iterator[Finding]:
+    """Whether the packaged weights are the ones that are known; each is read in full, and none is loaded."""
+    for name, one in weights.KNOWN.items():
+        if one.place is not None:
+            yield from _try(f"weights {name}", partial(_as_known, name), one.remedy)
+
+
+def _as_known(name: str) -> str:
+    return f"{counted(weights.check(name), 'file')} as known, by SHA-256"
 
 
 def _checkpoints() -> Iterator[Finding]:

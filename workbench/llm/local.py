@@ -12,14 +12,11 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import secrets
-import socket
 import threading
-import weakref
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from workbench import extras
+from workbench import extras, weights
 from workbench import threads as policy
 from workbench.errors import EngineError, EngineRefused, EngineUnavailable, SettingError
 from workbench.llm.call import REASONING, Call, CallFailed, Reply, Request
@@ -57,6 +54,8 @@ def local_engine(
     """
     extras.require("local", EngineRefused)
     file = model_file(model)
+    if model in PACKAGED:
+        weights.check(model, file.parent)
     if context is None:
         context = min(CONTEXT, of_gguf(file) or CONTEXT)
     name = f"local:{model if model in PACKAGED else file.stem}#{fingerprint(file)}"
@@ -115,7 +114,7 @@ class _Server:
         self._server: Any = None
         self._ask: Call | None = None
         self._asking, self._closing = 0, False
-        self._connections: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._client: Any = None
 
     def __call__(self, request: Request) -> Reply:
         with self._changed:
@@ -147,8 +146,7 @@ class _Server:
             self._closing = True
             try:
                 while self._asking:
-                    for connection in list(self._connections):
-                        _cut(connection)
+                    self._client.cut()
                     self._changed.wait(0.05)
                 self._server = self._ask = None
             finally:
@@ -156,8 +154,9 @@ class _Server:
                 self._changed.notify_all()
 
     def _start(self) -> Call:
-        import openai
         import xllamacpp
+
+        from workbench.llm.transport import Client
 
         key, asked = secrets.token_urlsafe(), xllamacpp.CommonParams()
         asked.model.path, asked.model_alias = str(self.file), {self.alias}
@@ -175,18 +174,6 @@ class _Server:
                 f"llama.cpp cannot load {self.file}: the file is damaged or cut, its architecture is unknown to this "
                 f"version, or {self.slots} slots of {self.context:,} tokens need more memory than there is ({error})"
             ) from None
-        client = openai.DefaultHttpxClient(
-            trust_env=False,  # a proxy cannot reach this process
-            event_hooks={"request": [lambda sent: sent.extensions.update(trace=self._note_connection)]},
-        )
-        self._ask = endpoint(f"{self._server.listening_address}/v1", key, http_client=client, **self._options)
+        self._client = Client(trust_env=False)  # a proxy cannot reach this process
+        self._ask = endpoint(f"{self._server.listening_address}/v1", key, http_client=self._client, **self._options)
         return self._ask
-
-    def _note_connection(self, event: str, info: dict) -> None:
-        if event == "connection.connect_tcp.complete":
-            self._connections.add(info["return_value"].get_extra_info("socket"))
-
-
-def _cut(connection: socket.socket) -> None:
-    with suppress(OSError):  # closed already
-        connection.shutdown(socket.SHUT_RDWR)

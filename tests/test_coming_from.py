@@ -1,0 +1,80 @@
+"""The pages for users of other systems, and the tutorial: all that they show is run as it stands, in a fresh folder."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "exchange"))
+import layouts  # noqa: E402
+
+STORY = """# Orsby
+
+Orsby is a town. Orsby lies on the River Aldra. Nora Whitlock founded Orsby in 1821.
+
+# River Aldra
+
+The River Aldra flows into Lake Mira. Lake Mira lies in the north.
+"""
+
+
+def papers(folder: Path) -> None:
+    """A PDF, a text, and a file that cannot be read."""
+    from matplotlib.backends.backend_pdf import PdfPages
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True)
+    (folder / "orsby.md").write_text(STORY, encoding="utf-8")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
+    with PdfPages(folder / "harbour.pdf", metadata={"Title": "Skarne"}) as pages:
+        figure = Figure()
+        figure.text(0.1, 0.5, "Skarne is a harbour on Lake Mira. Ilse Varnessel built the harbour of Skarne.")
+        pages.savefig(figure)
+
+
+# Page → what its reader has before (a folder, and what writes it), and what the commands end in.
+PAGES = {
+    "docs/tutorial.md": ("my/papers", papers, "Lake Mira (by rules"),
+    "docs/coming_from/hipporag.md": ("outputs", layouts.hipporag2, "Lake Mira (by rules"),
+    "docs/coming_from/lightrag.md": ("rag_storage", layouts.lightrag, "Nora Whitlock (by rules"),
+    "docs/coming_from/graphrag.md": ("ragtest", layouts.msgraphrag, "Nora Whitlock (by rules"),
+    "docs/coming_from/pyterrier.md": (None, None, "ranking[tag=pipeline]"),
+}
+
+
+def blocks(page: str) -> Iterator[tuple[str, str]]:
+    """The blocks of a page in their order: commands (`sh`) and Python."""
+    yield from re.findall(r"```(sh|python)\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_every_page_is_run():
+    pages = {f"docs/coming_from/{path.name}" for path in (ROOT / "docs" / "coming_from").glob("*.md")}
+    assert pages - {"docs/coming_from/README.md"} < set(PAGES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_everything_that_a_page_shows_runs(page, workbench, tmp_path, monkeypatch):
+    folder, write, ends_in = PAGES[page]
+    if folder:
+        write(tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "WORKBENCH_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    names, said = {"__name__": "page"}, ""
+    for language, code in blocks(page):
+        if language == "python":
+            exec(compile(code, page, "exec"), names)
+            continue
+        for line in code.splitlines():
+            program, *words = shlex.split(line, comments=True)
+            assert program in ("workbench", "pip"), line
+            if program == "workbench" and words != ["doctor"]:  # which speaks of the machine; tests/test_doctor.py
+                said += workbench(*words).output
+    assert ends_in in said
