@@ -14,6 +14,7 @@ from workbench.check import check
 from workbench.experiments import Run
 from workbench.index import Index
 
+OF_THE_FILES = ("dense", "hipporag2")  # whose rankings follow from stored vectors and edges; others may get better
 STORED = sorted(Path(__file__).parent.glob("v*/"))
 
 
@@ -36,9 +37,9 @@ def test_it_gives_what_it_gave(stored):
     found = make.given(place)
     before, now = ({**said, "rankings": None} for said in (expected, found))
     assert now == before
-    for method, ranking in expected["rankings"].items():
-        ids, scores = zip(*ranking) if ranking else ((), ())
-        now_ids, now_scores = zip(*found["rankings"][method]) if found["rankings"][method] else ((), ())
+    assert {name for name, ranking in found["rankings"].items() if ranking} >= expected["rankings"].keys()
+    for method in OF_THE_FILES:
+        (ids, scores), (now_ids, now_scores) = (zip(*said["rankings"][method]) for said in (expected, found))
         assert now_ids == ids, method
         assert np.allclose(now_scores, scores, atol=1e-5), method  # other processors, other last bits
 

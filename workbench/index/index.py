@@ -123,7 +123,7 @@ class Index(Record):
                 f"engine, {str(folder)!r}) or `workbench index DATA --out {folder}`"
             )
         named, opened = self.manifest["layers"], opened or {}
-        self._layers = {kind: _opened(self.store, kind, layer, opened) for kind, layer in named.items()}
+        self._layers = {kind: _named(self.store, kind, layer, opened) for kind, layer in named.items()}
         self._encoder = encoder
         if encoder is not None:
             _check_made_by(self.store, self.manifest, encoder)
@@ -757,11 +757,15 @@ def _open(store: Store, kind: str, key: str) -> Layer:
         ) from error
 
 
-def _opened(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
-    """The layer as the manifest names it, of those `opened` if it is among them."""
+def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
+    """The layer under a key, of those `opened` if it is among them."""
     layer = opened.get(kind)
-    if layer is None or layer.folder != store.path(kind, named["key"]):
-        layer = _open(store, kind, named["key"])
+    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
+
+
+def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
+    """The layer as the manifest names it."""
+    layer = _opened(store, kind, named["key"], opened)
     if {"key": named["key"], **layer.metadata} != named:
         raise IndexFault(
             f"{layer.folder} is not the layer {kind!r} that {store.manifest_path} names; `workbench check "
