@@ -40,13 +40,13 @@ def names(requirements) -> list[str]:
 
 
 def test_the_table_of_extras_is_that_of_the_project():
-    ours = {name: found for name, found in OPTIONAL.items() if name not in ("all", "dev")}
+    ours = {name: found for name, found in OPTIONAL.items() if name not in ("all", "dev", "docs")}
     assert ours.keys() == extras.EXTRAS.keys()
     for name, extra in extras.EXTRAS.items():
         assert extra.package in names(ours[name])
         assert extra.package not in names(PROJECT["dependencies"])
     assert OPTIONAL["all"] == [f"hopscope[{','.join(sorted(ours))}]"]
-    assert OPTIONAL["dev"][0] == "hopscope[all]"
+    assert OPTIONAL["dev"][0] == "hopscope[all,docs]"
 
 
 def test_no_package_of_an_extra_is_imported_with_a_module():
