@@ -757,14 +757,8 @@ def _open(store: Store, kind: str, key: str) -> Layer:
         ) from error
 
 
-def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
-    """The layer under a key, of those `opened` if it is among them."""
-    layer = opened.get(kind)
-    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
-
-
 def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
-    """The layer as the manifest names it."""
+    """The layer as the manifest names it, of those `opened` if it is among them."""
     layer = _opened(store, kind, named["key"], opened)
     if {"key": named["key"], **layer.metadata} != named:
         raise IndexFault(
@@ -772,6 +766,11 @@ def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer])
             f"{store.folder} --mend` puts it aside, and the command that built the index then makes it again"
         )
     return layer
+
+
+def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
+    layer = opened.get(kind)
+    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
 
 
 def _settings(kind: str, settings_class: type, values: Mapping):
