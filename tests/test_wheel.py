@@ -60,6 +60,9 @@ def workbench(installed, tmp_path_factory) -> Callable[..., subprocess.Completed
         assert done.returncode == code, done.stdout + done.stderr
         return done
 
+    where = [sys.executable, "-S", "-c", "import workbench; print(workbench.__file__)"]
+    found = subprocess.run(where, cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
+    assert Path(found.strip()).is_relative_to(installed), "not the checkout"
     run.folder = folder
     return run
 
@@ -76,15 +79,12 @@ def test_it_brings_what_the_package_reads(wheel):
 
 
 @pytest.mark.slow
-def test_from_an_empty_folder_to_a_traced_answer(workbench, installed):
+def test_from_an_empty_folder_to_a_traced_answer(workbench):
     """With `dense`, whose layers are built in seconds."""
     said = json.loads(workbench("ask", "meridian", QUESTION, "-m", "dense", "--trace", "--json").stdout)
     assert said["answer"] == ANSWER and said["passages"] and said["engine"] == "rules"
     assert {event["step"] for event in said["trace"]} >= {"dense", "direct"}
     assert (workbench.folder / "indexes" / "meridian" / "manifest.json").exists()
-    doctor = json.loads(workbench("doctor", "--json").stdout)
-    [where] = [row["found"] for row in doctor if row["what"] == "installation"]
-    assert str(installed) in where, "not the checkout"
     again = workbench("retrieve", "meridian", QUESTION, "-m", "bm25")
     assert "First the index" not in again.stderr
 
