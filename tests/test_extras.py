@@ -9,10 +9,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
 
 import workbench as wb
-from workbench import doctor, extras
+from workbench import doctor, extras, notebooks
 from workbench.errors import EngineRefused, IndexFault
 from workbench.index.index import versions
 
@@ -39,13 +40,13 @@ def names(requirements) -> list[str]:
 
 
 def test_the_table_of_extras_is_that_of_the_project():
-    ours = {name: found for name, found in OPTIONAL.items() if name not in ("all", "dev")}
+    ours = {name: found for name, found in OPTIONAL.items() if name not in ("all", "dev", "docs")}
     assert ours.keys() == extras.EXTRAS.keys()
     for name, extra in extras.EXTRAS.items():
         assert extra.package in names(ours[name])
         assert extra.package not in names(PROJECT["dependencies"])
     assert OPTIONAL["all"] == [f"hopscope[{','.join(sorted(ours))}]"]
-    assert OPTIONAL["dev"][0] == "hopscope[all]"
+    assert OPTIONAL["dev"][0] == "hopscope[all,docs]"
 
 
 def test_no_package_of_an_extra_is_imported_with_a_module():
@@ -102,3 +103,22 @@ def test_doctor_lists_them_and_finds_no_fault_in_a_missing_one(without):
     for name in extras.EXTRAS:
         finding = findings[f"extra {name}"]
         assert finding.mark == "optional" and finding.remedy == f'pip install "hopscope[{name}]"'
+
+
+def test_a_notebook_leaves_out_what_lacks_its_package(tmp_path, without, workbench):
+    """And says so; who asks for it all the same is told in its cell."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("raptor = True\nlimit = 1")])
+    notebook.cells[0].metadata["tags"] = ["parameters"]
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, tmp_path / "01_one.ipynb")
+    assert planned(tmp_path, {}) == {}
+    without("raptor")
+    assert planned(tmp_path, {}) == {"raptor": False}
+    assert planned(tmp_path, {"raptor": True, "limit": 2}) == {"raptor": True, "limit": 2}
+    said = workbench("run", "--notebooks", tmp_path, "--only", "02", code=1)
+    assert "raptor=false, because a tree" in said.stderr and 'pip install "hopscope[raptor]"' in said.stderr
+
+
+def planned(folder: Path, parameters: dict) -> dict:
+    [(_, given)] = notebooks._planned(folder, parameters, None).values()
+    return given

@@ -957,12 +957,15 @@ def run(
     With --check nothing there changes: the notebooks make an index and runs of their own.
     """
     from workbench import notebooks
+    from workbench.extras import lacking
     from workbench.places import home, is_checkout
 
     parameters = ({"data": data} if data else {}) | _pairs("--set", settings)
     if notebooks.by_rules(parameters):
         err.print("engine=rules, because the replies written by hand are about the bundled corpus; --set engine=SPEC "
                   "chooses another", soft_wrap=True)  # fmt: skip
+    for name in notebooks.off(parameters):
+        err.print(f"{name}=false, because {escape(lacking(name))}", soft_wrap=True)
     if check or accept:
         found = notebooks.check(folder, executed or _CHECKED, parameters, only, baseline=baseline, accept=accept)
         return Said(found.plain(), [found], code=0 if found.holds else 1, wrapped=False)

@@ -20,6 +20,7 @@ import nbformat
 from tqdm.auto import tqdm
 
 from workbench.errors import SettingError, WorkbenchError
+from workbench.extras import is_there
 from workbench.places import PACKAGE, bundled
 from workbench.places import notebooks as originals
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 COPIES = Path("lab")  # ignored by git
 BASELINE = "baseline"  # the folder beside the notebooks
 CORPUS = "meridian"  # the data of their defaults
+EXTRAS = ("raptor",)  # parameters that are true by default and need the extra of their name
 
 
 class NotebookFailed(WorkbenchError):
@@ -206,6 +208,7 @@ def _planned(
     if unused := [name for name in parameters if name not in names]:
         raise SettingError(f"no notebook has a parameter {unused[0]!r}; there are {', '.join(sorted(names))}")
     parameters = {**parameters, "engine": "rules"} if by_rules(parameters) else parameters
+    parameters = {**dict.fromkeys(off(parameters), False), **parameters}
     return {
         path: (
             {name: _value(default["default"]) for name, default in defaults.items()},
@@ -221,6 +224,11 @@ def by_rules(parameters: Mapping[str, Any]) -> bool:
     data = str(parameters.get("data", CORPUS))
     folder = (bundled(data) or Path(data).expanduser()).resolve()
     return "engine" not in parameters and folder != bundled(CORPUS).resolve()
+
+
+def off(parameters: Mapping[str, Any]) -> list[str]:
+    """The parameters that are false unless they are given, because the extra that they need is not installed."""
+    return [name for name in EXTRAS if name not in parameters and not is_there(name)]
 
 
 def _value(written: str) -> Any:

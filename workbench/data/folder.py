@@ -249,7 +249,7 @@ def read_extractions(path: Path, known: set[str]) -> list[Extraction]:
             Extraction(
                 passage_id,
                 strings(row, "entities", where),
-                tuple(tuple(storable(member) for member in triple) for triple in triples),
+                tuple((storable(subject), storable(relation), storable(found)) for subject, relation, found in triples),
                 f"openie.jsonl ({model})" if (model := string(row, "model", where, default="")) else "openie.jsonl",
             )
         )
@@ -284,8 +284,8 @@ def read_profiles(path: Path, known: set[str]) -> dict[str, Any]:
     found = read_object(path)
 
     def entity(row: dict, where: str) -> EntityProfile:
-        texts = (string(row, name, where, default="") for name in ("type", "description"))
-        return EntityProfile(string(row, "name", where), *texts, _behind(row, where, known))
+        kind, description = (string(row, name, where, default="") for name in ("type", "description"))
+        return EntityProfile(string(row, "name", where), kind, description, _behind(row, where, known))
 
     def relation(row: dict, where: str) -> RelationProfile:
         return RelationProfile(
@@ -298,7 +298,7 @@ def read_profiles(path: Path, known: set[str]) -> dict[str, Any]:
             label=string(row, "label", where, default=""),
         )
 
-    parts = {
+    parts: dict[str, Any] = {
         part: tuple(read(row, f"{path}, {part} {at}") for at, row in enumerate(objects(found, part, str(path)), 1))
         for part, read in (("entities", entity), ("relations", relation))
     }

@@ -12,6 +12,7 @@ from __future__ import annotations
 import filecmp
 import json
 import platform
+import shutil
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache, cached_property
@@ -51,6 +52,7 @@ from workbench.index import (
 )
 from workbench.index.graph import Graph
 from workbench.index.layer import Build, Kept, Layer, describe
+from workbench.index.profiles import Phrased
 from workbench.index.store import Store, key_of
 from workbench.index.usage import ARTICLES, IndexUsage, metered, usage_of
 from workbench.llm.deferrals import Deferrals
@@ -437,7 +439,7 @@ class Index(Record):
         return self.graph.stating_again(self.facts, self.facts.respelled(self.extractions.records))
 
     @cached_property
-    def phrased(self) -> profiles.Phrased | None:
+    def phrased(self) -> Phrased | None:
         """What the data brought of profiles, by the phrases of the facts layer."""
         return profiles.phrased(self.facts, self._layers.get("profiles"))
 
@@ -669,13 +671,18 @@ def _made(store: Store, manifest: dict, kind: str, key: str, build: Build, setti
     before = _open(store, kind, stands)
     if not (asked and before.metadata.get("failures") and _may_succeed(build.engine)):
         return stands
-    _make(store, kind, following, build, settings, before)
-    return stands if _same(store.path(kind, stands), store.path(kind, following)) else following
+    _make(store, kind, following, build, settings, before, stands=store.path(kind, stands))
+    return following if store.path(kind, following).exists() else stands
 
 
-def _make(store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None) -> None:
+def _make(
+    store: Store, kind: str, key: str, build: Build, settings: Any, old: Layer | None, stands: Path | None = None
+) -> None:
+    """Make a layer; one that holds what `stands` never gets its name, or a later build would find it."""
     with store.writing(kind, key) as folder, metered(store.folder, kind, build.engine):
         describe(folder, settings, LAYERS[kind][0].build(folder, build, settings, old))
+        if stands is not None and _same(stands, folder):
+            shutil.rmtree(folder)
 
 
 def tries(store: Store, kind: str, key: str) -> tuple[str | None, str]:
@@ -756,14 +763,8 @@ def _open(store: Store, kind: str, key: str) -> Layer:
         ) from error
 
 
-def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
-    """The layer under a key, of those `opened` if it is among them."""
-    layer = opened.get(kind)
-    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
-
-
 def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer]) -> Layer:
-    """The layer as the manifest names it."""
+    """The layer as the manifest names it, of those `opened` if it is among them."""
     layer = _opened(store, kind, named["key"], opened)
     if {"key": named["key"], **layer.metadata} != named:
         raise IndexFault(
@@ -771,6 +772,11 @@ def _named(store: Store, kind: str, named: Mapping, opened: Mapping[str, Layer])
             f"{store.folder} --mend` puts it aside, and the command that built the index then makes it again"
         )
     return layer
+
+
+def _opened(store: Store, kind: str, key: str, opened: Mapping[str, Layer]) -> Layer:
+    layer = opened.get(kind)
+    return layer if layer is not None and layer.folder == store.path(kind, key) else _open(store, kind, key)
 
 
 def _settings(kind: str, settings_class: type, values: Mapping):

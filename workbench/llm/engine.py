@@ -108,7 +108,7 @@ class RulesEngine(EngineBase):
     name = "rules"
     workers = 1  # how many questions are worth asking side by side
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._warned: set[str] = set()
 
@@ -122,7 +122,8 @@ class RulesEngine(EngineBase):
         return results
 
     def _warn(self, inputs: Sequence[Any]) -> None:
-        for language in {spoken(value) for value in inputs[:LOOKED_AT]} - {None} - self._warned:
+        heard = {language for value in inputs[:LOOKED_AT] if (language := spoken(value))}
+        for language in heard - self._warned:
             self._warned.add(language)
             said = f"the rules read English, and a text here is plainly in another language ({language})"
             warnings.warn(f"{said}: what they make of it means little; ask a model", OtherLanguage, stacklevel=3)
