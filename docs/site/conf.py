@@ -30,9 +30,11 @@ autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 add_module_names = False
 default_role = "code"
+smartquotes = False  # two dashes begin an option
 python_use_unqualified_type_names = True
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False

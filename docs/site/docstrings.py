@@ -7,7 +7,7 @@ from typing import Any
 
 def marked_up(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Rewrite the lines of a docstring in place, as Sphinx's event `autodoc-process-docstring` wants it."""
-    lines[:] = as_rst(lines)
+    lines[:] = [] if lines and lines[0].startswith("Alias for field number") else as_rst(lines)
 
 
 def as_rst(lines: list[str]) -> list[str]:
