@@ -36,19 +36,12 @@ def test_what_a_page_lacks_is_named(tmp_path):
     ]
 
 
-def test_indented_parts_of_a_docstring_stay_as_they_stand():
-    lines = ["A formula:", "    a = b*", "", "    c", "and prose."]
+def test_columns_and_indented_parts_of_a_docstring_are_marked_up():
+    lines = ["A formula:", "    a = b*", "", "    c", "and prose.", "", "one    this", "       goes on", "two    that"]
     assert loaded("docstrings").as_rst(lines) == [
-        "A formula:",
-        "",
-        "::",
-        "",
-        "    a = b*",
-        "",
-        "    c",
-        "",
-        "and prose.",
-    ]
+        "A formula:", "", "::", "", "    a = b*", "", "    c", "", "and prose.", "",
+        "* ``one``: this goes on", "* ``two``: that", "",
+    ]  # fmt: skip
 
 
 def test_a_flow_chart_becomes_a_picture():
