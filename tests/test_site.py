@@ -63,6 +63,7 @@ def test_the_reference_has_every_public_name_verb_and_registered_thing():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:'myst_parser")  # of Sphinx about its extension
 def test_the_built_site_works_from_a_disk(tmp_path):
     pytest.importorskip("myst_nb", reason="the extra `docs` is not installed")
     pytest.importorskip("furo", reason="the extra `docs` is not installed")
